@@ -1,0 +1,34 @@
+//! What is due now, always derived from the state, never remembered.
+//!
+//! The driver compares this list with what runs: due and not running → perform; running and no longer due → stop. After a
+//! restart nothing runs here, so each attempt is observed first and reported lost.
+
+use crate::ids::{AttemptId, Cause};
+use crate::input::TimerKind;
+
+/// Something to be done, or kept going.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The event that made it due: the effect's id.
+    pub cause: Cause,
+    /// What.
+    pub action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// An attempt is to work until it ends.
+    RunAttempt(AttemptId),
+    /// An attempt is to be ended, with everything below it.
+    StopAttempt(AttemptId),
+    /// Active time is to be measured.
+    RunTimer {
+        /// Whose.
+        attempt: AttemptId,
+        /// Which of its timers.
+        timer: TimerKind,
+        /// How long.
+        active_ms: u64,
+    },
+}

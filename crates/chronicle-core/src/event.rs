@@ -1,0 +1,468 @@
+//! What happened: the words of the ledger.
+//!
+//! An event is a fact in the past. Kinds are only ever added; a field is only ever added with a default. Each kind has its
+//! sentence in `words.rs`, its effect on the state in `state/apply.rs` and its paragraph in `docs/ledger-format.md`.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use crate::usage::{Scope, Usage};
+use crate::workflow::Workflow;
+
+/// One fact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
+pub enum Event {
+    /// A run was asked for; everything it will ever need is frozen here.
+    RunStarted(Arc<RunStarted>),
+    /// A supervisor took the run in hand, at its start and after each resume.
+    SupervisorStarted(SupervisorStarted),
+    /// The last line of the ledger was torn by a crash; it was set aside.
+    TailSetAside {
+        /// How much of it there was.
+        bytes: u64,
+        /// Where it is kept.
+        file: String,
+    },
+    /// A person stopped the run for a while.
+    RunPaused {
+        /// Why.
+        reason: String,
+    },
+    /// The run goes on.
+    RunResumed,
+    /// A person gave the run up.
+    RunCancelled {
+        /// Why.
+        reason: String,
+    },
+    /// The last phase was left: nothing is to be done any more.
+    RunDone,
+
+    /// A workflow was entered: the run's own, or one inside a phase.
+    FrameEntered {
+        /// The new frame.
+        frame: FramePath,
+        /// Its workflow's key.
+        workflow: String,
+    },
+    /// A phase is to be done now.
+    PhaseEntered {
+        /// Where.
+        place: Place,
+    },
+    /// A phase was left for another.
+    EdgeTaken(EdgeTaken),
+    /// A frame came to its end.
+    FrameEnded {
+        /// Which.
+        frame: FramePath,
+        /// The summary of its last phase.
+        summary: String,
+    },
+
+    /// An agent is to be started: the intent, written before the start.
+    AttemptStarted(AttemptStarted),
+    /// The agent said which session it works in.
+    SessionOpened {
+        /// Whose.
+        attempt: AttemptId,
+        /// The session.
+        session: SessionId,
+    },
+    /// A worker wanted to call a tool, and was answered.
+    ToolCalled(ToolCalled),
+    /// A tool call ended.
+    ToolEnded {
+        /// Whose.
+        attempt: AttemptId,
+        /// The agent's id of the call.
+        call: String,
+        /// Whether it worked.
+        ok: bool,
+        /// Active time of the attempt so far.
+        active_ms: u64,
+    },
+    /// The agent said that it changed a file.
+    FileChanged {
+        /// Whose.
+        attempt: AttemptId,
+        /// Which, relative to the project.
+        path: String,
+        /// How.
+        change: Change,
+    },
+    /// Tokens were used.
+    UsageReported {
+        /// Whose.
+        attempt: AttemptId,
+        /// What the figure covers.
+        scope: Scope,
+        /// The figure.
+        usage: Usage,
+        /// Active time of the attempt so far.
+        active_ms: u64,
+    },
+    /// A command of a command phase ended.
+    CommandEnded {
+        /// Whose.
+        attempt: AttemptId,
+        /// Which of the phase's commands, from 0.
+        index: u32,
+        /// Its exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// A worker's leaving signal was accepted: the first one wins.
+    SignalAccepted {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it said.
+        leave: Leave,
+    },
+    /// A worker's call was refused with a reason that it can act on.
+    SignalRefused {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id.
+        request: String,
+        /// The answer it got.
+        answer: String,
+    },
+    /// An attempt is to be ended before it ends by itself.
+    StopAsked {
+        /// Whose.
+        attempt: AttemptId,
+        /// Why.
+        cause: StopCause,
+    },
+    /// An attempt is over, with everything that ran below it.
+    AttemptEnded(AttemptEnded),
+
+    /// The run waits for a person.
+    GateOpened(GateOpened),
+    /// A person answered.
+    GateAnswered {
+        /// Which gate.
+        gate: GateId,
+        /// How.
+        answer: GateAnswer,
+        /// Who.
+        who: String,
+        /// What they said.
+        note: String,
+    },
+}
+
+/// Everything frozen at the start of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The run.
+    pub run: RunId,
+    /// What the person asked for.
+    pub task: String,
+    /// Who asked.
+    pub who: String,
+    /// The project's folder.
+    pub project: String,
+    /// The agent of phases that name none.
+    pub agent: String,
+    /// Its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The run's workflow first, then every workflow inside it.
+    pub workflows: Vec<Workflow>,
+    /// Where the workflow came from.
+    pub source: String,
+    /// The Chronicle that froze it.
+    pub version: String,
+}
+
+/// Who drives the run from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SupervisorStarted {
+    /// Its process.
+    pub pid: u32,
+    /// Its host.
+    pub host: String,
+    /// The lock's epoch: higher than all before.
+    pub epoch: u64,
+    /// Its version.
+    pub version: String,
+}
+
+/// A move from phase to phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeTaken {
+    /// The frame.
+    pub frame: FramePath,
+    /// The phase left.
+    pub from: PhaseId,
+    /// A phase, `done` or `human_intervention`.
+    pub to: PhaseId,
+    /// How the phase was left.
+    pub outcome: Outcome,
+    /// What its worker said of it.
+    pub summary: String,
+    /// Who chose the way.
+    pub by: Mover,
+}
+
+/// Who moves a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mover {
+    /// The worker or the workflow.
+    Run,
+    /// A person, against or beside the workflow.
+    Person,
+}
+
+/// The intent to start an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptStarted {
+    /// Its id.
+    pub attempt: AttemptId,
+    /// Where.
+    pub place: Place,
+    /// Which logical try at this visit of the phase; an attempt that was lost does not count.
+    #[serde(rename = "try")]
+    pub try_number: u32,
+    /// The agent, or `shell` for a command phase.
+    pub agent: String,
+    /// The session, chosen by us or known from before.
+    pub session: SessionId,
+    /// Whether that session exists already.
+    pub resume: bool,
+    /// Why this attempt exists.
+    pub why: Why,
+    /// For a command phase: the first command not yet done.
+    #[serde(default)]
+    pub first_command: u32,
+}
+
+/// Why an attempt exists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum Why {
+    /// The phase begins.
+    First,
+    /// The last one ended without a signal: the same session, with a reminder.
+    Nudge {
+        /// Which reminder.
+        number: u32,
+    },
+    /// The last one crashed: a fresh session.
+    Retry {
+        /// Which retry.
+        number: u32,
+    },
+    /// The last one was lost with its supervisor or keeper.
+    Lost,
+    /// The session that was to be resumed is gone.
+    SessionGone,
+    /// The run was paused.
+    Paused,
+    /// A person rejected the work: the same session, with the note.
+    Rejected {
+        /// What the person said.
+        note: String,
+    },
+    /// A person asked for another try.
+    Asked {
+        /// What the person said.
+        note: String,
+    },
+}
+
+impl Why {
+    /// Whether this attempt carries on the same logical try.
+    pub fn is_same_try(&self) -> bool {
+        matches!(self, Self::Lost | Self::SessionGone | Self::Paused)
+    }
+}
+
+/// A tool call and its verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCalled {
+    /// Whose.
+    pub attempt: AttemptId,
+    /// The agent's id of the call.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// What it was given, bounded.
+    pub input: String,
+    /// What was answered.
+    pub verdict: Verdict,
+    /// Active time of the attempt so far.
+    pub active_ms: u64,
+}
+
+/// Whether a tool call may go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "why", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Yes.
+    Allowed,
+    /// No, and why.
+    Denied(String),
+}
+
+/// How a file changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is new.
+    Created,
+    /// Its content changed.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+/// What a leaving signal says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leave {
+    /// Where to: a phase, `done` or `human_intervention`.
+    pub target: PhaseId,
+    /// How the phase was left.
+    pub outcome: Outcome,
+    /// What the worker said of it.
+    pub summary: String,
+}
+
+/// Why an attempt is ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// It went on for too long after its leaving signal.
+    Grace,
+    /// It took longer than the phase allows.
+    Timeout,
+    /// Nothing was heard of it for too long.
+    Idle,
+}
+
+/// The end of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptEnded {
+    /// Which.
+    pub attempt: AttemptId,
+    /// How.
+    pub end: End,
+    /// Active time it took, as far as known.
+    pub active_ms: u64,
+    /// Processes that it left behind and that were ended.
+    #[serde(default)]
+    pub strays: u32,
+    /// How far its transcript goes.
+    #[serde(default)]
+    pub transcript_bytes: u64,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum End {
+    /// Its leaving signal had been accepted.
+    Left,
+    /// Every command of the phase has run.
+    CommandsDone,
+    /// A command of the phase failed.
+    CommandFailed {
+        /// Which, from 0.
+        index: u32,
+    },
+    /// It ended without a leaving signal, whatever its exit code.
+    Crashed(Crash),
+    /// It was ended because of a limit.
+    StoppedBy(StopCause),
+    /// It was ended because the run was paused or cancelled.
+    Stopped,
+    /// Its supervisor or keeper died.
+    Lost,
+}
+
+/// What is known about a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crash {
+    /// What kind.
+    pub class: CrashClass,
+    /// Exit code, where there is one.
+    pub code: Option<i32>,
+    /// Signal, where one ended it.
+    pub signal: Option<i32>,
+    /// What it said last, bounded.
+    pub text: String,
+}
+
+/// Kinds of crashes that are answered differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CrashClass {
+    /// It finished its turn without a leaving signal.
+    NoSignal,
+    /// Its process ended before its turn did.
+    Died,
+    /// The program could not be started.
+    CannotStart,
+    /// The session to be resumed does not exist any more.
+    SessionGone,
+    /// It is not signed in: nothing helps but a person.
+    Auth,
+    /// Its quota is used up.
+    Quota,
+    /// The model's service has no room.
+    Overload,
+    /// The conversation is too long.
+    ContextFull,
+    /// It broke the protocol.
+    Protocol,
+    /// Anything else that the agent called an error.
+    Other,
+}
+
+/// A wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateOpened {
+    /// Its id.
+    pub gate: GateId,
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub gate_kind: GateKind,
+    /// What the person needs to know, in a sentence.
+    pub about: String,
+}
+
+/// What a person is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// May this phase begin?
+    ApprovalBefore,
+    /// May this phase be left?
+    ApprovalAfter,
+    /// Something tripped a limit, or a worker asked for a person.
+    Intervention,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "to", rename_all = "snake_case")]
+pub enum GateAnswer {
+    /// Yes.
+    Approved,
+    /// No.
+    Rejected,
+    /// Try the phase again, afresh.
+    Retry,
+    /// Go to another phase instead.
+    Go(PhaseId),
+}

@@ -1,0 +1,243 @@
+//! What comes in: people and workers ask (`Command`), the world answers an effect (`Report`).
+//!
+//! Every input carries its time and who it is from; the core has no clock of its own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Change, CrashClass, RunStarted};
+use crate::ids::{AttemptId, GateId, Place, SessionId};
+use crate::signal::Signal;
+use crate::time::Millis;
+use crate::usage::{Scope, Usage};
+
+/// One thing that came in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// When, for people.
+    pub at: Millis,
+    /// From whom.
+    pub by: By,
+    /// What.
+    pub what: What,
+}
+
+/// Who an input is from; written with the decision that it led to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct By {
+    /// Who.
+    pub actor: Actor,
+    /// Their id of the request, where it may be repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// Who acts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "id", rename_all = "snake_case")]
+pub enum Actor {
+    /// A person, by their user name.
+    Person(String),
+    /// The worker of an attempt.
+    Worker(AttemptId),
+    /// The supervisor, about the world.
+    Supervisor,
+}
+
+/// A question or an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// Somebody asks; may be refused.
+    Command(Command),
+    /// The world answers; cannot be refused.
+    Report(Report),
+}
+
+/// What people and workers may ask for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Begin.
+    Start(Box<RunStarted>),
+    /// Stop for a while.
+    Pause {
+        /// Why.
+        reason: String,
+    },
+    /// Go on.
+    Resume,
+    /// Give up.
+    Cancel {
+        /// Why.
+        reason: String,
+    },
+    /// Yes, at a gate.
+    Approve {
+        /// Which; the only open one when none.
+        gate: Option<GateId>,
+        /// What else they said.
+        note: String,
+    },
+    /// No, at a gate.
+    Reject {
+        /// Which; the only open one when none.
+        gate: Option<GateId>,
+        /// Why not.
+        note: String,
+    },
+    /// Try a phase again, afresh.
+    Retry {
+        /// Where; the only place at a gate when none.
+        place: Option<Place>,
+        /// What else they said.
+        note: String,
+    },
+    /// Go to a phase, whatever the workflow says.
+    Go {
+        /// Where to.
+        place: Place,
+        /// What else they said.
+        note: String,
+    },
+    /// A worker's call.
+    Signal {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id: the same call repeated gets the same answer.
+        request: String,
+        /// What it says.
+        signal: Signal,
+    },
+}
+
+/// What the world reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Report {
+    /// A supervisor took the run in hand.
+    SupervisorStarted {
+        /// Its process.
+        pid: u32,
+        /// Its host.
+        host: String,
+        /// The lock's epoch.
+        epoch: u64,
+        /// Its version.
+        version: String,
+    },
+    /// A torn last line was set aside when the ledger was opened.
+    TailSetAside {
+        /// How much of it there was.
+        bytes: u64,
+        /// Where it is kept.
+        file: String,
+    },
+    /// Something about a live attempt.
+    Attempt {
+        /// Which.
+        attempt: AttemptId,
+        /// Active time so far.
+        active_ms: u64,
+        /// What.
+        what: AttemptReport,
+    },
+    /// A timer ran out.
+    TimerFired {
+        /// Of which attempt.
+        attempt: AttemptId,
+        /// Which of its timers.
+        timer: TimerKind,
+    },
+}
+
+/// What is seen of a live attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AttemptReport {
+    /// The session it works in.
+    Session(SessionId),
+    /// It calls a tool; the answer is the verdict.
+    ToolCalled {
+        /// The agent's id of the call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What it is given.
+        input: String,
+    },
+    /// A tool call ended.
+    ToolEnded {
+        /// The agent's id of the call.
+        call: String,
+        /// Whether it worked.
+        ok: bool,
+    },
+    /// It says that it changed a file.
+    FileChanged {
+        /// Which.
+        path: String,
+        /// How.
+        change: Change,
+    },
+    /// Tokens were used.
+    Usage {
+        /// What the figure covers.
+        scope: Scope,
+        /// The figure.
+        usage: Usage,
+    },
+    /// A command of a command phase ended.
+    CommandEnded {
+        /// Which, from 0.
+        index: u32,
+        /// Its exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// Nothing was heard of it for as long as the phase allows.
+    Idle,
+    /// It is over, and nothing of it runs any more.
+    Ended(EndSeen),
+}
+
+/// How an attempt's end looked from outside.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EndSeen {
+    /// Whether the agent's own terminal event came.
+    pub finished: bool,
+    /// Whether its supervisor or keeper died, so that nothing is known about its end.
+    pub lost: bool,
+    /// Whether we ended it.
+    pub stopped: bool,
+    /// The last error that the agent reported.
+    pub error: Option<(CrashClass, String)>,
+    /// Exit code.
+    pub code: Option<i32>,
+    /// Signal.
+    pub signal: Option<i32>,
+    /// Processes that it left behind and that were ended.
+    pub strays: u32,
+    /// How far its transcript goes.
+    pub transcript_bytes: u64,
+    /// The last lines it wrote to its standard error.
+    pub stderr: String,
+}
+
+/// The timers an attempt may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimerKind {
+    /// After its leaving signal.
+    Grace,
+    /// From its start.
+    Timeout,
+}
+
+/// What is answered to an input, once its decision is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing to say.
+    Noted,
+    /// Done as asked.
+    Accepted(String),
+    /// Not done, and what to do instead.
+    Refused(String),
+    /// Whether a tool call may go on.
+    Verdict(crate::event::Verdict),
+}

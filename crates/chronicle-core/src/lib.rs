@@ -1,0 +1,25 @@
+//! The pure half of Chronicle: what was asked, what happened, what follows.
+//!
+//! Nothing here reads a file, a clock or the environment, starts anything or draws a random number. Inputs come in with
+//! their time, decisions go out as events, and what is to be done is derived from the state:
+//!
+//! ```text
+//! Input ─► engine::decide(&State, &Input) ─► Decision { events, answer }
+//!                                               │ (the driver writes them down)
+//!          State::apply(line) ◄─────────────────┘
+//!             ├─► state.due() : what is to be done now
+//!             └─► view : what people see
+//! ```
+//!
+//! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
+
+pub mod effect;
+pub mod event;
+pub mod ids;
+pub mod input;
+pub mod limits;
+pub mod record;
+pub mod signal;
+pub mod time;
+pub mod usage;
+pub mod workflow;

@@ -1,0 +1,92 @@
+//! Every limit of a run, by name. Frozen with the workflow: a default changed later changes no run.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest text of a summary, reason or note kept in an event; the rest is cut and said so.
+pub const TEXT_MAX: usize = 8_000;
+/// Longest task of a run.
+pub const TASK_MAX: usize = 100_000;
+/// Longest input of a tool call kept in an event.
+pub const TOOL_INPUT_MAX: usize = 2_000;
+/// Most events that one decision may have: a workflow that turns without working ends here.
+pub const DECISION_EVENTS_MAX: usize = 400;
+/// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.
+pub const ANSWERS_MAX: usize = 64;
+/// Most messages of one turn whose usage is kept apart.
+pub const TURN_MESSAGES_MAX: usize = 512;
+/// Most summaries that a handover tells.
+pub const HANDOVER_SUMMARIES_MAX: usize = 12;
+/// Longest handover.
+pub const HANDOVER_MAX: usize = 64_000;
+/// How long a worker may go on after its leaving signal was accepted.
+pub const LEAVE_GRACE_MS: u64 = 30_000;
+/// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
+pub const IDLE_MS: u64 = 10 * 60 * 1_000;
+
+/// How often things may go wrong at one phase, and how long they may take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Transitions between the same two phases.
+    #[serde(rename = "loop")]
+    pub loops: LoopLimit,
+    /// Fresh starts after crashes.
+    pub retries: u32,
+    /// Reminders in the same session after an end without a signal.
+    pub nudges: u32,
+    /// Restarts after a supervisor or keeper died, without progress in between.
+    pub losses: u32,
+    /// Continuations after `partially-complete`.
+    pub continuations: u32,
+    /// Follow-ups upon follow-ups.
+    pub depth: u32,
+    /// Active milliseconds without a line from the agent; none = for ever.
+    pub idle_ms: Option<u64>,
+    /// Active milliseconds of one attempt; none = for ever.
+    pub timeout_ms: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            loops: LoopLimit { count: LoopCount::Pair, max: 3 },
+            retries: 2,
+            nudges: 3,
+            losses: 20,
+            continuations: 5,
+            depth: 3,
+            idle_ms: Some(IDLE_MS),
+            timeout_ms: None,
+        }
+    }
+}
+
+/// When going back and forth becomes a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopLimit {
+    /// What is counted.
+    pub count: LoopCount,
+    /// The transition after this many goes to intervention.
+    pub max: u32,
+}
+
+/// What counts as the same transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopCount {
+    /// Two phases, either way.
+    Pair,
+    /// One direction alone.
+    Edge,
+}
+
+/// Cuts a text to a number of bytes at a character, and says so.
+pub fn bounded(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let mut end = max;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}… [{} bytes cut]", &text[..end], text.len() - end)
+}

@@ -1,0 +1,1 @@
+//! The half of Chronicle that touches the world: ledger, processes, agents, driver.

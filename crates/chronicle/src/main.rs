@@ -1,0 +1,3 @@
+//! The `chronicle` binary.
+
+fn main() {}

@@ -14,12 +14,19 @@
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
 pub mod effect;
+pub mod engine;
 pub mod event;
+pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
 pub mod record;
+pub mod redact;
 pub mod signal;
+pub mod state;
 pub mod time;
 pub mod usage;
+pub mod view;
+pub mod words;
+pub mod work;
 pub mod workflow;

@@ -1,0 +1,70 @@
+//! Where a phase may be left for.
+
+use crate::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::workflow::Phase;
+
+/// Every target that a worker of this phase may name: `next`, the targets of `on`, and `done` at an end.
+pub fn allowed_targets(phase: &Phase) -> Vec<PhaseId> {
+    let mut targets: Vec<PhaseId> = Vec::new();
+    let end = phase.next.is_empty().then(|| PhaseId::from(DONE));
+    for target in phase.next.iter().chain(phase.on.values()).chain(end.iter()) {
+        if !targets.contains(target) {
+            targets.push(target.clone());
+        }
+    }
+    targets
+}
+
+/// Finds the target of a leaving signal, or says what would be right.
+pub(super) fn resolve(
+    phase: &Phase,
+    target: Option<&PhaseId>,
+    outcome: &Outcome,
+) -> Result<PhaseId, String> {
+    check_outcome(phase, outcome)?;
+    let Some(target) = target else { return implied(phase, outcome) };
+    if allowed_targets(phase).contains(target) {
+        return Ok(target.clone());
+    }
+    Err(format!("`{}` cannot be left for `{target}`; {}", phase.id, choices(phase)))
+}
+
+fn check_outcome(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
+    let known = KNOWN_OUTCOMES.contains(&outcome.as_str())
+        || phase.outcomes.contains(outcome)
+        || phase.on.contains_key(outcome);
+    if known {
+        return Ok(());
+    }
+    let own = phase.outcomes.iter().map(Outcome::as_str);
+    let words: Vec<String> = KNOWN_OUTCOMES[..4].iter().copied().chain(own).map(code).collect();
+    Err(format!("`{outcome}` is no outcome of `{}`; use {}", phase.id, words.join(", ")))
+}
+
+/// `on.<outcome>`, else the only `next`, else `done` at an end. A failure needs an edge of its own: it must not pass as
+/// success because there is only one way on.
+fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
+    if let Some(target) = phase.on.get(outcome) {
+        return Ok(target.clone());
+    }
+    match phase.next.as_slice() {
+        _ if outcome.is_failure() => Err(format!(
+            "`{}` says nothing about the outcome `{outcome}`: name a target; {}",
+            phase.id,
+            choices(phase)
+        )),
+        [] => Ok(PhaseId::from(DONE)),
+        [only] => Ok(only.clone()),
+        _ => Err(format!("`{}` has several ways on: name a target; {}", phase.id, choices(phase))),
+    }
+}
+
+fn choices(phase: &Phase) -> String {
+    let targets: Vec<String> =
+        allowed_targets(phase).iter().map(|target| code(target.as_str())).collect();
+    format!("allowed: {}", targets.join(", "))
+}
+
+fn code(word: &str) -> String {
+    format!("`{word}`")
+}

@@ -1,0 +1,180 @@
+//! Reports: what the world says about an effect. They cannot be refused.
+
+use super::scratch::Scratch;
+use crate::event::{
+    AttemptEnded, Crash, CrashClass, End, Event, StopCause, SupervisorStarted, ToolCalled, Verdict,
+};
+use crate::ids::AttemptId;
+use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
+use crate::limits::{TEXT_MAX, TOOL_INPUT_MAX, bounded};
+use crate::signal::TOOLS;
+use crate::state::{Attempt, State};
+use crate::workflow::Tools;
+
+/// Longest name of a tool, call, file or session kept in an event.
+const NAME_MAX: usize = 400;
+
+pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
+    match report {
+        Report::SupervisorStarted { pid, host, epoch, version } => {
+            scratch.emit(Event::SupervisorStarted(SupervisorStarted {
+                pid: *pid,
+                host: host.clone(),
+                epoch: *epoch,
+                version: version.clone(),
+            }));
+        }
+        Report::TailSetAside { bytes, file } => {
+            scratch.record(Event::TailSetAside { bytes: *bytes, file: file.clone() });
+        }
+        Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
+        Report::Attempt { attempt, active_ms, what } => {
+            return about(scratch, *attempt, *active_ms, what);
+        }
+    }
+    Answer::Noted
+}
+
+fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
+    let Some(attempt) = live(scratch.state(), id) else { return };
+    let cause = match (timer, &attempt.leave) {
+        (TimerKind::Grace, Some(_)) => StopCause::Grace,
+        (TimerKind::Timeout, None) => StopCause::Timeout,
+        (TimerKind::Grace, None) | (TimerKind::Timeout, Some(_)) => return,
+    };
+    if attempt.stop.is_none() {
+        scratch.emit(Event::StopAsked { attempt: id, cause });
+    }
+}
+
+/// A report about an attempt that is over says nothing new.
+fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &AttemptReport) -> Answer {
+    let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
+    match what {
+        AttemptReport::ToolCalled { call, tool, input } => {
+            return call_tool(scratch, id, active_ms, (call, tool, input));
+        }
+        AttemptReport::Ended(seen) => {
+            let active_ms = active_ms.max(attempt.active_ms);
+            let end = end_of(scratch.state(), attempt, seen);
+            scratch.emit(Event::AttemptEnded(AttemptEnded {
+                attempt: id,
+                end,
+                active_ms,
+                strays: seen.strays,
+                transcript_bytes: seen.transcript_bytes,
+            }));
+        }
+        AttemptReport::Idle => {
+            if attempt.stop.is_none() && attempt.leave.is_none() {
+                scratch.emit(Event::StopAsked { attempt: id, cause: StopCause::Idle });
+            }
+        }
+        AttemptReport::Session(session) => {
+            if !attempt.session_seen || attempt.intent.session != *session {
+                scratch.record(Event::SessionOpened { attempt: id, session: session.clone() });
+            }
+        }
+        AttemptReport::ToolEnded { call, ok } => {
+            let call = bounded(call, NAME_MAX);
+            scratch.record(Event::ToolEnded { attempt: id, call, ok: *ok, active_ms });
+        }
+        AttemptReport::FileChanged { path, change } => {
+            let path = bounded(path, NAME_MAX);
+            scratch.record(Event::FileChanged { attempt: id, path, change: *change });
+        }
+        AttemptReport::Usage { scope, usage } => {
+            let (scope, usage) = (scope.clone(), *usage);
+            scratch.record(Event::UsageReported { attempt: id, scope, usage, active_ms });
+        }
+        AttemptReport::CommandEnded { index, code, output } => {
+            let output = bounded(output, TEXT_MAX);
+            let event = Event::CommandEnded { attempt: id, index: *index, code: *code, output };
+            scratch.record(event);
+        }
+    }
+    Answer::Noted
+}
+
+fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
+    state.live.contains(&id).then(|| state.attempt(id)).flatten()
+}
+
+fn call_tool(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    (call, tool, input): (&str, &str, &str),
+) -> Answer {
+    let state = scratch.state();
+    let Some(attempt) = live(state, id) else { return Answer::Noted };
+    let call = bounded(call, NAME_MAX);
+    if let Some(verdict) = attempt.calls.get(&call) {
+        return Answer::Verdict(verdict.clone());
+    }
+    let tools = state.phase_at(&attempt.intent.place).map(|phase| &phase.tools);
+    let verdict = judge(attempt, tools, tool);
+    scratch.record(Event::ToolCalled(ToolCalled {
+        attempt: id,
+        call,
+        tool: bounded(tool, NAME_MAX),
+        input: bounded(input, TOOL_INPUT_MAX),
+        verdict: verdict.clone(),
+        active_ms,
+    }));
+    Answer::Verdict(verdict)
+}
+
+/// May this tool be called now? Our own tools always; none other after the leaving signal.
+fn judge(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Verdict {
+    let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
+    if TOOLS.contains(&tool) {
+        return Verdict::Allowed;
+    }
+    if attempt.leave.is_some() {
+        return Verdict::Denied("the phase is being left: end your turn now".to_owned());
+    }
+    match tools {
+        Some(Tools { deny, .. }) if named(deny) => {
+            Verdict::Denied(format!("this phase denies the tool `{tool}`"))
+        }
+        Some(Tools { allow: Some(allow), .. }) if !named(allow) => Verdict::Denied(format!(
+            "this phase allows only the tools {}",
+            allow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        )),
+        Some(_) | None => Verdict::Allowed,
+    }
+}
+
+/// Names an attempt's end. A signal that was accepted stands, whatever became of the process.
+fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
+    let place = &attempt.intent.place;
+    let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
+    let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
+    let is_shell = attempt.intent.agent == super::follow::SHELL;
+    if attempt.leave.is_some() {
+        return End::Left;
+    }
+    if is_shell && usize::try_from(done).is_ok_and(|done| done >= commands) {
+        return End::CommandsDone;
+    }
+    if let Some(index) = attempt.failed_command {
+        return End::CommandFailed { index };
+    }
+    match attempt.stop {
+        _ if seen.lost => End::Lost,
+        Some(cause) => End::StoppedBy(cause),
+        None if seen.stopped => End::Stopped,
+        None => End::Crashed(crash(seen)),
+    }
+}
+
+fn crash(seen: &EndSeen) -> Crash {
+    let (class, text) = match &seen.error {
+        Some((class, text)) => (*class, text.as_str()),
+        None if seen.finished => (CrashClass::NoSignal, ""),
+        None => (CrashClass::Died, seen.stderr.as_str()),
+    };
+    let text = bounded(if text.is_empty() { &seen.stderr } else { text }, TEXT_MAX);
+    Crash { class, code: seen.code, signal: seen.signal, text }
+}

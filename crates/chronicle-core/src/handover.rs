@@ -1,0 +1,102 @@
+//! The text that opens an attempt: a pure function of the state, so the ledger need not keep it.
+//!
+//! A worker starts with nothing. The handover tells it the task, where it is, what happened before, what it is to do and
+//! how to say that it is done. Bounded: old summaries are cut first, the task and the instructions last.
+
+use std::fmt::Write as _;
+
+use crate::engine::allowed_targets;
+use crate::event::Why;
+use crate::ids::DONE;
+use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
+use crate::state::{Attempt, State};
+use crate::workflow::Phase;
+
+/// What the worker of an attempt is told.
+pub fn handover(state: &State, attempt: &Attempt) -> String {
+    let Some(run) = &state.run else { return String::new() };
+    let place = &attempt.intent.place;
+    let Some(phase) = state.phase_at(place) else { return run.task.clone() };
+    let mut text = String::new();
+    section(&mut text, "Why you are here", &why(&attempt.intent.why));
+    section(&mut text, "Task", &run.task);
+    section(&mut text, "Your phase", &where_it_is(phase, state, place.as_str()));
+    section(&mut text, "Instructions", &phase.instructions);
+    section(&mut text, "Tools", &tools(phase));
+    section(&mut text, "When you are done", &way_out(phase));
+    section(&mut text, "What happened before, newest first", &before(state));
+    bounded(text.trim_end(), HANDOVER_MAX)
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    if !body.trim().is_empty() {
+        let _ = write!(text, "## {title}\n\n{}\n\n", body.trim());
+    }
+}
+
+fn why(why: &Why) -> String {
+    match why {
+        Why::First => String::new(),
+        Why::Nudge { .. } => {
+            "Your turn ended without a leaving signal, so this phase is not done. \
+            Go on where you were; when the work is done, send the signal."
+                .to_owned()
+        }
+        Why::Retry { .. } => "An earlier attempt at this phase crashed. You start afresh: look at \
+            the files as they are now before you go on."
+            .to_owned(),
+        Why::Lost | Why::Paused => {
+            "The work was interrupted. Go on exactly where you were; do not \
+            do again what is done."
+                .to_owned()
+        }
+        Why::SessionGone => {
+            "An earlier attempt at this phase was interrupted and its conversation \
+            is gone. Look at the files as they are now, and do not do again what is done."
+                .to_owned()
+        }
+        Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
+        Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
+    }
+}
+
+fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
+    let mut text = format!("`{place}`: {}", phase.name);
+    if let Some(description) = &phase.description {
+        let _ = write!(text, ". {description}");
+    }
+    let done = state.visits.iter().filter(|visit| visit.left.is_some()).count();
+    let _ = write!(text, "\nPhases left so far: {done}.");
+    text
+}
+
+fn tools(phase: &Phase) -> String {
+    let list = |names: &[String]| names.join(", ");
+    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+        (Some(allow), _) => format!("You may use only: {}.", list(allow)),
+        (None, []) => String::new(),
+        (None, deny) => format!("You may not use: {}.", list(deny)),
+    }
+}
+
+fn way_out(phase: &Phase) -> String {
+    let targets = allowed_targets(phase);
+    let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
+    let first = targets.first().map_or(DONE, |target| target.as_str());
+    format!(
+        "Call the tool `workflow_transition` with `target_state` and a `summary` of what you did \
+         and found; then end your turn. Ending your turn without it does not end the phase.\n\
+         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.",
+        names.join(", ")
+    )
+}
+
+fn before(state: &State) -> String {
+    let mut text = String::new();
+    let told = state.visits.iter().rev().filter_map(|visit| Some((visit, visit.left.as_ref()?)));
+    for (visit, left) in told.take(HANDOVER_SUMMARIES_MAX) {
+        let summary = if left.summary.is_empty() { "(nothing said)" } else { &left.summary };
+        let _ = writeln!(text, "- `{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome);
+    }
+    text
+}

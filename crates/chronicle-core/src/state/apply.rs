@@ -1,0 +1,343 @@
+//! How each event changes the state: the only mutator, and total.
+
+use std::sync::Arc;
+
+use super::frame::edge;
+use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit};
+use crate::event::{
+    AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateOpened, Leave, Mover,
+    ToolCalled, Why,
+};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place};
+use crate::limits::ANSWERS_MAX;
+use crate::record::Line;
+use crate::time::Millis;
+use crate::usage::{Scope, Usage};
+use crate::words;
+
+impl State {
+    /// Takes in one line of the ledger.
+    pub fn apply(&mut self, line: &Line) {
+        for (index, event) in (0u32..).zip(&line.events) {
+            self.apply_event(Cause { seq: line.seq, index }, line.at, event);
+        }
+        self.seq = line.seq;
+    }
+
+    /// Takes in one event of the line that `cause` names.
+    pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
+        self.updated_at = at;
+        match event {
+            Event::RunStarted(run) => {
+                self.run = Some(Arc::clone(run));
+                self.started_at = at;
+            }
+            Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
+            Event::TailSetAside { .. } | Event::FileChanged { .. } => {}
+            Event::RunPaused { reason } => self.paused = Some(reason.clone()),
+            Event::RunResumed => self.paused = None,
+            Event::RunCancelled { reason } => self.cancelled = Some(reason.clone()),
+            Event::RunDone => self.done = true,
+            Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
+            Event::PhaseEntered { place } => self.enter_phase(at, place),
+            Event::EdgeTaken(edge) => self.take_edge(edge),
+            Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
+            Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
+            Event::SessionOpened { attempt, session } => {
+                self.change(*attempt, |attempt| {
+                    attempt.intent.session = session.clone();
+                    attempt.session_seen = true;
+                });
+                self.change_frame_of(*attempt, |frame| frame.session = Some(session.clone()));
+            }
+            Event::ToolCalled(called) => self.call_tool(called),
+            Event::ToolEnded { attempt, call, active_ms, .. } => {
+                self.change(*attempt, |attempt| {
+                    attempt.calls.remove(call);
+                    attempt.active_ms = attempt.active_ms.max(*active_ms);
+                });
+            }
+            Event::UsageReported { attempt, scope, usage, active_ms } => {
+                self.add_usage(*attempt, scope, usage, *active_ms);
+            }
+            Event::CommandEnded { attempt, index, code, .. } => {
+                self.end_command(*attempt, *index, *code);
+            }
+            Event::SignalAccepted { attempt, request, leave } => {
+                self.accept(cause, *attempt, request, leave);
+            }
+            Event::SignalRefused { attempt, request, answer } => {
+                let answered = Answered { accepted: false, text: answer.clone() };
+                self.change(*attempt, |attempt| attempt.remember(request, answered));
+            }
+            Event::StopAsked { attempt, cause } => {
+                self.change(*attempt, |attempt| attempt.stop = Some(*cause));
+            }
+            Event::AttemptEnded(ended) => self.end_attempt(at, ended),
+            Event::GateOpened(opened) => self.open_gate(at, opened),
+            Event::GateAnswered { gate, answer, who, note } => {
+                self.answer_gate(at, *gate, answer, who, note);
+            }
+        }
+    }
+
+    fn enter_frame(&mut self, path: &FramePath, key: &str) {
+        let Some(initial) = self.workflow(key).map(|workflow| workflow.initial.clone()) else {
+            return;
+        };
+        if !path.is_root() {
+            let outer = Place::new(path.as_str());
+            self.change_frame(&outer.frame(), |frame| frame.stage = Stage::Inside);
+        }
+        let frame = Frame {
+            path: path.clone(),
+            workflow: key.to_owned(),
+            phase: initial,
+            stage: Stage::Bound,
+            counters: Counters::default(),
+            session: None,
+            edges: std::collections::BTreeMap::default(),
+            summary: String::new(),
+        };
+        self.frames.insert(path.clone(), frame);
+    }
+
+    fn enter_phase(&mut self, at: Millis, place: &Place) {
+        self.change_frame(&place.frame(), |frame| {
+            frame.phase = place.phase();
+            frame.stage = Stage::Entered { approved: false };
+            frame.counters = Counters::default();
+            frame.session = None;
+        });
+        let visit = Visit { place: place.clone(), entered_at: at, left: None };
+        self.visits.push(Arc::new(visit));
+    }
+
+    fn take_edge(&mut self, taken: &EdgeTaken) {
+        let place = taken.frame.place(&taken.from);
+        self.change_frame(&taken.frame, |frame| {
+            match taken.by {
+                Mover::Run => *frame.edges.entry(edge(&taken.from, &taken.to)).or_default() += 1,
+                Mover::Person => frame.edges.clear(),
+            }
+            frame.phase = taken.to.clone();
+            frame.stage = Stage::Bound;
+            frame.summary.clone_from(&taken.summary);
+        });
+        let departure = Departure {
+            to: taken.to.clone(),
+            outcome: taken.outcome.clone(),
+            summary: taken.summary.clone(),
+        };
+        if let Some(visit) = self.visits.iter_mut().rev().find(|visit| visit.place == place) {
+            Arc::make_mut(visit).left = Some(departure);
+        }
+    }
+
+    fn end_frame(&mut self, path: &FramePath, summary: &str) {
+        if path.is_root() {
+            self.change_frame(path, |frame| frame.stage = Stage::Ended);
+            return;
+        }
+        self.frames.remove(path);
+        let outer = Place::new(path.as_str());
+        self.change_frame(&outer.frame(), |frame| {
+            frame.stage = Stage::Left {
+                target: None,
+                outcome: Outcome::from("complete"),
+                summary: summary.to_owned(),
+                approved: false,
+            };
+        });
+    }
+
+    fn start_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        let attempt = Attempt {
+            intent: intent.clone(),
+            cause,
+            started_at: at,
+            session_seen: false,
+            leave: None,
+            stop: None,
+            calls: std::collections::BTreeMap::default(),
+            answers: std::collections::BTreeMap::default(),
+            usage: Usage::default(),
+            active_ms: 0,
+            tools: 0,
+            failed_command: None,
+            ended: None,
+        };
+        self.attempts.push(Arc::new(attempt));
+        self.live.insert(intent.attempt);
+        self.change_frame(&intent.place.frame(), |frame| {
+            frame.stage = Stage::Working { attempt: intent.attempt };
+            frame.session = Some(intent.session.clone());
+            frame.counters.begin(intent);
+        });
+    }
+
+    fn call_tool(&mut self, called: &ToolCalled) {
+        self.change(called.attempt, |attempt| {
+            if attempt.calls.len() >= ANSWERS_MAX {
+                attempt.calls.pop_first();
+            }
+            attempt.calls.insert(called.call.clone(), called.verdict.clone());
+            attempt.tools = attempt.tools.saturating_add(1);
+            attempt.active_ms = attempt.active_ms.max(called.active_ms);
+        });
+    }
+
+    fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {
+        let Some(session) = self.attempt(id).map(|attempt| attempt.intent.session.clone()) else {
+            return;
+        };
+        let counted = self.sessions.entry(session).or_default();
+        let before = counted.sum();
+        counted.add(scope, usage);
+        let more = counted.sum().minus(&before);
+        self.usage = self.usage.plus(&more);
+        self.change(id, |attempt| {
+            attempt.usage = attempt.usage.plus(&more);
+            attempt.active_ms = attempt.active_ms.max(active_ms);
+        });
+    }
+
+    fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
+        if code == Some(0) {
+            self.change_frame_of(id, |frame| frame.counters.commands_done = index + 1);
+        } else {
+            self.change(id, |attempt| attempt.failed_command = Some(index));
+        }
+    }
+
+    fn accept(&mut self, cause: Cause, id: AttemptId, request: &str, leave: &Leave) {
+        let answered = Answered { accepted: true, text: words::leaving(leave) };
+        self.change(id, |attempt| {
+            attempt.leave = Some((leave.clone(), cause));
+            attempt.remember(request, answered);
+        });
+        self.change_frame_of(id, |frame| frame.counters.progress());
+    }
+
+    fn end_attempt(&mut self, at: Millis, ended: &AttemptEnded) {
+        let Some(leave) = self.attempt(ended.attempt).map(|attempt| attempt.leave.clone()) else {
+            return;
+        };
+        self.change_frame_of(ended.attempt, |frame| {
+            frame.counters.active_ms += ended.active_ms;
+            if ended.end == End::Lost {
+                frame.counters.losses += 1;
+            }
+            frame.stage = after(ended, leave.map(|(leave, _)| leave));
+        });
+        self.live.remove(&ended.attempt);
+        self.change(ended.attempt, |attempt| {
+            attempt.active_ms = attempt.active_ms.max(ended.active_ms);
+            attempt.ended = Some((ended.end.clone(), at));
+            attempt.calls.clear();
+            attempt.answers.clear();
+        });
+    }
+
+    fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
+        self.gates.push(Arc::new(Gate { opened: opened.clone(), at, answered: None }));
+        self.change_frame(&opened.place.frame(), |frame| {
+            let held = std::mem::replace(&mut frame.stage, Stage::Bound);
+            frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
+        });
+    }
+
+    fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
+        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
+        let Some(gate) = self.gates.get_mut(index) else { return };
+        Arc::make_mut(gate).answered = Some((answer.clone(), who.to_owned(), at));
+        let frame = gate.opened.place.frame();
+        self.change_frame(&frame, |frame| {
+            let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
+            else {
+                return;
+            };
+            frame.stage = answered(*held, answer, note);
+            if *answer == GateAnswer::Retry {
+                frame.counters.progress();
+            }
+        });
+    }
+
+    fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
+        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
+        if let Some(attempt) = self.attempts.get_mut(index) {
+            with(Arc::make_mut(attempt));
+        }
+    }
+
+    fn change_frame(&mut self, path: &FramePath, with: impl FnOnce(&mut Frame)) {
+        if let Some(frame) = self.frames.get_mut(path) {
+            with(frame);
+        }
+    }
+
+    fn change_frame_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Frame)) {
+        if let Some(path) = self.attempt(id).map(|attempt| attempt.intent.place.frame()) {
+            self.change_frame(&path, with);
+        }
+    }
+}
+
+/// Where the end of an attempt leaves its frame.
+fn after(ended: &AttemptEnded, leave: Option<Leave>) -> Stage {
+    let left = |target, outcome, summary| Stage::Left { target, outcome, summary, approved: false };
+    match (&ended.end, leave) {
+        (End::Left, Some(leave)) => left(Some(leave.target), leave.outcome, leave.summary),
+        (End::CommandsDone, _) => left(None, Outcome::from("complete"), String::new()),
+        (end, _) => Stage::Broken { attempt: ended.attempt, end: end.clone() },
+    }
+}
+
+/// Where a person's answer leaves a frame that was held at a gate.
+fn answered(held: Stage, answer: &GateAnswer, note: &str) -> Stage {
+    let note = note.to_owned();
+    match (answer, held) {
+        (GateAnswer::Approved, Stage::Entered { .. }) => Stage::Entered { approved: true },
+        (GateAnswer::Approved, Stage::Left { target, outcome, summary, .. }) => {
+            Stage::Left { target, outcome, summary, approved: true }
+        }
+        (GateAnswer::Rejected, Stage::Entered { .. }) => Stage::Refused { note },
+        (GateAnswer::Rejected, _) => Stage::Ready { why: Why::Rejected { note } },
+        (GateAnswer::Retry, _) => Stage::Ready { why: Why::Asked { note } },
+        (GateAnswer::Approved | GateAnswer::Go(_), held) => held,
+    }
+}
+
+impl Counters {
+    fn begin(&mut self, intent: &AttemptStarted) {
+        if !intent.why.is_same_try() {
+            self.tries = intent.try_number;
+            self.commands_done = 0;
+            self.active_ms = 0;
+        }
+        match intent.why {
+            Why::Nudge { number } => self.nudges = number,
+            Why::Retry { number } => self.retries = number,
+            Why::First
+            | Why::Lost
+            | Why::SessionGone
+            | Why::Paused
+            | Why::Rejected { .. }
+            | Why::Asked { .. } => {}
+        }
+    }
+
+    fn progress(&mut self) {
+        (self.nudges, self.retries, self.losses) = (0, 0, 0);
+    }
+}
+
+impl Attempt {
+    fn remember(&mut self, request: &str, answered: Answered) {
+        if self.answers.len() >= ANSWERS_MAX {
+            self.answers.pop_first();
+        }
+        self.answers.insert(request.to_owned(), answered);
+    }
+}

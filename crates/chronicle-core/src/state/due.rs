@@ -1,0 +1,37 @@
+//! What is due now. Derived each time, so that running and recovering are one path.
+
+use super::{Attempt, State};
+use crate::effect::{Action, Effect};
+use crate::input::TimerKind;
+use crate::limits::LEAVE_GRACE_MS;
+
+impl State {
+    /// Everything that should be going on.
+    pub fn due(&self) -> Vec<Effect> {
+        self.live_attempts().flat_map(|attempt| self.due_for(attempt)).collect()
+    }
+
+    fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
+        let id = attempt.intent.attempt;
+        let stop = attempt.stop.is_some() || self.paused.is_some() || self.cancelled.is_some();
+        if stop {
+            return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
+        }
+        let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
+        std::iter::once(run).chain(self.timer_of(attempt)).collect()
+    }
+
+    fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        let id = attempt.intent.attempt;
+        let timer = |timer, active_ms| Action::RunTimer { attempt: id, timer, active_ms };
+        if let Some((_, cause)) = attempt.leave {
+            return Some(Effect { cause, action: timer(TimerKind::Grace, LEAVE_GRACE_MS) });
+        }
+        let place = &attempt.intent.place;
+        let timeout = self.phase_at(place)?.limits.timeout_ms?;
+        // What earlier attempts of the same try used up does not come back with a restart.
+        let used = self.frames.get(&place.frame())?.counters.active_ms;
+        let left = timeout.saturating_sub(used);
+        Some(Effect { cause: attempt.cause, action: timer(TimerKind::Timeout, left) })
+    }
+}

@@ -1,0 +1,57 @@
+//! A row of the list of runs.
+
+use serde::Serialize;
+
+use super::run::Spent;
+use crate::ids::Place;
+use crate::state::{State, Status};
+use crate::time::Millis;
+use crate::words;
+
+/// One run among many.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunRow {
+    /// The run's whole id.
+    pub run: String,
+    /// Its last eight digits.
+    pub short: String,
+    /// The workflow's name.
+    pub workflow: String,
+    /// What was asked for.
+    pub task: String,
+    /// Where it stands.
+    pub status: Status,
+    /// The status in a word for people.
+    pub standing: &'static str,
+    /// The places it is at.
+    pub places: Vec<Place>,
+    /// How many gates wait for a person.
+    pub needs_you: usize,
+    /// What was spent.
+    pub spent: Spent,
+    /// Time of the first line.
+    pub started_at: Millis,
+    /// Time of the last line.
+    pub updated_at: Millis,
+}
+
+/// The row of a run; none before it has started.
+pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
+    let run = state.run.as_ref()?;
+    let status = state.status();
+    let over = state.is_over();
+    let places = state.frames.values().filter(|_| !over).map(crate::state::Frame::place);
+    Some(RunRow {
+        run: run.run.to_string(),
+        short: run.run.short().to_owned(),
+        workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
+        task: run.task.clone(),
+        status,
+        standing: words::standing(status, supervised),
+        places: places.collect(),
+        needs_you: if over { 0 } else { state.open_gates().count() },
+        spent: Spent::from(&state.usage),
+        started_at: state.started_at,
+        updated_at: state.updated_at,
+    })
+}

@@ -1,0 +1,17 @@
+//! What people see of a run: pure functions of its state, the same for every face.
+//!
+//! `run` is one run, `list` a row of many, `timeline` what happened since a cursor, `run_json` the file that tools of the
+//! older format read. Faces never look into the state; what they lack is added here.
+
+mod list;
+mod run;
+mod run_json;
+mod timeline;
+
+pub use list::{RunRow, row};
+pub use run::{AttemptRow, Breadcrumb, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run};
+pub use run_json::run_json;
+pub use timeline::{TimelineEntry, timeline};
+
+/// The version of every view's JSON. It rises when a field changes its meaning or goes.
+pub const VIEW_VERSION: u32 = 1;

@@ -1,0 +1,294 @@
+//! One run.
+
+use serde::Serialize;
+
+use super::VIEW_VERSION;
+use crate::ids::{AttemptId, FramePath, GateId, Place};
+use crate::state::{Attempt, Stage, State, Status};
+use crate::time::Millis;
+use crate::usage::Usage;
+use crate::words;
+use crate::workflow::Workflow;
+
+/// Everything about one run that a face may show.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunView {
+    /// The version of this shape.
+    pub version: u32,
+    /// The run's whole id.
+    pub run: String,
+    /// Its last eight digits.
+    pub short: String,
+    /// The workflow's name.
+    pub workflow: String,
+    /// What was asked for.
+    pub task: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Whether a supervisor lives.
+    pub supervised: bool,
+    /// The status in a word for people: `interrupted` when it should run and nobody drives it.
+    pub standing: &'static str,
+    /// Why it is paused or was cancelled.
+    pub reason: Option<String>,
+    /// One per frame, outermost first.
+    pub breadcrumbs: Vec<Breadcrumb>,
+    /// Every phase of every frame entered, in order.
+    pub phases: Vec<PhaseRow>,
+    /// Attempts that work now.
+    pub working: Vec<AttemptRow>,
+    /// Gates that wait for a person.
+    pub needs_you: Vec<GateRow>,
+    /// What was spent in all.
+    pub spent: Spent,
+    /// Active time of all attempts.
+    pub active_ms: u64,
+    /// How many attempts were started.
+    pub attempts: usize,
+    /// Time of the first line.
+    pub started_at: Millis,
+    /// Time of the last line.
+    pub updated_at: Millis,
+    /// The last line's number.
+    pub seq: u64,
+    /// What to type next, most urgent first.
+    pub next: Vec<String>,
+}
+
+/// Where a frame is among its phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Breadcrumb {
+    /// The frame, empty for the outermost.
+    pub frame: String,
+    /// `Planning [✓] -> Implementation [●] -> Verification [ ]`
+    pub text: String,
+}
+
+/// How far a phase is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// It was left.
+    Done,
+    /// The run is there.
+    Current,
+    /// It was not entered.
+    Pending,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    /// Tokens of every kind.
+    pub tokens: u64,
+    /// Millionths of a dollar, as far as known.
+    pub usd_micros: u64,
+    /// Whether all of it has a known price.
+    pub priced: bool,
+}
+
+impl From<&Usage> for Spent {
+    fn from(usage: &Usage) -> Self {
+        Self { tokens: usage.tokens(), usd_micros: usage.usd_micros, priced: !usage.unpriced }
+    }
+}
+
+/// One phase at one place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PhaseRow {
+    /// Where.
+    pub place: Place,
+    /// What people read.
+    pub name: String,
+    /// How far it is.
+    pub mark: Mark,
+    /// How often it was entered.
+    pub visits: usize,
+    /// How many attempts were started there.
+    pub attempts: usize,
+    /// What they spent.
+    pub spent: Spent,
+    /// Their active time.
+    pub active_ms: u64,
+    /// What the last worker said of it.
+    pub summary: String,
+}
+
+/// One attempt that works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AttemptRow {
+    /// Its id.
+    pub attempt: AttemptId,
+    /// Where.
+    pub place: Place,
+    /// Which logical try.
+    #[serde(rename = "try")]
+    pub try_number: u32,
+    /// The agent.
+    pub agent: String,
+    /// Since when.
+    pub started_at: Millis,
+    /// How many tools it called.
+    pub tools: u32,
+}
+
+/// One wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GateRow {
+    /// Its id.
+    pub gate: GateId,
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub kind: crate::event::GateKind,
+    /// What the person needs to know.
+    pub about: String,
+    /// Since when.
+    pub since: Millis,
+    /// What to type.
+    pub next: String,
+}
+
+/// The view of a run; none before it has started.
+pub fn run(state: &State, supervised: bool) -> Option<RunView> {
+    let run = state.run.as_ref()?;
+    let (status, short) = (state.status(), run.run.short());
+    let needs_you: Vec<GateRow> = gates(state, short);
+    let gate_next = needs_you.iter().map(|gate| gate.next.clone());
+    Some(RunView {
+        version: VIEW_VERSION,
+        run: run.run.to_string(),
+        short: short.to_owned(),
+        workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
+        task: run.task.clone(),
+        status,
+        supervised,
+        standing: words::standing(status, supervised),
+        reason: state.cancelled.clone().or_else(|| state.paused.clone()),
+        breadcrumbs: breadcrumbs(state),
+        phases: phases(state),
+        working: state.live_attempts().map(attempt_row).collect(),
+        spent: Spent::from(&state.usage),
+        active_ms: state.attempts.iter().map(|attempt| attempt.active_ms).sum(),
+        attempts: state.attempts.len(),
+        started_at: state.started_at,
+        updated_at: state.updated_at,
+        seq: state.seq,
+        next: gate_next.chain(words::standing_next(status, supervised, short)).collect(),
+        needs_you,
+    })
+}
+
+/// What `workflow_status` answers.
+pub fn for_worker(state: &State, attempt: &Attempt) -> String {
+    let place = &attempt.intent.place;
+    let targets = state.phase_at(place).map(crate::engine::allowed_targets).unwrap_or_default();
+    let targets: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
+    let crumbs: Vec<String> = breadcrumbs(state).into_iter().map(|crumb| crumb.text).collect();
+    format!(
+        "You are {} at `{place}`, try {}.\n{}\nYou may go to: {}.",
+        attempt.intent.attempt,
+        attempt.intent.try_number,
+        crumbs.join("\n"),
+        targets.join(", ")
+    )
+}
+
+fn gates(state: &State, run: &str) -> Vec<GateRow> {
+    let row = |gate: &std::sync::Arc<crate::state::Gate>| GateRow {
+        gate: gate.opened.gate,
+        place: gate.opened.place.clone(),
+        kind: gate.opened.gate_kind,
+        about: gate.opened.about.clone(),
+        since: gate.at,
+        next: words::gate_next(&gate.opened, run),
+    };
+    if state.is_over() { Vec::new() } else { state.open_gates().map(row).collect() }
+}
+
+fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
+    state
+        .frames
+        .values()
+        .filter_map(|frame| {
+            let workflow = state.workflow(&frame.workflow)?;
+            Some(Breadcrumb {
+                frame: frame.path.as_str().to_owned(),
+                text: breadcrumb(state, &frame.path, workflow),
+            })
+        })
+        .collect()
+}
+
+fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
+    let shown = workflow.phases.iter().filter(|phase| phase.id.as_str() != crate::ids::DONE);
+    let parts: Vec<String> = shown
+        .map(|phase| {
+            let sign = match mark(state, &path.place(&phase.id)) {
+                Mark::Done => "✓",
+                Mark::Current => "●",
+                Mark::Pending => " ",
+            };
+            format!("{} [{sign}]", phase.name)
+        })
+        .collect();
+    parts.join(" -> ")
+}
+
+fn mark(state: &State, place: &Place) -> Mark {
+    let last = state.visits.iter().rev().find(|visit| visit.place == *place);
+    let here = state.frames.get(&place.frame()).is_some_and(|frame| {
+        frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended)
+    });
+    match last {
+        Some(_) if here => Mark::Current,
+        Some(visit) if visit.left.is_some() => Mark::Done,
+        Some(_) | None => Mark::Pending,
+    }
+}
+
+/// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.
+fn phases(state: &State) -> Vec<PhaseRow> {
+    let root = FramePath::root();
+    let main = state.run.as_ref().and_then(|run| run.workflows.first());
+    let mut places: Vec<Place> = main
+        .map(|main| main.phases.iter().map(|phase| root.place(&phase.id)).collect())
+        .unwrap_or_default();
+    places.retain(|place| place.as_str() != crate::ids::DONE);
+    for visit in &state.visits {
+        if !places.contains(&visit.place) {
+            places.push(visit.place.clone());
+        }
+    }
+    places.into_iter().map(|place| phase_row(state, place)).collect()
+}
+
+fn phase_row(state: &State, place: Place) -> PhaseRow {
+    let here = || state.attempts.iter().filter(|attempt| attempt.intent.place == place);
+    let visits = || state.visits.iter().filter(|visit| visit.place == place);
+    let usage = here().fold(Usage::default(), |sum, attempt| sum.plus(&attempt.usage));
+    let last = visits().rev().find_map(|visit| visit.left.as_ref());
+    PhaseRow {
+        name: state
+            .phase_at(&place)
+            .map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
+        mark: mark(state, &place),
+        visits: visits().count(),
+        attempts: here().count(),
+        spent: Spent::from(&usage),
+        active_ms: here().map(|attempt| attempt.active_ms).sum(),
+        summary: last.map_or_else(String::new, |left| left.summary.clone()),
+        place,
+    }
+}
+
+fn attempt_row(attempt: &Attempt) -> AttemptRow {
+    AttemptRow {
+        attempt: attempt.intent.attempt,
+        place: attempt.intent.place.clone(),
+        try_number: attempt.intent.try_number,
+        agent: words::agent_name(&attempt.intent.agent).to_owned(),
+        started_at: attempt.started_at,
+        tools: attempt.tools,
+    }
+}

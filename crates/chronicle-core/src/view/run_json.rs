@@ -1,0 +1,79 @@
+//! `run.json`: the run in the names that tools of the older, one-file format read.
+
+use serde_json::{Map, Value, json};
+
+use crate::event::{End, GateKind};
+use crate::state::{Attempt, State, Status};
+use crate::words;
+
+/// How much of an attempt's summary is shown as its output.
+const PREVIEW_MAX: usize = 300;
+
+/// The run as that file has it; none before it has started.
+pub fn run_json(state: &State) -> Option<Value> {
+    let run = state.run.as_ref()?;
+    let main = run.workflows.first()?;
+    let root = state.frames.values().next();
+    Some(json!({
+        "id": run.run,
+        "workflowName": main.name,
+        "workflowPath": run.source,
+        "workflowDef": main,
+        "created": state.started_at.0,
+        "lastUpdated": state.updated_at.0,
+        "currentState": root.map(|frame| frame.phase.to_string()).unwrap_or_default(),
+        "currentStateTask": run.task,
+        "initialTask": run.task,
+        "history": state.attempts.iter().filter_map(|attempt| record(state, attempt)).collect::<Vec<_>>(),
+        "snapshot": {"modifiedFiles": [], "keyFindings": [], "pendingTasks": [], "custom": {}},
+        "transitionCounts": root.map(|frame| frame.edges.clone()).unwrap_or_default(),
+        "totalTokens": state.usage.tokens(),
+        "totalElapsed": state.attempts.iter().map(|attempt| attempt.active_ms).sum::<u64>(),
+        "status": status(state),
+        "standing": state.status(),
+        "trees": [],
+    }))
+}
+
+/// The older format has four statuses; anything that waits is `paused` there, but for interventions.
+fn status(state: &State) -> &'static str {
+    let intervention =
+        state.open_gates().any(|gate| gate.opened.gate_kind == GateKind::Intervention);
+    match state.status() {
+        Status::Running => "running",
+        Status::Done => "done",
+        Status::Waiting if intervention => "human_intervention",
+        Status::Waiting | Status::Paused | Status::Cancelled => "paused",
+    }
+}
+
+fn record(state: &State, attempt: &Attempt) -> Option<Value> {
+    let (end, at) = attempt.ended.as_ref()?;
+    let run = state.run.as_ref()?;
+    let summary = match &attempt.leave {
+        Some((leave, _)) => leave.summary.clone(),
+        None => words::end(end),
+    };
+    let mut record = Map::new();
+    record.insert("state".into(), json!(attempt.intent.place));
+    record.insert("agentName".into(), json!(words::agent_name(&attempt.intent.agent)));
+    record.insert("startedAt".into(), json!(attempt.started_at.0));
+    record.insert("completedAt".into(), json!(at.0));
+    record.insert("summary".into(), json!(summary));
+    record.insert("tokensUsed".into(), json!(attempt.usage.tokens()));
+    record.insert("elapsed".into(), json!(attempt.active_ms));
+    record.insert("taskGiven".into(), json!(run.task));
+    let preview: String = summary.chars().take(PREVIEW_MAX).collect();
+    record.insert("outputPreview".into(), json!(preview));
+    record.insert("exitCode".into(), json!(exit_code(end)));
+    Some(Value::Object(record))
+}
+
+fn exit_code(end: &End) -> i32 {
+    match end {
+        End::Left | End::CommandsDone => 0,
+        End::Crashed(crash) => crash.code.filter(|code| *code != 0).unwrap_or(1),
+        End::StoppedBy(_) => 124,
+        End::CommandFailed { .. } | End::Stopped | End::Lost => 1,
+    }
+}

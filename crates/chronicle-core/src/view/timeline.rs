@@ -1,0 +1,70 @@
+//! What happened, line by line, since a cursor: the sequence number of the last line seen.
+
+use serde::Serialize;
+
+use crate::event::Event;
+use crate::input::By;
+use crate::record::Line;
+use crate::time::Millis;
+use crate::words;
+
+/// One event as people read it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TimelineEntry {
+    /// Its line: the cursor to go on from.
+    pub seq: u64,
+    /// When.
+    pub at: Millis,
+    /// Whose input led to it.
+    pub by: By,
+    /// What happened, as a sentence.
+    pub text: String,
+    /// Whether it is one of the many small things between two decisions: tool calls, usage, file changes.
+    pub detail: bool,
+    /// The event itself.
+    pub event: Event,
+}
+
+/// A line as people read it.
+pub fn timeline(line: &Line) -> Vec<TimelineEntry> {
+    line.events
+        .iter()
+        .map(|event| TimelineEntry {
+            seq: line.seq,
+            at: line.at,
+            by: line.by.clone(),
+            text: words::sentence(event),
+            detail: is_detail(event),
+            event: event.clone(),
+        })
+        .collect()
+}
+
+fn is_detail(event: &Event) -> bool {
+    match event {
+        Event::ToolCalled(_)
+        | Event::ToolEnded { .. }
+        | Event::FileChanged { .. }
+        | Event::UsageReported { .. }
+        | Event::SessionOpened { .. } => true,
+        Event::RunStarted(_)
+        | Event::SupervisorStarted(_)
+        | Event::TailSetAside { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::RunCancelled { .. }
+        | Event::RunDone
+        | Event::FrameEntered { .. }
+        | Event::PhaseEntered { .. }
+        | Event::EdgeTaken(_)
+        | Event::FrameEnded { .. }
+        | Event::AttemptStarted(_)
+        | Event::CommandEnded { .. }
+        | Event::SignalAccepted { .. }
+        | Event::SignalRefused { .. }
+        | Event::StopAsked { .. }
+        | Event::AttemptEnded(_)
+        | Event::GateOpened(_)
+        | Event::GateAnswered { .. } => false,
+    }
+}

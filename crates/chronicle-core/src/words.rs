@@ -1,0 +1,357 @@
+//! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
+
+use crate::event::{
+    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
+    GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
+};
+use crate::ids::{DONE, HUMAN_INTERVENTION, PhaseId, Place};
+use crate::limits::{LoopCount, bounded};
+use crate::state::Status;
+use crate::usage::Usage;
+use crate::workflow::Phase;
+
+/// A run that goes round without anybody working.
+pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
+/// Longest quotation in a sentence.
+const QUOTE_MAX: usize = 200;
+
+/// What happened, as a sentence without a subject that changes: one per event.
+pub fn sentence(event: &Event) -> String {
+    match event {
+        Event::RunStarted(run) => {
+            let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
+            format!("run started: `{workflow}` on {}", quote(&run.task))
+        }
+        Event::SupervisorStarted(it) => format!("supervisor {} took the run in hand", it.pid),
+        Event::TailSetAside { bytes, file } => {
+            format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
+        }
+        Event::RunPaused { reason } => format!("paused{}", because(reason)),
+        Event::RunResumed => "resumed".to_owned(),
+        Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
+        Event::RunDone => "run done".to_owned(),
+        Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
+        Event::PhaseEntered { place } => format!("phase `{place}` entered"),
+        Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
+        Event::FrameEnded { frame, .. } => {
+            format!("the workflow in `{}` came to its end", frame.as_str())
+        }
+        Event::AttemptStarted(intent) => attempt_started(intent),
+        Event::SessionOpened { attempt, session } => {
+            format!("{attempt} works in session `{session}`")
+        }
+        Event::ToolCalled(called) => tool_called(called),
+        Event::ToolEnded { attempt, call, ok: true, .. } => {
+            format!("{attempt}'s call `{call}` ended well")
+        }
+        Event::ToolEnded { attempt, call, ok: false, .. } => {
+            format!("{attempt}'s call `{call}` failed")
+        }
+        Event::FileChanged { attempt, path, change } => {
+            format!("{attempt} {} `{path}`", changed(*change))
+        }
+        Event::UsageReported { attempt, usage, .. } => {
+            format!("{attempt} reported {}", spent(usage))
+        }
+        Event::CommandEnded { attempt, index, code: Some(0), .. } => {
+            format!("{attempt}'s command {} ended well", index + 1)
+        }
+        Event::CommandEnded { attempt, index, code: Some(code), .. } => {
+            format!("{attempt}'s command {} failed with exit code {code}", index + 1)
+        }
+        Event::CommandEnded { attempt, index, code: None, .. } => {
+            format!("{attempt}'s command {} was ended by a signal", index + 1)
+        }
+        Event::SignalAccepted { attempt, leave, .. } => {
+            format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
+        }
+        Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
+        Event::StopAsked { attempt, cause } => {
+            format!("{attempt} is being ended: {}", stop(*cause))
+        }
+        Event::AttemptEnded(ended) => attempt_ended(ended),
+        Event::GateOpened(gate) => gate_opened(gate),
+        Event::GateAnswered { gate, answer, who, note } => {
+            format!("{gate} {} by {who}{}", answered(answer), saying(note))
+        }
+    }
+}
+
+fn edge_taken(edge: &EdgeTaken) -> String {
+    let (from, to) = (edge.frame.place(&edge.from), edge.frame.place(&edge.to));
+    let outcome = match edge.outcome.as_str() {
+        "complete" => String::new(),
+        other => format!(" ({other})"),
+    };
+    let by = match edge.by {
+        Mover::Run => "",
+        Mover::Person => " by a person's word",
+    };
+    match edge.to.as_str() {
+        DONE => format!("`{from}` left, nothing follows{outcome}{by}"),
+        HUMAN_INTERVENTION => format!("`{from}` left for a person{outcome}{by}"),
+        _ => format!("`{from}` left for `{to}`{outcome}{by}"),
+    }
+}
+
+fn attempt_started(intent: &AttemptStarted) -> String {
+    let how = if intent.resume { "resumed" } else { "started" };
+    let why = match &intent.why {
+        Why::First => String::new(),
+        Why::Nudge { number } => format!(": reminder {number}, no signal came"),
+        Why::Retry { number } => format!(": fresh start {number}"),
+        Why::Lost => ": the last attempt was lost".to_owned(),
+        Why::SessionGone => ": its session is gone".to_owned(),
+        Why::Paused => ": the run was paused".to_owned(),
+        Why::Rejected { note } => format!(": rejected{}", saying(note)),
+        Why::Asked { note } => format!(": asked for{}", saying(note)),
+    };
+    let (attempt, agent) = (intent.attempt, agent_name(&intent.agent));
+    format!("{attempt} {how} at `{}` ({agent}){why}", intent.place)
+}
+
+/// The kind of an agent, without its script or command line.
+pub fn agent_name(agent: &str) -> &str {
+    agent.split_once(':').map_or(agent, |(kind, _)| kind)
+}
+
+fn tool_called(called: &ToolCalled) -> String {
+    let ToolCalled { attempt, tool, input, .. } = called;
+    match &called.verdict {
+        Verdict::Allowed => format!("{attempt} called `{tool}` {}", bounded(input, QUOTE_MAX)),
+        Verdict::Denied(why) => format!("{attempt} was denied `{tool}`: {why}"),
+    }
+}
+
+fn changed(change: Change) -> &'static str {
+    match change {
+        Change::Created => "created",
+        Change::Changed => "changed",
+        Change::Deleted => "deleted",
+    }
+}
+
+fn attempt_ended(ended: &AttemptEnded) -> String {
+    let strays = match ended.strays {
+        0 => String::new(),
+        1 => "; 1 process that it left behind was ended".to_owned(),
+        n => format!("; {n} processes that it left behind were ended"),
+    };
+    format!("{} {}{strays}", ended.attempt, end(&ended.end))
+}
+
+/// How an attempt ended.
+pub fn end(end: &End) -> String {
+    match end {
+        End::Left => "ended".to_owned(),
+        End::CommandsDone => "ran every command".to_owned(),
+        End::CommandFailed { index } => format!("failed at command {}", index + 1),
+        End::Crashed(crash) => crashed(crash),
+        End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
+        End::Stopped => "was stopped".to_owned(),
+        End::Lost => "was lost with its supervisor or keeper".to_owned(),
+    }
+}
+
+fn crashed(crash: &Crash) -> String {
+    let what = match crash.class {
+        CrashClass::NoSignal => "finished without a leaving signal",
+        CrashClass::Died => "died before its turn ended",
+        CrashClass::CannotStart => "could not be started",
+        CrashClass::SessionGone => "could not resume: its session is gone",
+        CrashClass::Auth => "is not signed in",
+        CrashClass::Quota => "has used up its quota",
+        CrashClass::Overload => "found no room at its model's service",
+        CrashClass::ContextFull => "ran out of context",
+        CrashClass::Protocol => "broke the protocol",
+        CrashClass::Other => "reported an error",
+    };
+    let how = match (crash.signal, crash.code) {
+        (Some(signal), _) => format!(" (signal {signal})"),
+        (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
+        (None, _) => String::new(),
+    };
+    format!("{what}{how}{}", saying(&crash.text))
+}
+
+fn stop(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::Grace => "it went on after its leaving signal",
+        StopCause::Timeout => "it took longer than the phase allows",
+        StopCause::Idle => "nothing was heard of it for too long",
+    }
+}
+
+fn gate_opened(gate: &GateOpened) -> String {
+    let kind = match gate.gate_kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
+        GateKind::Intervention => "intervention",
+    };
+    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+}
+
+fn answered(answer: &GateAnswer) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "answered with `retry`".to_owned(),
+        GateAnswer::Go(to) => format!("answered with `go {to}`"),
+    }
+}
+
+/// What to type next at a gate.
+pub fn gate_next(gate: &GateOpened, run: &str) -> String {
+    let id = gate.gate;
+    match gate.gate_kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
+            format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
+        }
+        GateKind::Intervention => {
+            format!("chronicle retry {run}  (or: chronicle go {run} PHASE, chronicle cancel {run})")
+        }
+    }
+}
+
+/// A run's status in a word, knowing whether a supervisor lives.
+pub fn standing(status: Status, supervised: bool) -> &'static str {
+    match (status, supervised) {
+        (Status::Running, true) => "running",
+        (Status::Running, false) => "interrupted",
+        (Status::Waiting, _) => "waiting",
+        (Status::Paused, _) => "paused",
+        (Status::Done, _) => "done",
+        (Status::Cancelled, _) => "cancelled",
+    }
+}
+
+/// What to type next for a run that no gate holds; none when nothing is to be done.
+pub fn standing_next(status: Status, supervised: bool, run: &str) -> Option<String> {
+    match (status, supervised) {
+        (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
+        (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
+        (Status::Waiting | Status::Done | Status::Cancelled, _) => None,
+    }
+}
+
+/// The answer to an accepted leaving signal.
+pub fn leaving(leave: &Leave) -> String {
+    match leave.target.as_str() {
+        DONE => "accepted: the work is done. End your turn now.".to_owned(),
+        target => format!("accepted: leaving for `{target}`. End your turn now."),
+    }
+}
+
+/// Why a frame bound for `human_intervention` waits.
+pub(crate) fn worker_asked(summary: &str) -> String {
+    format!("the worker asks for a person{}", saying(summary))
+}
+
+pub(crate) fn no_such_phase(place: &Place) -> String {
+    format!("the workflow has no phase at `{place}`")
+}
+
+pub(crate) fn may_begin(phase: &Phase) -> String {
+    format!("may `{}` begin?", phase.name)
+}
+
+pub(crate) fn may_leave(phase: &Phase, summary: &str) -> String {
+    format!("is `{}` done?{}", phase.name, saying(summary))
+}
+
+pub(crate) fn cannot_run(phase: &Phase) -> String {
+    format!("`{}` is of a kind that cannot run here", phase.name)
+}
+
+pub(crate) fn once_only(phase: &Phase) -> String {
+    format!("`{}` may run only once, and nobody saw whether it did", phase.name)
+}
+
+pub(crate) fn lost_too_often(phase: &Phase) -> String {
+    format!("`{}` was lost more than {} times without progress", phase.name, phase.limits.losses)
+}
+
+pub(crate) fn rejected_before(note: &str) -> String {
+    format!("a person said no{}", saying(note))
+}
+
+pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
+    format!("`{}` cannot go on: the last attempt {}", phase.name, end(end_of))
+}
+
+pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount) -> String {
+    match count {
+        LoopCount::Pair => format!(
+            "`{from}` and `{to}` were left for each other {taken} times, as often as allowed"
+        ),
+        LoopCount::Edge => {
+            format!("`{from}` was left for `{to}` {taken} times, as often as allowed")
+        }
+    }
+}
+
+/// Tokens and dollars; a price that is not known is said, never taken as zero.
+pub fn spent(usage: &Usage) -> String {
+    let tokens = format!("{} tokens", thousands(usage.tokens()));
+    let dollars = usd(usage.usd_micros);
+    match (usage.unpriced, usage.usd_micros) {
+        (false, 0) => tokens,
+        (false, _) => format!("{tokens}, {dollars}"),
+        (true, 0) => format!("{tokens}, cost unknown"),
+        (true, _) => format!("{tokens}, at least {dollars}"),
+    }
+}
+
+/// `$1.25`; small sums with as many digits as they need.
+pub fn usd(micros: u64) -> String {
+    match micros {
+        0 => "$0.00".to_owned(),
+        1..10_000 => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
+        _ => {
+            let cents = (micros + 5_000) / 10_000;
+            format!("${}.{:02}", cents / 100, cents % 100)
+        }
+    }
+}
+
+/// `12,345`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 05 min`.
+pub fn duration(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..60 => format!("{seconds}.{} s", ms % 1_000 / 100),
+        60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+fn because(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) }
+}
+
+fn saying(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!(": {}", quote(text)) }
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", one_line(text))
+}
+
+/// Text from outside on one line, without control characters that could fool a terminal.
+pub fn one_line(text: &str) -> String {
+    let text = bounded(text.trim(), QUOTE_MAX);
+    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+}

@@ -1,0 +1,76 @@
+//! Everything that a performer needs to start an attempt, derived from the state.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{SHELL, allowed_targets};
+use crate::handover::handover;
+use crate::ids::{AttemptId, PhaseId};
+use crate::state::State;
+use crate::workflow::Tools;
+
+/// The order for one attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The intent, as written in the ledger.
+    pub intent: crate::event::AttemptStarted,
+    /// The run's task.
+    pub task: String,
+    /// What the worker is told.
+    pub handover: String,
+    /// Who the worker is to be.
+    pub persona: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// How long it thinks.
+    pub thinking: Option<String>,
+    /// Which tools it may call.
+    pub tools: Tools,
+    /// Where it may go.
+    pub targets: Vec<PhaseId>,
+    /// Environment that the workflow asks for.
+    pub env: BTreeMap<String, String>,
+    /// Shell commands to be run one after the other, with their index; empty for an agent.
+    pub commands: Vec<(u32, String)>,
+    /// Active milliseconds of silence after which it counts as stuck.
+    pub idle_ms: Option<u64>,
+    /// Marks every process of the attempt.
+    pub cookie: String,
+}
+
+impl Work {
+    /// Whether this attempt runs shell commands instead of an agent.
+    pub fn is_shell(&self) -> bool {
+        self.intent.agent == SHELL
+    }
+}
+
+/// What marks the processes of an attempt: the same whenever it is asked for, and hard to hit by chance.
+pub fn cookie(state: &State, attempt: AttemptId) -> Option<String> {
+    let run = &state.run.as_ref()?.run;
+    let hash = blake3::hash(format!("cookie {run} {attempt}").as_bytes()).to_hex();
+    Some(format!("{}-{attempt}-{}", run.short(), &hash[..24]))
+}
+
+/// The order for an attempt; none when it is not a live one.
+pub fn work(state: &State, id: AttemptId) -> Option<Work> {
+    let run = state.run.as_ref()?;
+    let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
+    let intent = attempt.intent.clone();
+    let phase = state.phase_at(&intent.place)?;
+    let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
+    let commands = (0u32..).zip(phase.commands.iter().cloned());
+    Some(Work {
+        task: run.task.clone(),
+        handover: handover(state, attempt),
+        persona: phase.persona.clone(),
+        model: [&phase.model, &workflow.model, &run.model].into_iter().flatten().next().cloned(),
+        thinking: phase.thinking.clone(),
+        tools: phase.tools.clone(),
+        targets: allowed_targets(phase),
+        env: workflow.env.clone(),
+        commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
+        idle_ms: phase.limits.idle_ms,
+        cookie: cookie(state, id)?,
+        intent,
+    })
+}

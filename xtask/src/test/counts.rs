@@ -70,8 +70,8 @@ fn sum(text: &str) -> Counts {
         let number = words[at].parse().unwrap_or(0);
         match words[at + 1..] {
             ["passed", ..] => counts.passed += number,
-            ["failed", ..] => counts.failed += number,
-            ["exec", "failed", ..] | ["timed", "out", ..] => counts.failed += number,
+            // `exec failed`, `timed out`
+            ["failed" | "exec" | "timed", ..] => counts.failed += number,
             ["skipped" | "ignored", ..] | ["filtered", "out", ..] => counts.skipped += number,
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use super::functions::closing_brace;
 use super::source::{find_words, is_name, line_of};
-use super::{Finding, Repo, missing};
+use super::{File, Finding, Repo, missing};
 
 const EVENTS: &str = "crates/chronicle-core/src/event.rs";
 const FORMAT: &str = "docs/ledger-format.md";
@@ -44,11 +44,8 @@ fn untold(repo: &Repo, kinds: &[(&str, usize)], place: &str, what: &str) -> Vec<
         let rest = path.strip_prefix(place);
         rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
     };
-    let codes: Vec<&str> = repo
-        .rust()
-        .filter(|file| is_there(&file.path) && !file.is_test_line(1))
-        .map(|file| file.source.code.as_str())
-        .collect();
+    let told_in = repo.rust().filter(|file| is_there(&file.path));
+    let codes: Vec<String> = told_in.map(File::product_code).collect();
     if codes.is_empty() {
         return missing(repo, &format!("{place}.rs")).into_iter().collect();
     }
@@ -130,6 +127,7 @@ mod tests {
             (EVENTS, ENUM),
             (FORMAT, "### run_started\n### `tail_set_aside`\n#### run_done\n"),
             ("crates/chronicle-core/src/words.rs", &words),
+            ("crates/chronicle-core/src/words/tests.rs", all),
             ("crates/chronicle-core/src/state/apply.rs", all),
         ]);
         let lines: Vec<_> = every_event_is_told(&repo).iter().map(Finding::to_line).collect();

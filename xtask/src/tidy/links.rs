@@ -2,7 +2,7 @@
 
 use super::{Finding, Repo};
 
-/// Links to files that do not exist. Addresses and anchors are not followed.
+/// Links to files that do not exist; notes while the repository is not whole. Addresses and anchors are not followed.
 pub(super) fn dead_links(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repo.prose() {
@@ -13,7 +13,8 @@ pub(super) fn dead_links(repo: &Repo) -> Vec<Finding> {
                 if resolve(folder, path).is_none_or(|path| !repo.has(&path)) {
                     let what = format!("links to `{target}`, which does not exist");
                     let fix = "mend the link, or write the file";
-                    findings.push(Finding::new(&file.path, index + 1, what, fix));
+                    let found = Finding::new(&file.path, index + 1, what, fix);
+                    findings.push(if repo.is_whole() { found } else { found.note() });
                 }
             }
         }

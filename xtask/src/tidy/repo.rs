@@ -40,6 +40,15 @@ impl File {
         self.tests_from.is_some_and(|from| line >= from)
     }
 
+    /// Its code without its tests.
+    pub(crate) fn product_code(&self) -> String {
+        let lines = self.source.code.lines().zip(1..);
+        lines
+            .filter(|(_, line)| !self.is_test_line(*line))
+            .flat_map(|(text, _)| [text, "\n"])
+            .collect()
+    }
+
     /// How many lines there are before the unit tests at the end.
     pub(crate) fn product_lines(&self) -> usize {
         let all = self.text.lines().count();

@@ -1,3 +1,69 @@
-//! The project's own chores.
+//! The project's own chores, as `cargo xtask NAME`.
+//!
+//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
+//! it runs the tests and reports what it finds. Start reading at [`CHORES`].
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
-fn main() {}
+mod test;
+mod tidy;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// One thing that `cargo xtask` can do.
+struct Chore {
+    name: &'static str,
+    about: &'static str,
+    /// Says whether all is well.
+    run: fn(&Path) -> bool,
+}
+
+const CHORES: &[Chore] = &[
+    Chore { name: "test", about: "run every test that this machine can run", run: test::run },
+    Chore {
+        name: "tidy",
+        about: "check sizes, names, imports, docs and leftovers",
+        run: tidy::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    let Some(name) = arguments.next() else {
+        println!("{}", list());
+        return ExitCode::SUCCESS;
+    };
+    if let Some(extra) = arguments.next() {
+        return refuse(&format!("`{name}` takes no arguments, but got `{extra}`"));
+    }
+    let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
+        return refuse(&format!("no chore is called `{name}`"));
+    };
+    let Some(root) = root() else {
+        return refuse("this is not inside the repository");
+    };
+    if (chore.run)(&root) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn refuse(why: &str) -> ExitCode {
+    eprintln!("Error: {why}\n\n{}", list());
+    ExitCode::from(2)
+}
+
+fn list() -> String {
+    let mut text = String::from("Chores, each as `cargo xtask NAME`:");
+    for chore in CHORES {
+        text.push_str("\n  ");
+        text.push_str(chore.name);
+        text.push_str("  ");
+        text.push_str(chore.about);
+    }
+    text
+}
+
+/// The repository's folder: the nearest one, from here upwards, that holds this crate.
+fn root() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    here.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file()).map(Path::to_path_buf)
+}

@@ -1,0 +1,142 @@
+//! Every kind of event has its paragraph, its sentence and its effect on the state.
+
+use super::functions::closing_brace;
+use super::source::{find_words, is_name, line_of};
+use super::{File, Finding, Repo, missing};
+
+const EVENTS: &str = "crates/chronicle-core/src/event.rs";
+const FORMAT: &str = "docs/ledger-format.md";
+/// The folders or files where each kind must occur as `Event::Kind`, and what it gets there.
+const CODE: &[(&str, &str)] = &[
+    ("crates/chronicle-core/src/words", "a sentence for people"),
+    ("crates/chronicle-core/src/state", "its effect on the state"),
+];
+
+/// Compares the kinds in `event.rs` with the places that tell of them.
+pub(super) fn every_event_is_told(repo: &Repo) -> Vec<Finding> {
+    let Some(events) = repo.get(EVENTS) else {
+        return missing(repo, EVENTS).into_iter().collect();
+    };
+    let kinds = kinds(&events.source.code);
+    let mut findings = Vec::new();
+    if kinds.is_empty() {
+        let fix = "keep it there, or move the check in xtask/src/tidy/events.rs with it";
+        findings.push(Finding::new(EVENTS, 1, "no `enum Event` was found", fix));
+    }
+    findings.extend(missing(repo, FORMAT));
+    if let Some(format) = repo.get(FORMAT) {
+        for (kind, line) in &kinds {
+            let heading = snake_case(kind);
+            if !has_heading(&format.text, &heading) {
+                let fix = format!("describe it in {FORMAT} under `### {heading}`");
+                findings.push(Finding::new(EVENTS, *line, format!("`{kind}` is not told"), fix));
+            }
+        }
+    }
+    for (place, what) in CODE {
+        findings.extend(untold(repo, &kinds, place, what));
+    }
+    findings
+}
+
+fn untold(repo: &Repo, kinds: &[(&str, usize)], place: &str, what: &str) -> Vec<Finding> {
+    let is_there = |path: &str| {
+        let rest = path.strip_prefix(place);
+        rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    };
+    let told_in = repo.rust().filter(|file| is_there(&file.path));
+    let codes: Vec<String> = told_in.map(File::product_code).collect();
+    if codes.is_empty() {
+        return missing(repo, &format!("{place}.rs")).into_iter().collect();
+    }
+    let is_told = |kind: &str| {
+        let name = format!("Event::{kind}");
+        codes.iter().any(|code| find_words(code, &name).next().is_some())
+    };
+    let silent = kinds.iter().filter(|(kind, _)| !is_told(kind));
+    silent
+        .map(|(kind, line)| {
+            let what_is = format!("`{kind}` has no `Event::{kind}` in {place}");
+            Finding::new(EVENTS, *line, what_is, format!("give it {what}"))
+        })
+        .collect()
+}
+
+/// The variants of `enum Event`, each with its line.
+fn kinds(code: &str) -> Vec<(&str, usize)> {
+    let start = find_words(code, "enum Event").next();
+    let Some(open) = start.and_then(|at| code[at..].find('{').map(|brace| at + brace)) else {
+        return Vec::new();
+    };
+    let close = closing_brace(code, open).unwrap_or(code.len());
+    let mut found = Vec::new();
+    let mut depth = 0_i32;
+    let mut is_fresh = true;
+    for (at, byte) in code.bytes().enumerate().take(close).skip(open + 1) {
+        if depth == 0 && is_fresh && byte.is_ascii_uppercase() {
+            let length = code[at..].bytes().take_while(|byte| is_name(*byte)).count();
+            found.push((&code[at..at + length], line_of(code, at)));
+            is_fresh = false;
+        }
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth -= 1,
+            b',' if depth == 0 => is_fresh = true,
+            _ => {}
+        }
+    }
+    found
+}
+
+fn snake_case(kind: &str) -> String {
+    let mut text = String::new();
+    for letter in kind.chars() {
+        if letter.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
+
+fn has_heading(text: &str, heading: &str) -> bool {
+    let headings = text.lines().filter_map(|line| line.strip_prefix("### "));
+    headings.into_iter().any(|line| line.trim().trim_matches('`') == heading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENUM: &str = "/// Facts.\npub enum Event {\n    /// One.\n    RunStarted(Arc<RunStarted>),\n\
+        \x20   #[serde(rename = \"x\")]\n    TailSetAside {\n        /// Bytes.\n        bytes: Kind,\n    },\n\
+        \x20   RunDone,\n}\npub enum Other { A }\n";
+
+    #[test]
+    fn variants_are_read_from_the_text() {
+        let code = super::super::source::Source::read(ENUM).code;
+        assert_eq!(kinds(&code), [("RunStarted", 4), ("TailSetAside", 6), ("RunDone", 10)]);
+        assert_eq!(snake_case("TailSetAside"), "tail_set_aside");
+    }
+
+    #[test]
+    fn a_kind_without_its_paragraph_sentence_or_effect_is_found() {
+        let all = "Event::RunStarted(_) => a, Event::TailSetAside { .. } => b, Event::RunDone => c";
+        let words = all.replace("Event::RunDone", "Event::RunDoneAgain");
+        let repo = Repo::of(&[
+            (EVENTS, ENUM),
+            (FORMAT, "### run_started\n### `tail_set_aside`\n#### run_done\n"),
+            ("crates/chronicle-core/src/words.rs", &words),
+            ("crates/chronicle-core/src/words/tests.rs", all),
+            ("crates/chronicle-core/src/state/apply.rs", all),
+        ]);
+        let lines: Vec<_> = every_event_is_told(&repo).iter().map(Finding::to_line).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines.iter().all(|line| line.contains(":10: `RunDone`")), "{lines:?}");
+    }
+
+    #[test]
+    fn an_enum_that_cannot_be_read_is_found() {
+        assert_eq!(every_event_is_told(&Repo::of(&[(EVENTS, "pub struct Event;\n")])).len(), 1);
+    }
+}

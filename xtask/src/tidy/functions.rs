@@ -1,0 +1,161 @@
+//! How long functions may be.
+
+use std::ops::Range;
+
+use super::exceptions::{LONG_FUNCTION, excepted};
+use super::source::{find_words, is_name, line_of};
+use super::{File, Finding, Repo};
+
+/// From the line of `fn` to its closing brace; lines of a text literal do not count.
+const LINES_MOST: usize = 70;
+
+/// A function with a body.
+#[derive(Debug, PartialEq, Eq)]
+struct Function<'a> {
+    name: &'a str,
+    line: usize,
+    /// Between its braces.
+    body: Range<usize>,
+}
+
+/// Every function, tests too. A flat table is no burden: one `match` whose arms are a line each may be as long as it likes.
+pub(super) fn function_sizes(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.rust() {
+        for (name, line, length) in long_functions(file) {
+            let what = format!("`{name}` has {length} lines");
+            let fix = format!("{LINES_MOST} is the most: give a part of it a name");
+            findings.push(match excepted(LONG_FUNCTION, &file.path, name) {
+                Some(reason) => Finding::new(&file.path, line, what, reason).note(),
+                None => Finding::new(&file.path, line, what, fix),
+            });
+        }
+    }
+    findings
+}
+
+/// Name, line and length of what is too long.
+pub(super) fn long_functions(file: &File) -> Vec<(&str, usize, usize)> {
+    let code = &file.source.code;
+    let mut long = Vec::new();
+    for function in functions(code) {
+        let last = line_of(code, function.body.end);
+        let counted = (function.line..=last).filter(|line| !file.source.is_literal(*line)).count();
+        if counted > LINES_MOST && !is_flat_match(&code[function.body.clone()]) {
+            long.push((function.name, function.line, counted));
+        }
+    }
+    long
+}
+
+fn functions(code: &str) -> Vec<Function<'_>> {
+    find_words(code, "fn").filter_map(|at| function(code, at)).collect()
+}
+
+fn function(code: &str, at: usize) -> Option<Function<'_>> {
+    let after = code[at + 2..].trim_start();
+    let length = after.bytes().take_while(|byte| is_name(*byte)).count();
+    let start = code.len() - after.len();
+    let open = body_start(code, start + length).filter(|_| length > 0)?;
+    let close = closing_brace(code, open)?;
+    Some(Function {
+        name: &code[start..start + length],
+        line: line_of(code, at),
+        body: open + 1..close,
+    })
+}
+
+/// The brace that opens the body; none when a `;` ends the signature.
+fn body_start(code: &str, from: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (at, byte) in code.bytes().enumerate().skip(from) {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'{' if depth == 0 => return Some(at),
+            b';' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The brace that closes the one at `open`.
+pub(super) fn closing_brace(code: &str, open: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (at, byte) in code.bytes().enumerate().skip(open) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Whether a body is one `match` and nothing else, each arm on a line of its own.
+fn is_flat_match(body: &str) -> bool {
+    let body = body.trim();
+    let Some(open) = body.strip_prefix("match ").and_then(|_| body_start(body, 0)) else {
+        return false;
+    };
+    let is_whole = closing_brace(body, open) == Some(body.len() - 1);
+    is_whole && body[open + 1..body.len() - 1].lines().all(is_one_line_arm)
+}
+
+fn is_one_line_arm(line: &str) -> bool {
+    let line = line.trim();
+    let is_closed = line.matches(['{', '(', '[']).count() == line.matches(['}', ')', ']']).count();
+    let is_arm = line.contains("=>") && line.ends_with([',', '}']);
+    // A long list of alternatives is broken before each `|`.
+    line.is_empty() || is_closed && (is_arm || line.starts_with('|') || !line.contains("=>"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn long(text: &str) -> Vec<String> {
+        let found = function_sizes(&Repo::of(&[("a.rs", text)]));
+        found.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn a_function_of_71_lines_is_too_long() {
+        let body = |lines| format!("fn a() {{\n{}}}\n", "    b();\n".repeat(lines));
+        assert!(long(&body(68)).is_empty());
+        assert_eq!(long(&body(69)), ["`a` has 71 lines"]);
+    }
+
+    #[test]
+    fn braces_in_texts_do_not_mislead() {
+        let text = format!("fn a() {{ b(\"}}\");\n{}}}\n", "    b();\n".repeat(70));
+        assert_eq!(long(&text), ["`a` has 72 lines"]);
+    }
+
+    #[test]
+    fn a_flat_match_may_be_long() {
+        let arms = "        A::B { .. } => \"b\",\n".repeat(90);
+        let flat = format!("fn a(x: A) -> &'static str {{\n    match x {{\n{arms}    }}\n}}\n");
+        assert!(long(&flat).is_empty());
+        let deep = flat.replacen("=> \"b\",", "=> {\n            b()\n        }", 1);
+        assert_eq!(long(&deep).len(), 1);
+        let more = flat.replacen("    match", "    let y = x;\n    match", 1);
+        assert_eq!(long(&more).len(), 1);
+    }
+
+    #[test]
+    fn lines_of_a_text_do_not_count() {
+        let text = format!("fn a() {{\n    b(\"\n{}\");\n}}\n", "line\n".repeat(90));
+        assert!(long(&text).is_empty());
+    }
+
+    #[test]
+    fn signatures_without_a_body_and_pointers_are_no_functions() {
+        assert_eq!(functions("trait A { fn a(b: [u8; 4]); } type B = fn(u8) -> u8;"), []);
+        assert_eq!(functions("fn a<T>(b: [u8; 4]) -> T where T: C { d }").len(), 1);
+    }
+}

@@ -1,0 +1,320 @@
+//! Takes fields from a map by name and type. What nobody took is unknown, and told.
+
+use super::super::draft::{Field, Named, Node, Span, Value};
+use super::super::problem::{Finding, Problems, Severity, quoted};
+use super::super::suggest::closest;
+use super::values::{decimal, duration_ms};
+
+/// The fields of one map, while they are read.
+pub(crate) struct Fields<'d, 'p> {
+    /// Whose they are, for messages: `a phase`.
+    owner: String,
+    said: &'d [Field],
+    taken: Vec<bool>,
+    known: Vec<&'static str>,
+    severity: Severity,
+    /// Where problems go.
+    pub problems: &'p mut Problems,
+}
+
+impl<'d, 'p> Fields<'d, 'p> {
+    /// Begins to read a map.
+    pub(crate) fn new(
+        owner: impl Into<String>,
+        said: &'d [Field],
+        problems: &'p mut Problems,
+    ) -> Self {
+        let taken = vec![false; said.len()];
+        Self {
+            owner: owner.into(),
+            said,
+            taken,
+            known: Vec::new(),
+            severity: Severity::Error,
+            problems,
+        }
+    }
+
+    /// The field of that name or of one of its aliases. A field that says nothing counts as left out.
+    pub(crate) fn take(&mut self, names: &[&'static str]) -> Option<&'d Field> {
+        self.known.extend(names);
+        let mut found: Option<&'d Field> = None;
+        for (field, taken) in self.said.iter().zip(&mut self.taken) {
+            if !names.contains(&field.name.as_str()) {
+                continue;
+            }
+            *taken = true;
+            match found {
+                None if field.value.value == Value::Null => {}
+                None => found = Some(field),
+                Some(first) => self.problems.push(both(first, field)),
+            }
+        }
+        found
+    }
+
+    /// Tells every field that nobody took.
+    pub(crate) fn finish(self) {
+        for (field, taken) in self.said.iter().zip(self.taken) {
+            if taken {
+                continue;
+            }
+            let message = format!("{} has no field {}", self.owner, quoted(&field.name));
+            let finding = Finding::error("unknown-field", field.at, message);
+            let meant = if self.problems.is_full() {
+                None
+            } else {
+                closest(&field.name, self.known.iter().copied())
+            };
+            self.problems.push(finding.did_you_mean(meant));
+        }
+    }
+
+    /// Reads with problems that do not stop the workflow.
+    pub(crate) fn forgiving<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.severity = Severity::Warning;
+        let value = read(self);
+        self.severity = Severity::Error;
+        value
+    }
+
+    /// A text that says something.
+    pub(crate) fn text(&mut self, names: &[&'static str]) -> Option<String> {
+        self.named(names).map(|named| named.text)
+    }
+
+    /// A text that says something, and where.
+    pub(crate) fn named(&mut self, names: &[&'static str]) -> Option<Named> {
+        let field = self.take(names)?;
+        self.name(&field.name, &field.value)
+    }
+
+    /// A text, maybe empty.
+    pub(crate) fn text_or_blank(&mut self, names: &[&'static str]) -> Option<String> {
+        let field = self.take(names)?;
+        let text = field.value.text();
+        if text.is_none() {
+            self.wrong(&field.name, &field.value, "a text");
+        }
+        text.map(str::to_owned)
+    }
+
+    /// Texts that say something; a single one counts as a list.
+    pub(crate) fn texts(&mut self, names: &[&'static str]) -> Option<Vec<String>> {
+        let list = self.named_list(names)?;
+        Some(list.into_iter().map(|named| named.text).collect())
+    }
+
+    /// Texts that say something, and where; a single one counts as a list.
+    pub(crate) fn named_list(&mut self, names: &[&'static str]) -> Option<Vec<Named>> {
+        let field = self.take(names)?;
+        let nodes = match &field.value.value {
+            Value::List(items) => items.as_slice(),
+            Value::Scalar(_) => std::slice::from_ref(&field.value),
+            Value::Null | Value::Map(_) => {
+                self.wrong(&field.name, &field.value, "a list of texts");
+                return None;
+            }
+        };
+        Some(nodes.iter().filter_map(|node| self.name(&field.name, node)).collect())
+    }
+
+    /// The entries of a map from name to text; blank texts are kept.
+    pub(crate) fn pairs(&mut self, names: &[&'static str]) -> Vec<(Named, Named)> {
+        let Some(field) = self.take(names) else { return Vec::new() };
+        let Value::Map(entries) = &field.value.value else {
+            self.wrong(&field.name, &field.value, "a map");
+            return Vec::new();
+        };
+        let mut pairs = Vec::new();
+        for entry in entries {
+            match entry.value.text() {
+                Some(text) => pairs.push((
+                    Named { text: entry.name.clone(), at: entry.at },
+                    Named { text: text.to_owned(), at: entry.value.span },
+                )),
+                None => self.wrong(&entry.name, &entry.value, "a text"),
+            }
+        }
+        pairs
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn flag(&mut self, names: &[&'static str]) -> Option<bool> {
+        let field = self.take(names)?;
+        let flag = field.value.text().and_then(as_flag);
+        if flag.is_none() {
+            self.wrong(&field.name, &field.value, "`true` or `false`");
+        }
+        flag
+    }
+
+    /// A whole number.
+    pub(crate) fn count(&mut self, names: &[&'static str]) -> Option<u32> {
+        let field = self.take(names)?;
+        self.parsed(field, "a whole number", |text| text.parse().ok())
+    }
+
+    /// A whole number of which 0 makes no sense.
+    pub(crate) fn positive<T>(&mut self, names: &[&'static str]) -> Option<T>
+    where
+        T: std::str::FromStr + Default + PartialEq,
+    {
+        let field = self.take(names)?;
+        let number = self.parsed(field, "a whole number", |text| text.parse().ok())?;
+        self.above_zero(field, number)
+    }
+
+    /// A number with at most so many digits after the point, in units of the last; 0 makes no sense.
+    pub(crate) fn decimal(&mut self, names: &[&'static str], digits: usize) -> Option<u64> {
+        let field = self.take(names)?;
+        let number = self.parsed(field, "a number", |text| decimal(text, digits))?;
+        self.above_zero(field, number)
+    }
+
+    /// A time, in milliseconds; 0 makes no sense.
+    pub(crate) fn duration(&mut self, names: &[&'static str]) -> Option<u64> {
+        let field = self.take(names)?;
+        let expected = "a time like `90s`, `10m` or `1h`";
+        let number = self.parsed(field, expected, duration_ms)?;
+        self.above_zero(field, number)
+    }
+
+    /// A time in milliseconds, or `none` for no limit at all; what holds outside when nothing is said.
+    pub(crate) fn duration_or_none(
+        &mut self,
+        names: &[&'static str],
+        outer: Option<u64>,
+    ) -> Option<u64> {
+        let Some(field) = self.take(names) else { return outer };
+        if field.value.text() == Some("none") {
+            return None;
+        }
+        let expected = "a time like `90s`, `10m` or `1h`, or `none`";
+        let number = self.parsed(field, expected, duration_ms)?;
+        self.above_zero(field, number)
+    }
+
+    /// One of some words.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        names: &[&'static str],
+        table: &[(&str, T)],
+    ) -> Option<T> {
+        let field = self.take(names)?;
+        let said = field.value.text();
+        let found = table.iter().find(|(word, _)| Some(*word) == said);
+        if found.is_none() {
+            let words: Vec<String> = table.iter().map(|(word, _)| format!("`{word}`")).collect();
+            let message = format!(
+                "{} must be one of {}, not {}",
+                quoted(&field.name),
+                words.join(", "),
+                described(&field.value)
+            );
+            let finding = Finding::new(self.severity, "unknown-value", field.value.span, message);
+            let meant = closest(said.unwrap_or(""), table.iter().map(|(word, _)| *word));
+            self.problems.push(finding.did_you_mean(meant));
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// The fields of a map inside this one.
+    pub(crate) fn within<T>(
+        &mut self,
+        names: &[&'static str],
+        read: impl FnOnce(&mut Fields<'d, '_>) -> T,
+    ) -> Option<T> {
+        let field = self.take(names)?;
+        self.map(&quoted(&field.name), &field.name, &field.value, read)
+    }
+
+    /// The fields of a node that must be a map.
+    pub(crate) fn map<T>(
+        &mut self,
+        owner: &str,
+        name: &str,
+        node: &'d Node,
+        read: impl FnOnce(&mut Fields<'d, '_>) -> T,
+    ) -> Option<T> {
+        let Value::Map(said) = &node.value else {
+            self.wrong(name, node, "a map");
+            return None;
+        };
+        let mut fields = Fields::new(owner, said, self.problems);
+        let value = read(&mut fields);
+        fields.finish();
+        Some(value)
+    }
+
+    /// Tells that a value is not what its field holds.
+    pub(crate) fn wrong(&mut self, name: &str, node: &Node, expected: &str) {
+        let message = format!("{} must be {expected}, not {}", quoted(name), described(node));
+        self.problems.push(Finding::new(self.severity, "wrong-type", node.span, message));
+    }
+
+    fn name(&mut self, name: &str, node: &Node) -> Option<Named> {
+        let Some(text) = node.text() else {
+            self.wrong(name, node, "a text");
+            return None;
+        };
+        if text.trim().is_empty() {
+            let message = format!("{} is empty", quoted(name));
+            self.problems.push(Finding::new(self.severity, "empty-value", node.span, message));
+            return None;
+        }
+        Some(Named { text: text.to_owned(), at: node.span })
+    }
+
+    fn parsed<T>(
+        &mut self,
+        field: &Field,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = field.value.text().and_then(parse);
+        if value.is_none() {
+            self.wrong(&field.name, &field.value, expected);
+        }
+        value
+    }
+
+    fn above_zero<T: Default + PartialEq>(&mut self, field: &Field, number: T) -> Option<T> {
+        if number != T::default() {
+            return Some(number);
+        }
+        self.problems.push(zero(&field.name, field.value.span));
+        None
+    }
+}
+
+/// Tells that 0 makes no sense for a field.
+pub(crate) fn zero(name: &str, span: Span) -> Finding {
+    let message = format!("{} is 0: nothing could happen", quoted(name));
+    Finding::error("zero-limit", span, message).hint("leave it out for the default")
+}
+
+fn both(first: &Field, second: &Field) -> Finding {
+    let message = format!("{} and {} say the same", quoted(&first.name), quoted(&second.name));
+    Finding::error("conflicting-fields", second.at, message)
+        .hint(format!("remove {}", quoted(&second.name)))
+}
+
+/// The two words of YAML, in its three spellings.
+fn as_flag(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+/// A value in a message.
+pub(crate) fn described(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "nothing".to_owned(),
+        Value::Scalar(text) => quoted(text),
+        Value::List(_) => "a list".to_owned(),
+        Value::Map(_) => "a map".to_owned(),
+    }
+}

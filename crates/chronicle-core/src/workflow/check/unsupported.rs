@@ -1,0 +1,80 @@
+//! What a file may say, and this version cannot keep: it would rather not start than ignore a promise.
+
+use std::fmt;
+
+use super::super::model::{Budget, Isolation, Phase, PhaseKind, SessionUse, Workflow};
+use crate::ids::PhaseId;
+
+/// A field that nothing would enforce.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The phase that says it; none = the workflow itself.
+    pub phase: Option<PhaseId>,
+    /// The field.
+    pub field: &'static str,
+    /// The field with its value, where only that value is meant.
+    pub said: &'static str,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = self.said;
+        write!(
+            f,
+            "`{said}` cannot be enforced by this version, which would rather not start than ignore it"
+        )
+    }
+}
+
+/// Every field whose silent ignoring would break a promise.
+pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
+    let of_workflow = [
+        promise("budget", has_budget(workflow.budget.as_ref())),
+        promise("guards", workflow.guards.is_some()),
+        promise("verify", !workflow.verify.is_empty()),
+        promise("cleanup", !workflow.cleanup.is_empty()),
+    ];
+    let mut found: Vec<Unsupported> = of_workflow.into_iter().flatten().collect();
+    for phase in &workflow.phases {
+        found.extend(of_phase(phase));
+    }
+    found
+}
+
+fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
+    let id = phase.id.clone();
+    let session = phase.session == SessionUse::Continue;
+    let found = [
+        kind(phase.run),
+        promise("budget", has_budget(phase.budget.as_ref())),
+        promise("verify", !phase.verify.is_empty()),
+        promise("cleanup", !phase.cleanup.is_empty()),
+        promise("signals", phase.signals.is_some()),
+        promise("followups", phase.followups.is_some()),
+        value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
+        value("session", "session: continue", session),
+        value("produces", "produces: steps", phase.produces.is_some()),
+    ];
+    found.into_iter().flatten().map(move |found| Unsupported { phase: Some(id.clone()), ..found })
+}
+
+fn kind(run: PhaseKind) -> Option<Unsupported> {
+    match run {
+        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow => None,
+        PhaseKind::Inline => value("run", "run: inline", true),
+        PhaseKind::Pool => value("run", "run: pool", true),
+        PhaseKind::Human => value("run", "run: human", true),
+    }
+}
+
+fn has_budget(budget: Option<&Budget>) -> bool {
+    budget.is_some_and(|budget| *budget != Budget::default())
+}
+
+fn promise(field: &'static str, is_said: bool) -> Option<Unsupported> {
+    value(field, field, is_said)
+}
+
+fn value(field: &'static str, said: &'static str, is_said: bool) -> Option<Unsupported> {
+    is_said.then_some(Unsupported { phase: None, field, said })
+}

@@ -1,0 +1,55 @@
+//! Numbers and times as people write them.
+
+/// Longest time that a file may name; a longer one is a slip, and sums of times stay far from overflow.
+const DURATION_MAX_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
+
+/// A decimal number in units of its last digit: `1.5` with two digits is 150. No sign, no exponent.
+pub(crate) fn decimal(text: &str, digits: usize) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(part) || part.len() > digits {
+        return None;
+    }
+    format!("{whole}{part:0<digits$}").parse().ok()
+}
+
+/// A time in milliseconds: `10m`, `90s`, `1.5h`, `500ms`, or a number of seconds.
+pub(crate) fn duration_ms(text: &str) -> Option<u64> {
+    let end = text.bytes().position(|byte| byte.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit_ms = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60 * 1_000,
+        "h" => 60 * 60 * 1_000,
+        _ => return None,
+    };
+    let ms = decimal(number, 3)?.checked_mul(unit_ms)? / 1_000;
+    (ms <= DURATION_MAX_MS).then_some(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decimal, duration_ms};
+
+    #[test]
+    fn times_as_people_write_them() {
+        let said = ["10m", "90s", "1h", "500ms", "90", "1.5", "1.5h", "0"];
+        let ms = [600_000, 90_000, 3_600_000, 500, 90_000, 1_500, 5_400_000, 0];
+        assert_eq!(said.map(duration_ms), ms.map(Some));
+    }
+
+    #[test]
+    fn what_is_no_time() {
+        let said = ["", "m", "-1s", "1 h", "10x", "1h30m", "1e3", "99999999h", "é", "1.2345s"];
+        assert_eq!(said.map(duration_ms), [None; 10]);
+    }
+
+    #[test]
+    fn dollars_are_counted_in_millionths() {
+        assert_eq!(decimal("2", 6), Some(2_000_000));
+        assert_eq!(decimal("0.05", 6), Some(50_000));
+        assert_eq!(decimal("99999999999999999999", 6), None);
+        assert_eq!(decimal(".5", 6), None);
+    }
+}

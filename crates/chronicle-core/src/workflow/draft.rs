@@ -1,0 +1,148 @@
+//! What a workflow file said: every value with its span, nothing judged.
+//!
+//! A reader of another format gives its fields the names of the native one and keeps the spans of its own text, so that
+//! `check` can judge them all alike and a problem still points at what the person wrote.
+
+/// Bytes of one source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    /// Index of the source: the phases of one draft may come from several files.
+    pub source: usize,
+    /// First byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
+}
+
+/// One value of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub value: Value,
+}
+
+/// What a value is, before anybody asked for a type.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// A text, a number, a yes or no: whoever reads it decides.
+    Scalar(String),
+    /// Values in order.
+    List(Vec<Node>),
+    /// Named values in the file's order.
+    Map(Vec<Field>),
+}
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub at: Span,
+    /// What it says.
+    pub value: Node,
+}
+
+/// A text and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Named {
+    /// The text.
+    pub text: String,
+    /// Where it stands.
+    pub at: Span,
+}
+
+/// A whole workflow as said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Draft {
+    /// Where to point when something is missing.
+    pub span: Span,
+    /// Everything but the phases.
+    pub fields: Vec<Field>,
+    /// The phases.
+    pub phases: Phases,
+}
+
+/// The phases as said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Phases {
+    /// Not a word about them.
+    Missing,
+    /// In order: each leads to the following one unless it says otherwise.
+    List(Vec<Entry>),
+    /// By name: none leads anywhere unless it says so.
+    Map(Vec<Entry>),
+    /// Something that is neither.
+    Other(Node),
+}
+
+/// One phase as said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Entry {
+    /// Its fields.
+    Phase(PhaseDraft),
+    /// The name of a file that holds it.
+    File(Named),
+    /// Something else.
+    Other(Node),
+}
+
+/// The fields of one phase.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PhaseDraft {
+    /// The name it has in a map.
+    pub key: Option<Named>,
+    /// Where to point when something is missing.
+    pub span: Span,
+    /// What it says.
+    pub fields: Vec<Field>,
+}
+
+impl Draft {
+    /// Where a field stands: of the workflow, or of the phase with that id. The phase's own place when it lacks the field.
+    pub(crate) fn locate(&self, phase: Option<&str>, field: &str) -> Span {
+        let Some(id) = phase else { return locate(&self.fields, field).unwrap_or(self.span) };
+        let found = self.entries().iter().find_map(|entry| match entry {
+            Entry::Phase(phase) if phase.id() == Some(id) => Some(phase),
+            Entry::Phase(_) | Entry::File(_) | Entry::Other(_) => None,
+        });
+        found.map_or(self.span, |phase| locate(&phase.fields, field).unwrap_or(phase.span))
+    }
+
+    fn entries(&self) -> &[Entry] {
+        match &self.phases {
+            Phases::List(entries) | Phases::Map(entries) => entries,
+            Phases::Missing | Phases::Other(_) => &[],
+        }
+    }
+}
+
+impl PhaseDraft {
+    /// The id it will have if it is sound: of the map, its own, or that of the workflow which it runs.
+    fn id(&self) -> Option<&str> {
+        let own = ["id", "workflow", "subworkflow"];
+        let said = |name| self.fields.iter().find(|field| field.name == name);
+        match &self.key {
+            Some(key) => Some(&key.text),
+            None => own.into_iter().find_map(|name| said(name)?.value.text()),
+        }
+    }
+}
+
+impl Node {
+    /// Its text, if it is a scalar.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(text) => Some(text),
+            Value::Null | Value::List(_) | Value::Map(_) => None,
+        }
+    }
+}
+
+fn locate(fields: &[Field], name: &str) -> Option<Span> {
+    fields.iter().find(|field| field.name == name).map(|field| field.at)
+}

@@ -1,0 +1,61 @@
+//! The native format: one YAML or JSON file, phases as a list or as a map named `phases` or `states`.
+
+use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::problem::{Finding, Problems};
+use super::yaml;
+
+/// What the text says; none when it cannot be read, which is told.
+pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
+    let root = yaml::read(source, text, problems)?;
+    let Value::Map(mut fields) = root.value else {
+        let span = Span { end: root.span.end.max(1), ..root.span };
+        let finding = Finding::error("not-a-workflow", span, "not a map of fields")
+            .hint("begin with `name:` and `phases:`");
+        problems.push(finding);
+        return None;
+    };
+    let phases = match fields.iter().position(|field| is_phases(&field.name)) {
+        Some(index) => read_phases(fields.remove(index)),
+        None => Phases::Missing,
+    };
+    Some(Draft { span: first_letter(root.span), fields, phases })
+}
+
+fn is_phases(name: &str) -> bool {
+    matches!(name, "phases" | "states")
+}
+
+/// Something missing is told where the thing begins, not all over it.
+fn first_letter(span: Span) -> Span {
+    Span { end: span.start + 1, ..span }
+}
+
+fn read_phases(field: Field) -> Phases {
+    match field.value.value {
+        Value::Null => Phases::Missing,
+        Value::List(items) => Phases::List(items.into_iter().map(list_entry).collect()),
+        Value::Map(fields) => Phases::Map(fields.into_iter().map(map_entry).collect()),
+        Value::Scalar(_) => Phases::Other(field.value),
+    }
+}
+
+fn list_entry(node: Node) -> Entry {
+    match node.value {
+        Value::Map(fields) => {
+            Entry::Phase(PhaseDraft { key: None, span: first_letter(node.span), fields })
+        }
+        Value::Scalar(text) => Entry::File(Named { text, at: node.span }),
+        Value::Null | Value::List(_) => Entry::Other(node),
+    }
+}
+
+/// A name with nothing after it is a phase of which nothing more is said.
+fn map_entry(field: Field) -> Entry {
+    let Field { name, at, value } = field;
+    let key = Some(Named { text: name, at });
+    match value.value {
+        Value::Map(fields) => Entry::Phase(PhaseDraft { key, span: at, fields }),
+        Value::Null => Entry::Phase(PhaseDraft { key, span: at, fields: Vec::new() }),
+        Value::Scalar(_) | Value::List(_) => Entry::Other(value),
+    }
+}

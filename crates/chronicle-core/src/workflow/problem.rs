@@ -1,0 +1,189 @@
+//! What is wrong with a workflow file: all of it, each with its place and what to do.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::draft::Span;
+use super::load::Source;
+
+/// Most problems that are told; the rest is counted.
+const PROBLEMS_MAX: usize = 100;
+/// Longest name that is repeated in a message, in characters.
+const QUOTED_MAX: usize = 60;
+
+/// One thing wrong with a workflow file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// A stable name of its kind, like `unknown-field`.
+    pub code: &'static str,
+    /// Whether the workflow can be used all the same.
+    pub severity: Severity,
+    /// The file, as it was named by the caller.
+    pub file: String,
+    /// Bytes of the file's text; none when the whole file is meant.
+    pub span: Option<Range<usize>>,
+    /// From 1; of the span's begin.
+    pub line: usize,
+    /// From 1, in characters; of the span's begin.
+    pub column: usize,
+    /// A lower-case fragment, names in backticks.
+    pub message: String,
+    /// One thing to do about it.
+    pub hint: Option<String>,
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Good to know.
+    Note,
+    /// Probably not what was meant, yet it works.
+    Warning,
+    /// Nothing runs with it.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}] {}", self.severity, self.code, self.file)?;
+        if self.span.is_some() {
+            write!(f, ":{}:{}", self.line, self.column)?;
+        }
+        write!(f, ": {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " (hint: {hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A problem before its line is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finding {
+    code: &'static str,
+    severity: Severity,
+    span: Span,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Finding {
+    /// Nothing runs with it.
+    pub(crate) fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message)
+    }
+
+    /// Probably not what was meant.
+    pub(crate) fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message)
+    }
+
+    /// Of any severity.
+    pub(crate) fn new(
+        severity: Severity,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { code, severity, span, message: message.into(), hint: None }
+    }
+
+    /// With what to do about it.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// With the name that was probably meant, if there is one.
+    pub(crate) fn did_you_mean(self, name: Option<&str>) -> Self {
+        let hint = name.map(|name| format!("did you mean {}?", quoted(name)));
+        Self { hint: hint.or(self.hint.clone()), ..self }
+    }
+}
+
+/// Collects what is found, up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    found: Vec<Finding>,
+    left_out: usize,
+    /// The worst of those left out: a file must not become usable because it has too many problems to tell.
+    worst_left_out: Option<Severity>,
+    last: Option<Span>,
+}
+
+impl Problems {
+    /// Takes one more. The same one again (of a value used twice through an alias) is told once.
+    pub(crate) fn push(&mut self, finding: Finding) {
+        if !self.is_full() {
+            if !self.found.contains(&finding) {
+                self.found.push(finding);
+            }
+            return;
+        }
+        self.left_out += 1;
+        self.worst_left_out = self.worst_left_out.max(Some(finding.severity));
+        self.last = Some(finding.span);
+    }
+
+    /// Whether further ones would only be counted, so that no work need go into their hints.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.len() >= PROBLEMS_MAX
+    }
+
+    /// All of them with their lines, in the order of the files and of the text.
+    pub(crate) fn finish(mut self, sources: &[Source]) -> Vec<Problem> {
+        self.found.sort_by_key(|finding| finding.span);
+        if let (Some(severity), Some(span)) = (self.worst_left_out, self.last) {
+            let message = format!("{} more problems are not shown", self.left_out);
+            self.found.push(Finding::new(severity, "too-many-problems", span, message));
+        }
+        self.found.into_iter().map(|finding| place(finding, sources)).collect()
+    }
+}
+
+fn place(finding: Finding, sources: &[Source]) -> Problem {
+    let Finding { code, severity, span, message, hint } = finding;
+    let (file, text) = sources
+        .get(span.source)
+        .map_or((String::new(), ""), |source| (source.name.clone(), source.text.as_str()));
+    let whole = span.start == span.end && span.start == 0;
+    let (line, column) = line_and_column(text, span.start);
+    let span = (!whole).then(|| on_characters(text, span.start..span.end));
+    Problem { code, severity, file, span, line, column, message, hint }
+}
+
+/// A span that begins and ends between characters of the text, so that anybody may cut there.
+fn on_characters(text: &str, span: Range<usize>) -> Range<usize> {
+    let start = text.floor_char_boundary(span.start);
+    start..text.ceil_char_boundary(span.end.min(text.len())).max(start)
+}
+
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at)];
+    let before = before.strip_prefix('\u{feff}').unwrap_or(before);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    (line, column)
+}
+
+/// A name of the file in backticks: bounded, and harmless to a terminal.
+pub(crate) fn quoted(name: &str) -> String {
+    let mut shown: String = name.chars().take(QUOTED_MAX).map(harmless).collect();
+    if name.chars().nth(QUOTED_MAX).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+fn harmless(letter: char) -> char {
+    if letter.is_control() { '\u{fffd}' } else { letter }
+}

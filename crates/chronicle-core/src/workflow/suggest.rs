@@ -1,0 +1,66 @@
+//! Finds the name that was probably meant.
+
+/// Longest name that is compared: the work is its square.
+const COMPARED_MAX: usize = 48;
+
+/// The candidate nearest to a word, if one is near enough to be a slip of the finger.
+pub(crate) fn closest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    let word = letters(word);
+    // Any two words of two letters are near each other.
+    let near = if word.len() < 3 { 0 } else { (word.len() / 3).max(1) };
+    if word.is_empty() || word.len() > COMPARED_MAX {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= near + candidate.len() / 2)
+        .map(|candidate| (distance(&word, &letters(candidate)), candidate))
+        .filter(|(distance, _)| *distance <= near)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Case and the sign between words are matters of taste, not slips.
+fn letters(word: &str) -> Vec<char> {
+    let plain = |letter: char| if letter == '-' { '_' } else { letter };
+    word.chars().take(COMPARED_MAX + 1).flat_map(char::to_lowercase).map(plain).collect()
+}
+
+/// Letters to insert, drop, replace or swap with their neighbour.
+fn distance(from: &[char], to: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (row, letter) in from.iter().enumerate() {
+        let mut line = vec![row + 1];
+        for (column, other) in to.iter().enumerate() {
+            let replaced = above[column] + usize::from(letter != other);
+            let mut best = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            if row > 0 && column > 0 && from[row - 1] == *other && to[column - 1] == *letter {
+                best = best.min(before[column - 1] + 1);
+            }
+            line.push(best);
+        }
+        before = std::mem::replace(&mut above, line);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn a_slip_is_found_and_a_stranger_is_not() {
+        let known = ["instructions", "persona", "next", "agent"];
+        assert_eq!(closest("instrctions", known), Some("instructions"));
+        assert_eq!(closest("nxet", known), Some("next"));
+        assert_eq!(closest("Persona", known), Some("persona"));
+        assert_eq!(closest("colour", known), None);
+        assert_eq!(closest("", known), None);
+        assert_eq!(closest("a", ["b", "A"]), Some("A"));
+        assert_eq!(closest(&"x".repeat(10_000), known), None);
+    }
+}

@@ -1,0 +1,261 @@
+//! Text to nodes: YAML, and JSON as the part of it that it is.
+//!
+//! Works on the parser's events with a stack of its own, so that depth, copies made by aliases and repeated keys are
+//! bounded and told here, and every scalar keeps the spelling it has in the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
+
+use super::draft::{Field, Node, Span, Value};
+use super::problem::{Finding, Problems, quoted};
+
+/// Largest workflow file in bytes.
+pub const FILE_MAX: usize = 1024 * 1024;
+/// Deepest nesting of lists and maps; a workflow needs five.
+const DEPTH_MAX: usize = 64;
+/// Most that all aliases together may copy, in bytes of text and `NODE_WEIGHT` for each node. It also bounds the depth
+/// that aliases within aliases can reach to some hundreds.
+const COPIED_MAX: usize = 1024 * 1024;
+const NODE_WEIGHT: usize = 16;
+
+/// The one document of a text; none when there is nothing in it or it cannot be read, which is told.
+pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Node> {
+    let whole = Span { source, start: 0, end: 0 };
+    if text.len() > FILE_MAX {
+        let message = format!("larger than {FILE_MAX} bytes: {} bytes", text.len());
+        problems.push(Finding::error("too-large", whole, message));
+        return None;
+    }
+    let options = granit_parser::options! {
+        emit_comments: false,
+        flow_nesting_limit: DEPTH_MAX,
+        block_nesting_limit: DEPTH_MAX,
+    };
+    let mut builder = Builder::new(source, problems);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let step = match event {
+            Ok((event, span)) => builder.take(event, span.byte_range().unwrap_or(0..0)),
+            Err(error) => Err(syntax(source, text, &error)),
+        };
+        if let Err(finding) = step {
+            builder.problems.push(finding);
+            return None;
+        }
+    }
+    let root = builder.root;
+    if root.is_none() {
+        problems.push(Finding::error("empty-file", whole, "nothing in it"));
+    }
+    root
+}
+
+fn syntax(source: usize, text: &str, error: &ScanError) -> Finding {
+    let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
+    let length = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    // An error at the very begin still has a place.
+    let span = Span { source, start, end: (start + length).max(1) };
+    if *error.kind() == ErrorKind::RecursionLimitExceeded {
+        return Finding::error("too-deep", span, format!("nested deeper than {DEPTH_MAX} levels"));
+    }
+    let message = format!("not readable as YAML: {}", error.info().replace('\n', " "));
+    let finding = Finding::error("syntax", span, message);
+    if matches!(error.kind(), ErrorKind::TabInBlockIndentation | ErrorKind::TabNotAllowed) {
+        finding.hint("indent with spaces")
+    } else {
+        finding
+    }
+}
+
+/// A list or map whose end has not come yet.
+struct Open {
+    start: usize,
+    end: usize,
+    anchor: usize,
+    inside: Inside,
+}
+
+enum Inside {
+    List(Vec<Node>),
+    Map { fields: Vec<Field>, seen: BTreeSet<String>, key: Key },
+}
+
+/// What a map waits for.
+enum Key {
+    /// A key.
+    Awaited,
+    /// The value of this key.
+    Given(String, Span),
+    /// The value of a key that was told as a problem.
+    Refused,
+}
+
+struct Builder<'p> {
+    source: usize,
+    problems: &'p mut Problems,
+    stack: Vec<Open>,
+    anchors: BTreeMap<usize, Node>,
+    copied: usize,
+    documents: usize,
+    root: Option<Node>,
+}
+
+impl<'p> Builder<'p> {
+    fn new(source: usize, problems: &'p mut Problems) -> Self {
+        Self {
+            source,
+            problems,
+            stack: Vec::new(),
+            anchors: BTreeMap::new(),
+            copied: 0,
+            documents: 0,
+            root: None,
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, bytes: std::ops::Range<usize>) -> Result<(), Finding> {
+        let span = Span { source: self.source, start: bytes.start, end: bytes.end };
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.check_tag(tag.as_deref(), span);
+                let value = scalar(&text, style, tag.is_some());
+                self.place(Node { span, value }, anchor)?;
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), span);
+                self.open(span, anchor, Inside::List(Vec::new()));
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), span);
+                let inside =
+                    Inside::Map { fields: Vec::new(), seen: BTreeSet::new(), key: Key::Awaited };
+                self.open(span, anchor, inside);
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+            Event::Alias(anchor) => self.copy(anchor, span)?,
+            Event::DocumentStart(..) => return self.start_document(span),
+            // The parser's enum is its own; what remains carries no values.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start_document(&mut self, span: Span) -> Result<(), Finding> {
+        self.documents += 1;
+        if self.documents == 1 {
+            return Ok(());
+        }
+        let message = "a second document begins here; a workflow file holds one";
+        Err(Finding::error("several-documents", span, message))
+    }
+
+    fn check_tag(&mut self, tag: Option<&Tag>, span: Span) {
+        if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
+            let message = format!("the tag {} means nothing here", quoted(&tag.original()));
+            self.problems.push(Finding::error("unknown-tag", span, message));
+        }
+    }
+
+    fn open(&mut self, span: Span, anchor: usize, inside: Inside) {
+        self.stack.push(Open { start: span.start, end: span.end, anchor, inside });
+    }
+
+    fn close(&mut self, span: Span) -> Result<(), Finding> {
+        let Some(open) = self.stack.pop() else { return Ok(()) };
+        // The end of an indented one is where the next thing begins: what it holds is a better end.
+        let end = if span.start < span.end { span.end } else { open.end };
+        let span = Span { start: open.start, end, ..span };
+        let value = match open.inside {
+            Inside::List(items) => Value::List(items),
+            Inside::Map { fields, .. } => Value::Map(fields),
+        };
+        self.place(Node { span, value }, open.anchor)
+    }
+
+    /// Puts a whole node where it belongs.
+    fn place(&mut self, node: Node, anchor: usize) -> Result<(), Finding> {
+        if anchor != 0 {
+            self.count_copy(weight(&node), node.span)?;
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.stack.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        // A copy made by an alias stands elsewhere in the text.
+        open.end = open.end.max(if node.span.start >= open.start { node.span.end } else { 0 });
+        match &mut open.inside {
+            Inside::List(items) => items.push(node),
+            Inside::Map { fields, seen, key } => {
+                let found = match std::mem::replace(key, Key::Awaited) {
+                    Key::Awaited => {
+                        let (next, finding) = read_key(node, seen);
+                        *key = next;
+                        finding
+                    }
+                    Key::Given(name, at) => {
+                        fields.push(Field { name, at, value: node });
+                        None
+                    }
+                    Key::Refused => None,
+                };
+                if let Some(finding) = found {
+                    self.problems.push(finding);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, anchor: usize, span: Span) -> Result<(), Finding> {
+        let Some(node) = self.anchors.get(&anchor) else {
+            return Err(Finding::error("alias-loop", span, "an alias inside its own anchor"));
+        };
+        let (node, weight) = (node.clone(), weight(node));
+        self.count_copy(weight, span)?;
+        self.place(node, 0)
+    }
+
+    /// Anchors are kept apart, so each of them is a copy too.
+    fn count_copy(&mut self, weight: usize, span: Span) -> Result<(), Finding> {
+        self.copied = self.copied.saturating_add(weight);
+        if self.copied <= COPIED_MAX {
+            return Ok(());
+        }
+        let message = format!("anchors and aliases copy more than {COPIED_MAX} bytes");
+        Err(Finding::error("too-many-aliases", span, message))
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tagged: bool) -> Value {
+    let is_null = matches!(text, "" | "~" | "null" | "Null" | "NULL");
+    if is_null && style == ScalarStyle::Plain && !tagged {
+        Value::Null
+    } else {
+        Value::Scalar(text.to_owned())
+    }
+}
+
+fn read_key(node: Node, seen: &mut BTreeSet<String>) -> (Key, Option<Finding>) {
+    let Value::Scalar(name) = node.value else {
+        let finding = Finding::error("bad-key", node.span, "a key must be a text");
+        return (Key::Refused, Some(finding));
+    };
+    if seen.insert(name.clone()) {
+        return (Key::Given(name, node.span), None);
+    }
+    let message = format!("{} is said twice", quoted(&name));
+    (Key::Refused, Some(Finding::error("duplicate-key", node.span, message)))
+}
+
+fn weight(node: &Node) -> usize {
+    NODE_WEIGHT
+        + match &node.value {
+            Value::Null => 0,
+            Value::Scalar(text) => text.len(),
+            Value::List(items) => items.iter().map(weight).sum(),
+            Value::Map(fields) => {
+                fields.iter().map(|field| field.name.len() + weight(&field.value)).sum()
+            }
+        }
+}

@@ -211,6 +211,9 @@ pub(super) fn stands(source: &mut dyn Source, head: &Head) -> io::Result<bool> {
     let Some(mut at) = head.bytes.checked_sub(CLOSING_BYTES as u64) else {
         return Ok(*head == Head::EMPTY);
     };
+    if source.size()? < head.bytes {
+        return Ok(false);
+    }
     let mut end = [0; CLOSING_BYTES];
     let mut filled = 0;
     while filled < end.len() {

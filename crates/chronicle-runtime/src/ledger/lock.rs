@@ -165,8 +165,13 @@ fn try_take(path: &Path, who: &Holder) -> io::Result<Taken> {
     if let Some(holder) = live_elsewhere(&file, holder, &who.host)? {
         return Ok(Taken::Theirs(Some(holder)));
     }
-    let mut lock =
-        Lock { file, path: path.to_owned(), identity, epoch: epoch + 1, content: Vec::new() };
+    let mut lock = Lock {
+        file,
+        path: path.to_owned(),
+        identity,
+        epoch: epoch.saturating_add(1),
+        content: Vec::new(),
+    };
     lock.write(Some(who))?;
     if is_new {
         sync_folder(folder_of(path))?;

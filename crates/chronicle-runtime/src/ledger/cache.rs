@@ -1,0 +1,80 @@
+//! `state.cache`: the state as it was after some line, so that opening a long run need not fold it all.
+//!
+//! A projection: it may be deleted at any time, and is not believed unless everything about it fits, the ledger above
+//! all. It begins with one line of JSON, what it must fit; the rest is the state.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Head;
+use super::chain::stands;
+use super::durable::atomic_write;
+use super::error::LedgerError;
+use super::folder::LedgerFile;
+use super::sum::Sum;
+
+const CACHE: &str = "state.cache";
+/// Rises when the layout of this file changes.
+const FORMAT: u32 = 1;
+/// A larger cache is not written and not read.
+const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct Fits {
+    format: u32,
+    version: String,
+    head: Head,
+    /// Of the head and the state: a head that was changed would have the next line taken for damage.
+    sum: Sum,
+}
+
+/// Keeps the state as it is after the line that ends at `head`.
+pub fn save(folder: &Path, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
+    let path = folder.join(CACHE);
+    let saved = encode(head, state).and_then(|bytes| match bytes.len() as u64 {
+        ..=CACHE_BYTES_MAX => atomic_write(&path, &bytes),
+        _ => Ok(()),
+    });
+    saved.map_err(|error| LedgerError::io("write", &path, error))
+}
+
+/// The state that was kept, and after which line; none when there is any doubt.
+pub fn load<T: DeserializeOwned>(folder: &Path) -> Option<(Head, T)> {
+    let bytes = read(&folder.join(CACHE))?;
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let (first, body) = (&bytes[..end], &bytes[end + 1..]);
+    let fits: Fits = serde_json::from_slice(first).ok()?;
+    let is_ours = fits.format == FORMAT
+        && fits.version == env!("CARGO_PKG_VERSION")
+        && fits.sum == sum(&fits.head, body).ok()?
+        && stands(&mut LedgerFile::in_folder(folder), &fits.head).ok()?;
+    if !is_ours {
+        return None;
+    }
+    Some((fits.head, serde_json::from_slice(body).ok()?))
+}
+
+fn encode(head: &Head, state: &impl Serialize) -> io::Result<Vec<u8>> {
+    let body = serde_json::to_vec(state)?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let fits = Fits { format: FORMAT, version, head: *head, sum: sum(head, &body)? };
+    let mut bytes = serde_json::to_vec(&fits)?;
+    bytes.push(b'\n');
+    bytes.extend_from_slice(&body);
+    Ok(bytes)
+}
+
+fn sum(head: &Head, body: &[u8]) -> io::Result<Sum> {
+    Ok(Sum::of(&serde_json::to_vec(head)?).then(body))
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(CACHE_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= CACHE_BYTES_MAX).then_some(bytes)
+}

@@ -1,0 +1,50 @@
+//! Who holds a ledger's lock.
+
+use std::fmt;
+
+use chronicle_core::time::Millis;
+use serde::{Deserialize, Serialize};
+
+/// The process that writes a ledger, for people to find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// Its host.
+    pub host: String,
+    /// When that process started, in the system's ticks: tells it from a later one of the same number; 0 when unknown.
+    #[serde(default)]
+    pub started: u64,
+    /// What it was started as.
+    pub command: String,
+    /// Since when it holds the lock.
+    pub since: Millis,
+}
+
+impl Holder {
+    /// This process.
+    pub fn current(command: impl Into<String>, since: Millis) -> Self {
+        let name = rustix::system::uname();
+        Self {
+            pid: std::process::id(),
+            host: name.nodename().to_string_lossy().into_owned(),
+            started: started().unwrap_or(0),
+            command: command.into(),
+            since,
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, host, command, since, .. } = self;
+        write!(f, "`{command}` (process {pid} on `{host}`, since {since})")
+    }
+}
+
+/// The 22nd field of the process's own line. Its name, the second, may hold spaces and parentheses.
+fn started() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}

@@ -1,0 +1,7 @@
+//! One binary of tests for the runtime.
+
+mod ledger_backends;
+mod ledger_bytes;
+mod ledger_contract;
+mod ledger_folder;
+mod ledger_lines;

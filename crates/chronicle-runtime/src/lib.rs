@@ -1,3 +1,4 @@
 //! The half of Chronicle that touches the world: ledger, processes, agents, driver.
 
+pub mod agents;
 pub mod ledger;

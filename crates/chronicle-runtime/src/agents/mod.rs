@@ -1,0 +1,257 @@
+//! How each agent is spoken to: one file per agent, each a translator.
+//!
+//! An adapter turns an `Order` into the agent's own words and the agent's lines into `Seen`. It may not start anything, read
+//! a file, look at a clock or sleep: whoever runs the process does that. So recorded lines are enough to test it, and a
+//! line that makes no sense is something seen, never an error.
+//!
+//! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
+
+mod command_line;
+mod protocol;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
+use chronicle_core::input::Answer;
+use chronicle_core::limits::{TOOL_INPUT_MAX, bounded};
+use chronicle_core::signal::Signal;
+use chronicle_core::time::Millis;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::workflow::Tools;
+use serde_json::Value;
+
+use protocol::{Program, Protocol};
+
+pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
+
+/// Longest line of an agent that is read; the rest of a longer one is thrown away.
+pub const LINE_MAX: usize = 4 * 1024 * 1024;
+/// Longest id or name that an agent may use. Longer ones are not cut: an answer must bear the very same id.
+pub const NAME_MAX: usize = 200;
+/// Longest path that an agent may report.
+pub const PATH_MAX: usize = 4_096;
+
+/// Translates between Chronicle and one agent process. Lines have no line end.
+pub trait Adapter: Send {
+    /// The command that starts the agent, in the order's project. `chronicle` is our own binary.
+    fn launch(&self, order: &Order, chronicle: &Path) -> Launch;
+    /// What is written to it first.
+    fn open(&mut self, order: &Order) -> Vec<String>;
+    /// What one of its lines means.
+    fn read(&mut self, line: &str) -> Vec<Seen>;
+    /// Answers a `Permission`, `Signal` or `Question` by its id.
+    fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String>;
+    /// Asks for another turn in the same session, after `Finished`.
+    fn prompt(&mut self, text: &str) -> Vec<String>;
+    /// Tells it something while it works.
+    fn note(&mut self, text: &str) -> Vec<String>;
+    /// Asks it to end its turn now.
+    fn interrupt(&mut self) -> Vec<String>;
+}
+
+/// What an agent is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The run.
+    pub run: RunId,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// Where.
+    pub place: Place,
+    /// Which logical try at this visit of the phase.
+    pub try_number: u32,
+    /// The session: to be made, or to go on in.
+    pub session: SessionId,
+    /// Whether that session exists already.
+    pub resume: bool,
+    /// What the person asked for.
+    pub task: String,
+    /// The text that opens the attempt.
+    pub handover: String,
+    /// Who the agent is to be.
+    pub persona: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// How hard it is to think.
+    pub thinking: Option<String>,
+    /// Which tools it has.
+    pub tools: Tools,
+    /// Where it may go from here.
+    pub targets: Vec<PhaseId>,
+    /// The folder to work in.
+    pub project: PathBuf,
+}
+
+/// A command to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub argv: Vec<OsString>,
+    /// Variables beside those of the user.
+    pub env: BTreeMap<String, String>,
+}
+
+/// What a line of an agent means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen {
+    /// The session it works in.
+    Session(SessionId),
+    /// It says something: a piece of text.
+    Text(String),
+    /// It thinks aloud: a piece of text.
+    Thought(String),
+    /// It calls a tool: an announcement, nothing to answer.
+    ToolCall {
+        /// Its id of the call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What the tool is given.
+        input: ToolInput,
+    },
+    /// It wants to call a tool and waits for the answer.
+    Permission {
+        /// Its id of the call, and of the answer.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What the tool is given.
+        input: ToolInput,
+    },
+    /// A tool call ended.
+    ToolEnd {
+        /// Its id of the call.
+        call: String,
+        /// Whether it worked.
+        ok: bool,
+    },
+    /// It changed a file.
+    FileChange {
+        /// Which.
+        path: String,
+        /// How.
+        change: Change,
+    },
+    /// Tokens were used.
+    Usage {
+        /// What the figure covers.
+        scope: Scope,
+        /// The figure.
+        usage: Usage,
+    },
+    /// It tells the supervisor something and waits for the answer.
+    Signal {
+        /// Its id of the call: the same one repeated gets the same answer.
+        request: String,
+        /// What it says.
+        signal: Signal,
+    },
+    /// It asks a person and waits for the answer.
+    Question {
+        /// Its id of the question, and of the answer.
+        request: String,
+        /// What it wants to know.
+        question: String,
+        /// Answers to choose from; none = free.
+        options: Vec<String>,
+    },
+    /// Something went wrong. If nothing better follows, this is why the attempt crashed.
+    Error {
+        /// What kind.
+        class: CrashClass,
+        /// Its words.
+        text: String,
+    },
+    /// Something went wrong which the agent gets over by itself.
+    Retrying {
+        /// What kind.
+        class: CrashClass,
+        /// Its words.
+        text: String,
+    },
+    /// Its quota is used up until then.
+    QuotaReset {
+        /// When there is a new one.
+        until: Millis,
+    },
+    /// Its terminal event: the turn ended, as far as the agent is concerned well.
+    Finished,
+    /// A line that means nothing here; to be kept in the transcript and counted.
+    NotUnderstood {
+        /// Why.
+        why: String,
+    },
+}
+
+/// What a tool is given: whole for the guard that judges it, bounded for everything that is written down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolInput(Value);
+
+impl ToolInput {
+    /// Takes the value as it is.
+    pub fn new(value: Value) -> Self {
+        Self(value)
+    }
+
+    /// All of it: a guard must not judge a part.
+    pub fn whole(&self) -> &Value {
+        &self.0
+    }
+
+    /// As much as an event keeps.
+    pub fn shown(&self) -> String {
+        bounded(&self.0.to_string(), TOOL_INPUT_MAX)
+    }
+}
+
+/// The forms of an agent's name, for help and errors.
+pub const KNOWN: [&str; 2] = ["scripted:SCRIPT", "command:PROGRAM ARGS"];
+
+/// An agent's name that leads to no adapter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("agent `{agent}` {why}")]
+pub struct UnknownAgent {
+    /// The name.
+    pub agent: String,
+    /// What is wrong with it.
+    pub why: String,
+    /// One thing to type instead.
+    pub hint: String,
+}
+
+/// Finds the adapter for an agent's name: `scripted:SCRIPT` or `command:PROGRAM ARGS`.
+pub fn find(agent: &str, project: &Path) -> Result<Box<dyn Adapter>, UnknownAgent> {
+    let unknown = |why: &str, hint: &str| UnknownAgent {
+        agent: bounded(agent, NAME_MAX),
+        why: why.to_owned(),
+        hint: hint.to_owned(),
+    };
+    let program = match agent.split_once(':') {
+        Some(("scripted", script)) if !script.trim().is_empty() => {
+            Program::Scripted(project.join(script.trim()))
+        }
+        Some(("command", line)) => {
+            let words = command_line::split(line)
+                .map_err(|why| unknown(why, "write `command:PROGRAM ARGS`, quotes in pairs"))?;
+            Program::Command(words)
+        }
+        _ => return Err(unknown(&not_known(), hint(agent))),
+    };
+    Ok(Box::new(Protocol::new(program)))
+}
+
+fn not_known() -> String {
+    format!("is not known; known agents: {}", KNOWN.map(|form| format!("`{form}`")).join(", "))
+}
+
+fn hint(agent: &str) -> &'static str {
+    let name = agent.split_once(':').map_or(agent, |(name, _)| name);
+    if name.starts_with("script") {
+        "name the script: `scripted:SCRIPT.yaml`, relative to the project"
+    } else {
+        "a program that speaks the agent protocol is `command:PROGRAM ARGS`"
+    }
+}

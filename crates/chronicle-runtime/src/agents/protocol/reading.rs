@@ -1,0 +1,298 @@
+//! What an agent's line means. Total: what cannot be read becomes `Seen::NotUnderstood`.
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::SessionId;
+use chronicle_core::limits::{TEXT_MAX, bounded};
+use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
+use chronicle_core::usage::{Scope, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::PROTOCOL;
+use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, Seen, ToolInput};
+
+/// Most answers to choose from that are shown to a person.
+const OPTIONS_MAX: usize = 20;
+
+/// Reads one line. Work before the session was named breaks the protocol: it could not be resumed.
+pub(super) fn read(line: &str, session_named: bool) -> Seen {
+    understand(line, session_named).unwrap_or_else(|why| Seen::NotUnderstood { why })
+}
+
+fn understand(line: &str, session_named: bool) -> Result<Seen, String> {
+    if line.len() > LINE_MAX {
+        return Err(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
+    }
+    let message: Value =
+        serde_json::from_str(line).map_err(|error| format!("not a line of JSON: {error}"))?;
+    let Some(kind) = message.get("type").and_then(Value::as_str).map(str::to_owned) else {
+        return Err("a message without `type`".to_owned());
+    };
+    let seen = by_type(&kind, message)?;
+    if session_named || is_allowed_first(&seen) {
+        Ok(seen)
+    } else {
+        Ok(broken(format!("`{kind}` came before `session`")))
+    }
+}
+
+fn by_type(kind: &str, message: Value) -> Result<Seen, String> {
+    let seen = match kind {
+        "session" => session(&fields(message)?),
+        "text" => Ok(text(fields(message)?)),
+        "tool_call" => tool_call(fields(message)?),
+        "permission" => permission(fields(message)?),
+        "tool_end" => tool_end(fields(message)?),
+        "file_change" => file_change(fields(message)?),
+        "usage" => usage(fields(message)?),
+        "question" => question(fields(message)?),
+        "signal" => signal(fields(message)?),
+        "error" => Ok(error(&fields(message)?)),
+        "quota" => quota(&fields(message)?),
+        "finished" => Ok(Seen::Finished),
+        other => Err(format!("a message of unknown type `{}`", bounded(other, NAME_MAX))),
+    };
+    seen.map_err(|why| format!("`{}`: {why}", bounded(kind, NAME_MAX)))
+}
+
+fn fields<'de, T: Deserialize<'de>>(message: Value) -> Result<T, String> {
+    T::deserialize(message).map_err(|error| bounded(&error.to_string(), TEXT_MAX))
+}
+
+fn is_allowed_first(seen: &Seen) -> bool {
+    matches!(
+        seen,
+        Seen::Session(_)
+            | Seen::Text(_)
+            | Seen::Thought(_)
+            | Seen::Error { .. }
+            | Seen::Retrying { .. }
+            | Seen::QuotaReset { .. }
+    )
+}
+
+fn broken(text: String) -> Seen {
+    Seen::Error { class: CrashClass::Protocol, text }
+}
+
+#[derive(Deserialize)]
+struct Session {
+    protocol: u64,
+    session: String,
+}
+
+fn session(message: &Session) -> Result<Seen, String> {
+    if message.protocol != PROTOCOL {
+        let theirs = message.protocol;
+        return Ok(broken(format!("the agent speaks protocol {theirs}, not {PROTOCOL}")));
+    }
+    Ok(Seen::Session(SessionId::new(name("session", message.session.clone())?)))
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+    #[serde(default)]
+    thinking: bool,
+}
+
+fn text(message: Text) -> Seen {
+    if message.thinking { Seen::Thought(message.text) } else { Seen::Text(message.text) }
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    id: String,
+    tool: String,
+    #[serde(default)]
+    input: Value,
+}
+
+fn tool_call(message: ToolCall) -> Result<Seen, String> {
+    Ok(Seen::ToolCall {
+        call: name("id", message.id)?,
+        tool: name("tool", message.tool)?,
+        input: ToolInput::new(message.input),
+    })
+}
+
+fn permission(message: ToolCall) -> Result<Seen, String> {
+    Ok(Seen::Permission {
+        call: name("id", message.id)?,
+        tool: name("tool", message.tool)?,
+        input: ToolInput::new(message.input),
+    })
+}
+
+#[derive(Deserialize)]
+struct ToolEnd {
+    id: String,
+    ok: bool,
+}
+
+fn tool_end(message: ToolEnd) -> Result<Seen, String> {
+    Ok(Seen::ToolEnd { call: name("id", message.id)?, ok: message.ok })
+}
+
+#[derive(Deserialize)]
+struct FileChange {
+    path: String,
+    change: Change,
+}
+
+fn file_change(message: FileChange) -> Result<Seen, String> {
+    if message.path.is_empty() || message.path.len() > PATH_MAX {
+        return Err(format!("`path` has {} bytes; 1 to {PATH_MAX} fit", message.path.len()));
+    }
+    Ok(Seen::FileChange { path: message.path, change: message.change })
+}
+
+#[derive(Deserialize)]
+struct UsageReport {
+    #[serde(default)]
+    of: Of,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    input: u64,
+    #[serde(default)]
+    output: u64,
+    #[serde(default)]
+    cache_read: u64,
+    #[serde(default)]
+    cache_write: u64,
+    #[serde(default)]
+    usd: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum Of {
+    #[default]
+    Message,
+    Turn,
+    Session,
+}
+
+fn usage(message: UsageReport) -> Result<Seen, String> {
+    let scope = match (message.of, message.id) {
+        (Of::Message, Some(id)) => Scope::Message(name("id", id)?),
+        (Of::Message, None) => return Err("of a message needs the message's `id`".to_owned()),
+        (Of::Turn, _) => Scope::Turn,
+        (Of::Session, _) => Scope::Session,
+    };
+    let mut usage = Usage {
+        input: message.input,
+        output: message.output,
+        cache_read: message.cache_read,
+        cache_write: message.cache_write,
+        usd_micros: message.usd.map(micros).transpose()?.unwrap_or(0),
+        unpriced: false,
+    };
+    usage.unpriced = message.usd.is_none() && usage.tokens() > 0;
+    Ok(Seen::Usage { scope, usage })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be finite and not negative; a float too large becomes the largest integer"
+)]
+fn micros(usd: f64) -> Result<u64, String> {
+    if usd.is_finite() && usd >= 0.0 {
+        Ok((usd * 1e6).round() as u64)
+    } else {
+        Err(format!("`usd` cannot be {usd}"))
+    }
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    id: String,
+    question: String,
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+fn question(message: Asked) -> Result<Seen, String> {
+    Ok(Seen::Question {
+        request: name("id", message.id)?,
+        question: bounded(&message.question, TEXT_MAX),
+        options: message.options.iter().take(OPTIONS_MAX).map(|o| bounded(o, NAME_MAX)).collect(),
+    })
+}
+
+#[derive(Deserialize)]
+struct SignalCall {
+    id: String,
+    tool: String,
+    #[serde(default)]
+    arguments: Value,
+    /// The call of the sub-agent that sends it, where it is one.
+    #[serde(default)]
+    parent: Option<String>,
+}
+
+fn signal(message: SignalCall) -> Result<Seen, String> {
+    let request = name("id", message.id)?;
+    let tool = name("tool", message.tool)?;
+    let signal = if message.parent.is_some() {
+        Signal::Malformed(format!(
+            "a sub-agent cannot call `{tool}`: tell the agent that started you instead"
+        ))
+    } else {
+        signal::parse(&tool, &message.arguments)
+    };
+    Ok(Seen::Signal { request, signal })
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    class: String,
+    #[serde(default)]
+    text: String,
+    /// Given when the agent tries again by itself.
+    #[serde(default)]
+    retry_in_ms: Option<u64>,
+}
+
+fn error(message: &Failure) -> Seen {
+    let text = bounded(&message.text, TEXT_MAX);
+    let class = match message.class.as_str() {
+        "auth" => CrashClass::Auth,
+        "quota" => CrashClass::Quota,
+        "overload" => CrashClass::Overload,
+        "context_full" => CrashClass::ContextFull,
+        "session_gone" => CrashClass::SessionGone,
+        "protocol" => CrashClass::Protocol,
+        _ => CrashClass::Other,
+    };
+    match message.retry_in_ms {
+        Some(_) => Seen::Retrying { class, text },
+        None => Seen::Error { class, text },
+    }
+}
+
+#[derive(Deserialize)]
+struct Quota {
+    until: String,
+}
+
+fn quota(message: &Quota) -> Result<Seen, String> {
+    let time: jiff::Timestamp = message
+        .until
+        .parse()
+        .map_err(|_| format!("`until` is no time: `{}`", bounded(&message.until, NAME_MAX)))?;
+    let until =
+        u64::try_from(time.as_millisecond()).map_err(|_| "`until` lies before 1970".to_owned())?;
+    Ok(Seen::QuotaReset { until: Millis(until) })
+}
+
+/// An id or a name as it is, or a reason to leave the message alone.
+fn name(field: &str, text: String) -> Result<String, String> {
+    if text.is_empty() || text.len() > NAME_MAX {
+        return Err(format!("`{field}` has {} bytes; 1 to {NAME_MAX} fit", text.len()));
+    }
+    Ok(text)
+}

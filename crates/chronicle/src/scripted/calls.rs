@@ -1,0 +1,217 @@
+//! What a good agent does: it asks before each tool, changes files, reports usage, signals.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use chronicle_core::limits::bounded;
+use chronicle_core::signal::{self, Signal};
+use serde_json::{Value, json};
+
+use super::files::{self, Change};
+use super::play::{Player, Then};
+use super::session::Begun;
+use super::step::{Ask, Complete, Edit, FileText, Next, Tool, Transition, UsageStep};
+use super::{Stop, talk::Reply};
+
+/// Longest output of a tool that is reported.
+const OUTPUT_MAX: usize = 64_000;
+
+/// Whether a tool may run.
+enum Permit {
+    Granted,
+    Refused(Then),
+}
+
+impl Player<'_> {
+    pub(super) fn tool(&mut self, tool: &Tool) -> Result<Then, Stop> {
+        if tool.unasked {
+            let id = self.session.step_id();
+            self.talk.send(
+                &json!({"type": "tool_call", "id": id, "tool": tool.name, "input": tool.input}),
+            )?;
+        } else if let Permit::Refused(then) = self.permission(&tool.name, &tool.input)? {
+            return Ok(then);
+        }
+        self.tool_end(!tool.fails, &tool.output)
+    }
+
+    pub(super) fn write(&mut self, step: &FileText) -> Result<Then, Stop> {
+        let input = json!({"path": step.path, "content": step.text});
+        self.change("write", &step.path, &input, |file, begun| {
+            files::write(file, step, begun.before).map(Ok)
+        })
+    }
+
+    pub(super) fn append(&mut self, step: &FileText) -> Result<Then, Stop> {
+        let input = json!({"path": step.path, "append": step.text});
+        self.change("edit", &step.path, &input, |file, begun| {
+            files::append(file, step, begun.before).map(Ok)
+        })
+    }
+
+    pub(super) fn edit(&mut self, step: &Edit) -> Result<Then, Stop> {
+        let input = json!({"path": step.path, "find": step.find, "replace": step.replace});
+        self.change("edit", &step.path, &input, |file, begun| {
+            files::edit(file, step, begun.repeated)
+        })
+    }
+
+    pub(super) fn delete(&mut self, path: &str) -> Result<Then, Stop> {
+        let input = json!({"path": path});
+        self.change("delete", path, &input, |file, begun| files::delete(file, path, begun.repeated))
+    }
+
+    pub(super) fn shell(&mut self, command: &str) -> Result<Then, Stop> {
+        if let Permit::Refused(then) = self.permission("bash", &json!({"command": command}))? {
+            return Ok(then);
+        }
+        let output = Command::new("sh")
+            .args(["-c", command])
+            .current_dir(&self.project)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(Stop::io(format!("run `{command}`")))?;
+        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.push_str(&String::from_utf8_lossy(&output.stderr));
+        self.tool_end(output.status.success(), &text)
+    }
+
+    pub(super) fn usage(&mut self, step: &UsageStep) -> Result<(), Stop> {
+        // The step's own id, so that a report repeated after a kill replaces the first.
+        let id = step.id.clone().unwrap_or_else(|| self.session.step_id());
+        self.talk.send(&without_null(json!({
+            "type": "usage", "of": step.of.word(), "id": id, "input": step.input,
+            "output": step.output, "cache_read": step.cache_read,
+            "cache_write": step.cache_write, "usd": step.usd,
+        })))
+    }
+
+    pub(super) fn quota(&mut self, until: &str) -> Result<(), Stop> {
+        self.talk.send(&json!({"type": "quota", "until": until}))
+    }
+
+    pub(super) fn transition(&mut self, with: &Transition) -> Result<Then, Stop> {
+        let arguments = json!({
+            "target_state": with.to, "summary": with.summary, "outcome": with.outcome,
+        });
+        self.signal("workflow_transition", &without_null(arguments))
+    }
+
+    pub(super) fn complete(&mut self, with: &Complete) -> Result<Then, Stop> {
+        let arguments = json!({
+            "signal": "complete", "summary": with.summary, "outcome": with.outcome,
+        });
+        self.signal("signal_back", &without_null(arguments))
+    }
+
+    pub(super) fn next(&mut self, with: &Next) -> Result<Then, Stop> {
+        self.signal("workflow_step", &json!({"action": "next", "summary": with.summary}))
+    }
+
+    pub(super) fn status(&mut self) -> Result<Then, Stop> {
+        self.signal("workflow_status", &json!({}))
+    }
+
+    pub(super) fn signal(&mut self, tool: &str, arguments: &Value) -> Result<Then, Stop> {
+        let reply = self.wait_for_answer(json!({
+            "type": "signal", "tool": tool, "arguments": arguments,
+        }))?;
+        if self.talk.is_interrupted() {
+            return Ok(Then::Interrupted);
+        }
+        if !reply.is_accepted() {
+            self.talk.say(&format!("`{tool}` was refused: {}", reply.text))?;
+            return Ok(Then::Next);
+        }
+        match signal::parse(tool, arguments) {
+            Signal::Leave { .. } => Ok(Then::Leave),
+            _ => self.talk.say(&reply.text).map(|()| Then::Next),
+        }
+    }
+
+    pub(super) fn ask(&mut self, ask: &Ask) -> Result<Then, Stop> {
+        let reply = self.wait_for_answer(json!({
+            "type": "question", "question": ask.question, "options": ask.options,
+        }))?;
+        if self.talk.is_interrupted() {
+            return Ok(Then::Interrupted);
+        }
+        self.talk.say(&format!("the answer is: {}", reply.text)).map(|()| Then::Next)
+    }
+
+    /// Changes a file for real: asks, notes that it begins, changes, reports.
+    fn change(
+        &mut self,
+        tool: &str,
+        path: &str,
+        input: &Value,
+        make: impl FnOnce(&Path, &Beginning) -> io::Result<Result<Change, String>>,
+    ) -> Result<Then, Stop> {
+        let file = files::below(&self.project, path)?;
+        if let Permit::Refused(then) = self.permission(tool, input)? {
+            return Ok(then);
+        }
+        let begun = self.begin(&file)?;
+        let change = make(&file, &begun)
+            .map_err(Stop::io(format!("change `{path}`")))?
+            .map_err(Stop::script)?;
+        self.talk.send(&json!({"type": "file_change", "path": path, "change": change}))?;
+        self.tool_end(true, "")
+    }
+
+    /// Notes how the file is before it is changed, unless that was noted before a kill.
+    fn begin(&mut self, file: &Path) -> Result<Beginning, Stop> {
+        let step = self.session.next;
+        if let Some(begun) = &self.session.begun
+            && begun.step == step
+        {
+            return Ok(Beginning { before: begun.length, repeated: true });
+        }
+        let before =
+            files::length(file).map_err(Stop::io(format!("look at `{}`", file.display())))?;
+        self.session.begun = Some(Begun { step, length: before });
+        self.home.save(&self.session)?;
+        Ok(Beginning { before, repeated: false })
+    }
+
+    /// Asks whether a tool may run, and ends the call at once when it may not.
+    fn permission(&mut self, tool: &str, input: &Value) -> Result<Permit, Stop> {
+        let reply = self.wait_for_answer(json!({
+            "type": "permission", "tool": tool, "input": input,
+        }))?;
+        if self.talk.is_interrupted() {
+            return Ok(Permit::Refused(Then::Interrupted));
+        }
+        if reply.is_allowed() {
+            return Ok(Permit::Granted);
+        }
+        self.tool_end(false, &reply.text).map(Permit::Refused)
+    }
+
+    fn tool_end(&mut self, ok: bool, output: &str) -> Result<Then, Stop> {
+        let (id, output) = (self.session.step_id(), bounded(output, OUTPUT_MAX));
+        self.talk.send(&json!({"type": "tool_end", "id": id, "ok": ok, "output": output}))?;
+        Ok(Then::Next)
+    }
+
+    /// Sends a message under the step's own id, and waits.
+    fn wait_for_answer(&mut self, mut message: Value) -> Result<Reply, Stop> {
+        let id = self.session.step_id();
+        message["id"] = json!(id);
+        self.talk.ask(&id, &message)
+    }
+}
+
+/// How a file was before its change.
+struct Beginning {
+    before: Option<u64>,
+    repeated: bool,
+}
+
+fn without_null(mut message: Value) -> Value {
+    if let Value::Object(fields) = &mut message {
+        fields.retain(|_, value| !value.is_null());
+    }
+    message
+}

@@ -1,0 +1,284 @@
+//! What one step of a script may be, and its fields.
+//!
+//! Each variant is a word of the script; `docs/agent-protocol.md` lists them for people.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One thing to do.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Step {
+    /// Says something.
+    Say(String),
+    /// Takes this many milliseconds.
+    Think(u64),
+    /// Calls a tool, as far as the supervisor can see.
+    Tool(Tool),
+    /// Writes a file.
+    Write(FileText),
+    /// Adds to the end of a file, exactly once.
+    Append(FileText),
+    /// Replaces a piece of a file.
+    Edit(Edit),
+    /// Deletes a file.
+    Delete(FilePath),
+    /// Runs a command for real.
+    Shell(Shell),
+    /// Reports usage.
+    Usage(UsageStep),
+    /// Leaves for a phase.
+    Transition(Transition),
+    /// Leaves with an outcome.
+    Complete(Complete),
+    /// Leaves for the next phase.
+    Next(Next),
+    /// Asks where it is.
+    Status,
+    /// Calls any of the supervisor's tools.
+    Signal(SignalStep),
+    /// Asks a person.
+    Ask(Ask),
+    /// Reports an error, and goes on.
+    Error(ErrorStep),
+    /// Says when the quota is renewed.
+    Quota(Quota),
+    /// Whether steps after an accepted leaving signal are played too.
+    KeepGoing(bool),
+    /// Ends the turn; later steps wait for a prompt.
+    Finish,
+    /// Ends the turn and the process, with this code.
+    Exit(u8),
+    /// Ends the process with this code, without ending the turn.
+    Crash(u8),
+    /// Does nothing for ever.
+    Hang,
+    /// Does not end at SIGTERM any more.
+    IgnoreTerm,
+    /// Says a lot.
+    Flood(Flood),
+    /// Sends one long line.
+    LongLine(LongLine),
+    /// Sends a line that is no JSON.
+    Garbage(String),
+    /// Sends a line as it stands.
+    Raw(String),
+    /// Sends a line of these bytes, in hexadecimal.
+    Bytes(String),
+    /// Closes its output, and lives on.
+    CloseStdout,
+    /// Leaves a process behind.
+    Stray(Stray),
+    /// Waits until a file exists.
+    WaitFor(MarkFile),
+    /// Makes a file, to tell somebody that this step was reached.
+    Touch(MarkFile),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) input: Value,
+    #[serde(default)]
+    pub(super) output: String,
+    /// It ends badly.
+    #[serde(default)]
+    pub(super) fails: bool,
+    /// It is called without asking, as a bad agent would.
+    #[serde(default)]
+    pub(super) unasked: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileText {
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edit {
+    pub(super) path: String,
+    pub(super) find: String,
+    pub(super) replace: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilePath {
+    pub(super) path: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shell {
+    pub(super) command: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UsageStep {
+    #[serde(default)]
+    pub(super) of: Of,
+    /// The message's id; made by itself when not given.
+    #[serde(default)]
+    pub(super) id: Option<String>,
+    #[serde(default)]
+    pub(super) input: u64,
+    #[serde(default)]
+    pub(super) output: u64,
+    #[serde(default)]
+    pub(super) cache_read: u64,
+    #[serde(default)]
+    pub(super) cache_write: u64,
+    #[serde(default)]
+    pub(super) usd: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Of {
+    #[default]
+    Message,
+    Turn,
+    Session,
+}
+
+impl Of {
+    /// As the protocol writes it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Turn => "turn",
+            Self::Session => "session",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Transition {
+    pub(super) to: String,
+    #[serde(default)]
+    pub(super) summary: String,
+    #[serde(default)]
+    pub(super) outcome: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Complete {
+    #[serde(default)]
+    pub(super) summary: String,
+    #[serde(default)]
+    pub(super) outcome: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Next {
+    #[serde(default)]
+    pub(super) summary: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignalStep {
+    pub(super) tool: String,
+    #[serde(default)]
+    pub(super) arguments: Value,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ask {
+    pub(super) question: String,
+    #[serde(default)]
+    pub(super) options: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ErrorStep {
+    pub(super) class: Class,
+    #[serde(default)]
+    pub(super) text: String,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Class {
+    Auth,
+    Quota,
+    Overload,
+    ContextFull,
+    SessionGone,
+    Protocol,
+    Other,
+}
+
+impl Class {
+    /// As the protocol writes it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::Quota => "quota",
+            Self::Overload => "overload",
+            Self::ContextFull => "context_full",
+            Self::SessionGone => "session_gone",
+            Self::Protocol => "protocol",
+            Self::Other => "other",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Quota {
+    pub(super) until: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Flood {
+    pub(super) lines: u64,
+    pub(super) bytes: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LongLine {
+    pub(super) bytes: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a word of the script, free of the others"
+)]
+pub(super) struct Stray {
+    #[serde(default)]
+    pub(super) ignore_term: bool,
+    #[serde(default)]
+    pub(super) setsid: bool,
+    #[serde(default)]
+    pub(super) double_fork: bool,
+    /// It keeps the agent's output open.
+    #[serde(default)]
+    pub(super) keep_stdout: bool,
+    /// Where it writes its process id.
+    #[serde(default)]
+    pub(super) pid: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MarkFile {
+    pub(super) file: PathBuf,
+}

@@ -1,0 +1,3 @@
+//! The binary, driven as its users drive it.
+
+mod scripted;

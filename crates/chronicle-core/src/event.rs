@@ -230,7 +230,7 @@ pub struct AttemptStarted {
     pub attempt: AttemptId,
     /// Where.
     pub place: Place,
-    /// Which logical try at this visit of the phase; an attempt that was lost does not count.
+    /// Which logical try at this place, over all visits; an attempt that was lost does not count.
     #[serde(rename = "try")]
     pub try_number: u32,
     /// The agent, or `shell` for a command phase.

@@ -1,7 +1,7 @@
 //! Secrets out: the one function that every line of an agent passes before it is written anywhere.
 //!
 //! It works on text, before anything is parsed, so that no later code can forget it. What it puts in place of a secret
-//! keeps JSON whole: a pattern never matches a quote or a backslash.
+//! keeps JSON whole: a pattern never matches a quote, nor half of an escape.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"xox[abprs]-[A-Za-z0-9-]{10,}",
         r"npm_[A-Za-z0-9]{30,}",
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s\\n]*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
         r"(?i)bearer [A-Za-z0-9._~+/=-]{16,}",
     ];
     Regex::new(&shapes.join("|")).ok()

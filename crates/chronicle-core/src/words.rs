@@ -119,7 +119,8 @@ pub fn agent_name(agent: &str) -> &str {
 fn tool_called(called: &ToolCalled) -> String {
     let ToolCalled { attempt, tool, input, .. } = called;
     match &called.verdict {
-        Verdict::Allowed => format!("{attempt} called `{tool}` {}", bounded(input, QUOTE_MAX)),
+        Verdict::Allowed if input.is_empty() => format!("{attempt} called `{tool}`"),
+        Verdict::Allowed => format!("{attempt} called `{tool}` {}", one_line(input)),
         Verdict::Denied(why) => format!("{attempt} was denied `{tool}`: {why}"),
     }
 }
@@ -256,7 +257,9 @@ pub(crate) fn may_begin(phase: &Phase) -> String {
 }
 
 pub(crate) fn may_leave(phase: &Phase, summary: &str) -> String {
-    format!("is `{}` done?{}", phase.name, saying(summary))
+    let said =
+        if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
+    format!("is `{}` done?{said}", phase.name)
 }
 
 pub(crate) fn cannot_run(phase: &Phase) -> String {

@@ -7,7 +7,7 @@ use crate::event::{
     StopCause, Why,
 };
 use crate::ids::{
-    AttemptId, DONE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId, RunId, SessionId,
+    AttemptId, DONE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId, Place, RunId, SessionId,
 };
 use crate::limits::{DECISION_EVENTS_MAX, LoopCount};
 use crate::state::{Attempt, Frame, Stage, State};
@@ -101,7 +101,8 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
-    let same_try = why.is_same_try() && frame.counters.tries > 0;
+    let tries = tries_at(state, &place);
+    let same_try = why.is_same_try() && tries > 0;
     if phase.once && same_try {
         return intervene(state, frame, words::once_only(phase));
     }
@@ -109,7 +110,7 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let known = frame.session.clone().filter(|_| resumes(&why, phase));
     Event::AttemptStarted(AttemptStarted {
         attempt: id,
-        try_number: if same_try { frame.counters.tries } else { frame.counters.tries + 1 },
+        try_number: if same_try { tries } else { tries + 1 },
         agent: agent_of(state, frame, phase),
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
@@ -117,6 +118,13 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         place,
         why,
     })
+}
+
+/// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
+fn tries_at(state: &State, place: &Place) -> u32 {
+    let here = state.attempts.iter().map(|attempt| &attempt.intent);
+    let tries = here.filter(|intent| intent.place == *place && !intent.why.is_same_try()).count();
+    u32::try_from(tries).unwrap_or(u32::MAX)
 }
 
 fn resumes(why: &Why, phase: &Phase) -> bool {

@@ -312,7 +312,6 @@ fn answered(held: Stage, answer: &GateAnswer, note: &str) -> Stage {
 impl Counters {
     fn begin(&mut self, intent: &AttemptStarted) {
         if !intent.why.is_same_try() {
-            self.tries = intent.try_number;
             self.commands_done = 0;
             self.active_ms = 0;
         }

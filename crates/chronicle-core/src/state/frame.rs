@@ -28,11 +28,9 @@ pub struct Frame {
     pub summary: String,
 }
 
-/// Counters of one visit; all but `tries` return to zero on progress.
+/// Counters of one visit. Reminders, fresh starts and losses return to zero on progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Logical tries.
-    pub tries: u32,
     /// Reminders.
     pub nudges: u32,
     /// Fresh starts.

@@ -1,5 +1,10 @@
-//! The tests of the pure half, in one binary.
+//! The tests of the pure half, in one binary: no clock, no files, no processes.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod decide;
+mod properties;
+mod recover;
 mod workflow;
 mod workflow_hostile;
 mod workflow_problems;
+mod world;

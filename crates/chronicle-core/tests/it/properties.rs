@@ -1,0 +1,167 @@
+//! No input in any state panics, and what was decided always adds up.
+
+use chronicle_core::engine;
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::input::{AttemptReport, Command, EndSeen, Input, Report, TimerKind};
+use chronicle_core::record::Line;
+use chronicle_core::signal::Signal;
+use chronicle_core::state::State;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::{view, words};
+use proptest::prelude::*;
+
+use crate::world::{World, about, person, report, signal};
+
+const WORKFLOW: &str = "
+name: Everything
+phases:
+  plan: {approval: both, next: [build, in]}
+  build: {next: [plan, test], on: {crash: test}, limits: {timeout: 5m}}
+  test: {run: command, commands: [a, b], next: [in], on: {fail: build}}
+  in: {run: workflow, workflow: inner, next: [done]}
+=== inner
+name: Inner
+phases:
+  look: {next: [judge, human_intervention]}
+  judge: {outcomes: [fine], next: [look], on: {fine: done}}
+";
+
+fn place() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "plan",
+        "build",
+        "test",
+        "in",
+        "in/look",
+        "in/judge",
+        "done",
+        "human_intervention",
+        "x",
+        "",
+    ])
+}
+
+fn attempt_report() -> impl Strategy<Value = AttemptReport> {
+    let usage = (0u64..1000, any::<bool>()).prop_map(|(input, unpriced)| Usage {
+        input,
+        unpriced,
+        ..Usage::default()
+    });
+    let scope =
+        prop_oneof!["[ab]".prop_map(Scope::Message), Just(Scope::Turn), Just(Scope::Session),];
+    let class = prop::sample::select(vec![
+        CrashClass::NoSignal,
+        CrashClass::SessionGone,
+        CrashClass::Auth,
+        CrashClass::Quota,
+        CrashClass::CannotStart,
+    ]);
+    let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
+        finished: flags[0],
+        lost: flags[1],
+        stopped: flags[2],
+        error: class.map(|class| (class, "text".to_owned())),
+        ..EndSeen::default()
+    });
+    prop_oneof![
+        "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
+        ("[cd]", "\\PC{0,9}").prop_map(|(call, tool)| AttemptReport::ToolCalled {
+            call,
+            tool,
+            input: String::new()
+        }),
+        "[cd]".prop_map(|call| AttemptReport::ToolEnded { call, ok: true }),
+        "\\PC*".prop_map(|path| AttemptReport::FileChanged { path, change: Change::Deleted }),
+        (scope, usage).prop_map(|(scope, usage)| AttemptReport::Usage { scope, usage }),
+        (0u32..4, prop::option::of(0i32..3)).prop_map(|(index, code)| {
+            AttemptReport::CommandEnded { index, code, output: String::new() }
+        }),
+        Just(AttemptReport::Idle),
+        ended.prop_map(AttemptReport::Ended),
+    ]
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    let id = 0u32..12;
+    let timer = prop::sample::select(vec![TimerKind::Grace, TimerKind::Timeout]);
+    let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
+    let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
+        target: target.map(PhaseId::from),
+        outcome: outcome.map(Outcome::from),
+        summary: "s".to_owned(),
+    });
+    let any_signal = prop_oneof![8 => leave, 1 => Just(Signal::Status), 1 => "\\PC*".prop_map(Signal::Malformed)];
+    let note = String::new;
+    prop_oneof![
+        9 => (id.clone(), attempt_report()).prop_map(|(id, what)| about(AttemptId(id), what)),
+        6 => (id.clone(), "[rs]", any_signal)
+            .prop_map(|(id, request, what)| signal(AttemptId(id), &request, what)),
+        1 => (id.clone(), timer).prop_map(|(id, timer)| {
+            report(Report::TimerFired { attempt: AttemptId(id), timer })
+        }),
+        1 => Just(person(Command::Pause { reason: note() })),
+        2 => Just(person(Command::Resume)),
+        3 => prop::option::of(id.clone()).prop_map(move |gate| {
+            person(Command::Approve { gate: gate.map(GateId), note: note() })
+        }),
+        1 => prop::option::of(id).prop_map(move |gate| {
+            person(Command::Reject { gate: gate.map(GateId), note: note() })
+        }),
+        2 => prop::option::of(place()).prop_map(move |place| {
+            person(Command::Retry { place: place.map(Place::new), note: note() })
+        }),
+        2 => place().prop_map(move |place| person(Command::Go { place: Place::new(place), note: note() })),
+    ]
+}
+
+/// What must hold after every line.
+fn check(state: &State) {
+    for attempt in &state.live {
+        assert!(state.attempt(*attempt).is_some_and(|attempt| attempt.ended.is_none()));
+    }
+    let due = state.due();
+    for attempt in &state.live {
+        assert!(
+            due.iter().any(|effect| format!("{:?}", effect.action)
+                .contains(&format!("({})", attempt.0))
+                || format!("{:?}", effect.action).contains(&format!("AttemptId({})", attempt.0)))
+        );
+    }
+    if state.status() == chronicle_core::state::Status::Running {
+        assert!(!state.live.is_empty(), "running, and nothing is due: stuck for ever\n{state:#?}");
+    }
+    assert!(view::run(state, true).is_some());
+    assert!(view::run_json(state).is_some());
+}
+
+fn read_back(line: &Line) {
+    let text = serde_json::to_string(line).unwrap();
+    assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), *line);
+    for event in &line.events {
+        assert!(!words::sentence(event).is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_input_in_any_state_breaks_anything(inputs in prop::collection::vec(input(), 1..60)) {
+        let mut world = World::started(WORKFLOW, "");
+        for input in &inputs {
+            let before = world.state.usage.tokens();
+            world.step(input);
+            check(&world.state);
+            prop_assert!(world.state.usage.tokens() >= before);
+        }
+        let mut folded = State::default();
+        for line in &world.lines {
+            read_back(line);
+            folded.apply(line);
+        }
+        prop_assert_eq!(&folded, &world.state);
+        let again = engine::decide(&folded, &inputs[0]);
+        prop_assert_eq!(again, engine::decide(&world.state, &inputs[0]));
+    }
+}

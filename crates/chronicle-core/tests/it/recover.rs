@@ -1,0 +1,151 @@
+//! Every prefix of every ledger resumes to the same end: nothing lost, nothing done twice.
+
+use chronicle_core::ids::{DONE, Place};
+use chronicle_core::state::{State, Status};
+
+use crate::world::World;
+
+/// Scenarios of every kind that the engine knows: workflow, then what the world does.
+const SCENARIOS: [(&str, &str, &str); 8] = [
+    (
+        "straight",
+        super::decide::THREE,
+        "plan: tool read; usage 7; go build\nbuild: file a; go verify\nverify: go done",
+    ),
+    (
+        "refused first",
+        super::decide::THREE,
+        "plan: go nowhere; go build\nbuild: go verify\nverify: go done",
+    ),
+    (
+        "reminded",
+        super::decide::THREE,
+        "plan 1: usage 3; finish\nplan 2: go build\nbuild: go verify\nverify: go done",
+    ),
+    (
+        "crashes and fresh starts",
+        super::decide::THREE,
+        "plan 1: crash x\nplan 2: crash x\nplan 3: crash x\nplan 4: crash x\nplan 5: go build\nbuild: go verify\nverify: go done",
+    ),
+    (
+        "a loop and a person",
+        super::decide::THREE,
+        "plan: go build\nbuild: go verify\nverify 1: go build\ng1: go done",
+    ),
+    (
+        "approvals",
+        "{name: A, phases: {plan: {approval: both, next: [build]}, build: {}}}",
+        "plan 1: go build\nplan 2: go build\nbuild: go done\ng1: approve\ng2: reject no\ng3: approve",
+    ),
+    (
+        "commands",
+        "{name: C, phases: {test: {run: command, commands: [a, b], next: [done], on: {fail: mend}}, mend: {next: [test]}}}",
+        "test 1: run 0 0; run 1 2\nmend: go test",
+    ),
+    (
+        "a workflow inside",
+        "{name: O, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, ship: {}}}\n=== i\n{name: I, phases: {look: {next: [judge]}, judge: {}}}",
+        "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
+    ),
+];
+
+type EndOf = (Status, Vec<(Place, String)>, Vec<(String, String)>);
+
+/// What must be the same: status, path, how each phase was left, and counters but attempts, time and usage.
+fn end_of(state: &State) -> EndOf {
+    let path = state
+        .visits
+        .iter()
+        .map(|visit| {
+            let left = visit.left.as_ref().map(|left| (left.to.as_str(), left.summary.as_str()));
+            (visit.place.clone(), format!("{left:?}"))
+        })
+        .collect();
+    let frames = state.frames.values().map(|frame| {
+        (frame.path.as_str().to_owned(), format!("{:?} {:?}", frame.stage, frame.edges))
+    });
+    (state.status(), path, frames.collect())
+}
+
+#[test]
+fn every_prefix_of_every_scenario_resumes_to_the_same_end() {
+    for (name, workflow, script) in SCENARIOS {
+        let whole = World::started(workflow, script).play();
+        let expected = end_of(&whole.state);
+        assert_eq!(expected.0, Status::Done, "{name}:\n{}", whole.told());
+        for cut in 1..whole.lines.len() {
+            let resumed = whole.killed_after(cut).recovered().play();
+            assert_eq!(
+                end_of(&resumed.state),
+                expected,
+                "{name} cut after line {cut}:\n{}",
+                resumed.told()
+            );
+            let usage = resumed.state.usage.tokens();
+            assert_eq!(usage, whole.state.usage.tokens(), "{name} cut after line {cut}: usage");
+        }
+    }
+}
+
+#[test]
+fn every_prefix_resumes_even_when_the_agents_forgot_their_sessions() {
+    for (name, workflow, script) in SCENARIOS {
+        let whole = World::started(workflow, script).play();
+        for cut in 1..whole.lines.len() {
+            let resumed = whole.killed_after(cut).forgetful().recovered().play();
+            assert_eq!(
+                end_of(&resumed.state),
+                end_of(&whole.state),
+                "{name} cut after line {cut}:\n{}",
+                resumed.told()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_the_same() {
+    for (name, workflow, script) in SCENARIOS {
+        let whole = World::started(workflow, script).play();
+        let mut world = World::started(workflow, script);
+        // Killed after every second line: one may say that a session is gone, one gets further.
+        while world.state.status() != Status::Done {
+            let before = world.lines.len();
+            let played = world.clone().play();
+            assert!(played.lines.len() > before, "{name} stands still:\n{}", played.told());
+            world = played.killed_after(played.lines.len().min(before + 2)).recovered();
+            assert!(world.lines.len() < 500, "{name}:\n{}", world.told());
+        }
+        assert_eq!(end_of(&world.state).1, end_of(&whole.state).1, "{name}:\n{}", world.told());
+    }
+}
+
+#[test]
+fn a_phase_that_was_left_is_never_worked_on_again() {
+    for (name, workflow, script) in SCENARIOS {
+        let whole = World::started(workflow, script).play();
+        for cut in 1..whole.lines.len() {
+            let resumed = whole.killed_after(cut).recovered().play();
+            for place in resumed.state.visits.iter().map(|visit| &visit.place) {
+                let done = |world: &World| {
+                    let attempts = world.state.attempts.iter();
+                    attempts.filter(|a| a.intent.place == *place && a.leave.is_some()).count()
+                };
+                assert_eq!(done(&resumed), done(&whole), "{name} cut after line {cut}, `{place}`");
+            }
+        }
+        assert!(whole.state.visits.iter().all(|visit| visit.place.as_str() != DONE));
+    }
+}
+
+#[test]
+fn a_state_reads_back_from_its_cache() {
+    for (_, workflow, script) in SCENARIOS {
+        let whole = World::started(workflow, script).play();
+        for cut in 1..=whole.lines.len() {
+            let state = whole.killed_after(cut).state;
+            let text = serde_json::to_string(&state).unwrap();
+            assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state);
+        }
+    }
+}

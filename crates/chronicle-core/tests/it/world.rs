@@ -1,0 +1,317 @@
+//! A world in a few lines of text: agents that play moves, people who answer gates, and no clock.
+//!
+//! ```text
+//! plan: tool read; usage 100; go build      the same at every try
+//! build 1: crash                             only at the first logical try
+//! g1: approve                                what a person says at the first gate
+//! ```
+//!
+//! Like a real agent, one that is resumed goes on after its last finished move.
+
+use std::collections::BTreeMap;
+
+use chronicle_core::effect::Action;
+use chronicle_core::engine;
+use chronicle_core::event::{Change, CrashClass, RunStarted};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::input::{
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
+use chronicle_core::record::Line;
+use chronicle_core::signal::Signal;
+use chronicle_core::state::State;
+use chronicle_core::time::Millis;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::words;
+use chronicle_core::workflow::{Source, Workflow, load};
+
+/// More moves than any scenario needs: a world that goes on for ever is a failure.
+const MOVES_MAX: usize = 5_000;
+
+type Progress = BTreeMap<(SessionId, Place, u32), usize>;
+
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) state: State,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) answers: Vec<Answer>,
+    script: BTreeMap<String, Vec<String>>,
+    /// How far each session is with its script.
+    progress: Progress,
+    /// The same after each line.
+    snapshots: Vec<Progress>,
+}
+
+/// Reads a workflow that must be right.
+pub(crate) fn workflows(text: &str) -> Vec<Workflow> {
+    let mut inner: BTreeMap<String, String> = BTreeMap::new();
+    let mut parts = text.split("\n=== ");
+    let main = parts.next().unwrap();
+    for part in parts {
+        let (key, body) = part.split_once('\n').unwrap();
+        inner.insert(key.trim().to_owned(), body.to_owned());
+    }
+    let source = |key: &str, text: &str| Source {
+        name: format!("{key}.yaml"),
+        key: key.to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
+    assert!(loaded.is_usable(), "{:#?}", loaded.problems);
+    loaded.workflows
+}
+
+pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
+    RunStarted {
+        run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
+        task: "the task".to_owned(),
+        who: "ann".to_owned(),
+        project: "/project".to_owned(),
+        agent: "scripted:script.yaml".to_owned(),
+        model: None,
+        workflows,
+        source: "main.yaml".to_owned(),
+        version: "test".to_owned(),
+    }
+}
+
+pub(crate) fn person(what: Command) -> Input {
+    let by = By { actor: Actor::Person("ann".to_owned()), request: None };
+    Input { at: Millis(1_794_709_850_000), by, what: What::Command(what) }
+}
+
+pub(crate) fn report(what: Report) -> Input {
+    let by = By { actor: Actor::Supervisor, request: None };
+    Input { at: Millis(1_794_709_850_000), by, what: What::Report(what) }
+}
+
+pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
+    report(Report::Attempt { attempt, active_ms: 10, what })
+}
+
+pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
+    let by = By { actor: Actor::Worker(attempt), request: Some(request.to_owned()) };
+    let command = Command::Signal { attempt, request: request.to_owned(), signal };
+    Input { at: Millis(1_794_709_850_000), by, what: What::Command(command) }
+}
+
+impl World {
+    pub(crate) fn new(script: &str) -> Self {
+        let script = script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(|line| {
+                let (key, moves) = line.split_once(':').unwrap();
+                let moves = moves.split(';').map(|text| text.trim().to_owned()).collect();
+                (key.trim().to_owned(), moves)
+            })
+            .collect();
+        Self {
+            state: State::default(),
+            lines: Vec::new(),
+            answers: Vec::new(),
+            script,
+            progress: Progress::new(),
+            snapshots: vec![Progress::new()],
+        }
+    }
+
+    /// A run on that workflow, started.
+    pub(crate) fn started(workflow: &str, script: &str) -> Self {
+        let mut world = Self::new(script);
+        world.step(&person(Command::Start(Box::new(start(workflows(workflow))))));
+        world
+    }
+
+    /// Decide, write, apply: what the driver does.
+    pub(crate) fn step(&mut self, input: &Input) -> Answer {
+        let decision = engine::decide(&self.state, input);
+        if let Some(line) = engine::line(&self.state, input, &decision) {
+            self.state.apply(&line);
+            self.lines.push(line);
+            self.snapshots.push(self.progress.clone());
+        }
+        self.answers.push(decision.answer.clone());
+        decision.answer
+    }
+
+    /// Plays until nothing is due and nobody has anything to say.
+    pub(crate) fn play(mut self) -> Self {
+        for _ in 0..MOVES_MAX {
+            if !self.one_move() {
+                return self;
+            }
+        }
+        panic!("the world goes on for ever:\n{}", self.told());
+    }
+
+    fn one_move(&mut self) -> bool {
+        match self.state.due().first().map(|effect| effect.action) {
+            Some(Action::RunAttempt(attempt)) => self.agent_moves(attempt),
+            Some(Action::StopAttempt(attempt)) => {
+                let seen = EndSeen { stopped: true, ..EndSeen::default() };
+                self.step(&about(attempt, AttemptReport::Ended(seen)));
+            }
+            Some(Action::RunTimer { .. }) => unreachable!("a timer comes after its attempt"),
+            None => return self.person_answers(),
+        }
+        true
+    }
+
+    /// The world as it was after so many lines, its supervisor dead and every agent with it.
+    pub(crate) fn killed_after(&self, lines: usize) -> Self {
+        let mut world = Self::new("");
+        world.script.clone_from(&self.script);
+        world.lines = self.lines[..lines].to_vec();
+        for line in &world.lines {
+            world.state.apply(line);
+        }
+        world.progress.clone_from(&self.snapshots[lines]);
+        world.snapshots = self.snapshots[..=lines].to_vec();
+        world
+    }
+
+    /// What a new supervisor does first: everything that lived is lost.
+    pub(crate) fn recovered(mut self) -> Self {
+        for attempt in self.state.live.clone() {
+            let seen = EndSeen { lost: true, ..EndSeen::default() };
+            self.step(&about(attempt, AttemptReport::Ended(seen)));
+        }
+        self
+    }
+
+    /// Forgets every session, as an agent whose home was wiped.
+    pub(crate) fn forgetful(mut self) -> Self {
+        self.progress.clear();
+        self
+    }
+
+    fn agent_moves(&mut self, id: AttemptId) {
+        let attempt = self.state.attempt(id).unwrap();
+        let intent = attempt.intent.clone();
+        let left = attempt.leave.is_some();
+        let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
+        if intent.resume && !self.progress.keys().any(|(session, ..)| *session == intent.session) {
+            return self.end(id, Some((CrashClass::SessionGone, "no such session")));
+        }
+        let at = *self.progress.entry(key.clone()).or_default();
+        let exact = format!("{} {}", intent.place, intent.try_number);
+        let moves = self.script.get(&exact).or_else(|| self.script.get(intent.place.as_str()));
+        let next = moves.and_then(|moves| moves.get(at)).cloned();
+        self.progress.insert(key, at + 1);
+        let command = (intent.agent == "shell").then(|| self.next_command(id));
+        match (next, command) {
+            _ if left => self.end(id, None),
+            (_, Some(None)) | (None, None) => self.end(id, None),
+            (Some(text), _) => self.perform(id, at, &text),
+            // A command that the script does not know ends well.
+            (None, Some(Some(index))) => self.perform(id, at, &format!("run {index} 0")),
+        }
+    }
+
+    /// The command that a shell runs next; none after the last, or after one that failed.
+    fn next_command(&self, id: AttemptId) -> Option<u32> {
+        let attempt = self.state.attempt(id)?;
+        let place = &attempt.intent.place;
+        let done = self.state.frames.get(&place.frame())?.counters.commands_done;
+        let more = (done as usize) < self.state.phase_at(place)?.commands.len();
+        (more && attempt.failed_command.is_none()).then_some(done)
+    }
+
+    fn perform(&mut self, id: AttemptId, at: usize, text: &str) {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let request = format!("r{at}");
+        let what = match verb {
+            "usage" => AttemptReport::Usage {
+                scope: Scope::Message(format!("m{at}")),
+                usage: Usage { input: rest.parse().unwrap(), ..Usage::default() },
+            },
+            "tool" => AttemptReport::ToolCalled {
+                call: format!("c{at}"),
+                tool: rest.to_owned(),
+                input: String::new(),
+            },
+            "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
+            "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
+            "session" => AttemptReport::Session(SessionId::from(rest)),
+            "run" => {
+                let (index, code) = rest.split_once(' ').unwrap();
+                let (index, code) = (index.parse().unwrap(), code.parse().ok());
+                AttemptReport::CommandEnded { index, code, output: String::new() }
+            }
+            "idle" => AttemptReport::Idle,
+            "go" | "complete" => {
+                let signal = leave(verb, rest);
+                self.step(&self::signal(id, &request, signal));
+                return;
+            }
+            "timeout" => {
+                self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Timeout }));
+                return;
+            }
+            "crash" => return self.end(id, Some((CrashClass::Other, rest))),
+            "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
+            "finish" => return self.end(id, None),
+            "lost" => {
+                let seen = EndSeen { lost: true, ..EndSeen::default() };
+                AttemptReport::Ended(seen)
+            }
+            other => panic!("no such move: {other}"),
+        };
+        self.step(&about(id, what));
+    }
+
+    fn end(&mut self, id: AttemptId, error: Option<(CrashClass, &str)>) {
+        let finished = error.is_none();
+        let error = error.map(|(class, text)| (class, text.to_owned()));
+        let seen = EndSeen { finished, error, code: Some(0), ..EndSeen::default() };
+        self.step(&about(id, AttemptReport::Ended(seen)));
+    }
+
+    fn person_answers(&mut self) -> bool {
+        let Some(gate) = self.state.open_gates().next().map(|gate| gate.opened.gate) else {
+            return false;
+        };
+        let Some(text) = self.script.get(&gate.to_string()).and_then(|moves| moves.first()) else {
+            return false;
+        };
+        let command = answer(gate, text);
+        self.step(&person(command));
+        true
+    }
+
+    /// What happened, a sentence a line; an indented one followed from the one before.
+    pub(crate) fn told(&self) -> String {
+        let mut out = String::new();
+        for line in &self.lines {
+            for (index, event) in line.events.iter().enumerate() {
+                let indent = if index == 0 { "" } else { "  " };
+                out.push_str(indent);
+                out.push_str(&words::sentence(event));
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+fn leave(verb: &str, rest: &str) -> Signal {
+    let mut words = rest.split_whitespace();
+    let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
+    let outcome = words.next().map(Outcome::from);
+    Signal::Leave { target, outcome, summary: "did it".to_owned() }
+}
+
+fn answer(gate: GateId, text: &str) -> Command {
+    let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let note = rest.to_owned();
+    match verb {
+        "approve" => Command::Approve { gate: Some(gate), note },
+        "reject" => Command::Reject { gate: Some(gate), note },
+        "retry" => Command::Retry { place: None, note },
+        "go" => Command::Go { place: Place::new(rest), note: String::new() },
+        "cancel" => Command::Cancel { reason: note },
+        other => panic!("no such answer: {other}"),
+    }
+}

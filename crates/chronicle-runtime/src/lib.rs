@@ -1,1 +1,3 @@
 //! The half of Chronicle that touches the world: ledger, processes, agents, driver.
+
+pub mod process;

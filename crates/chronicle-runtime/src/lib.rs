@@ -1,4 +1,14 @@
 //! The half of Chronicle that touches the world: ledger, processes, agents, driver.
+//!
+//! `driver.rs` is the step and the loop; `effects/` performs what is due; `handle.rs` is the only door for faces.
 
 pub mod agents;
+pub mod clock;
+pub mod discover;
+pub mod driver;
+pub mod effects;
+pub mod handle;
 pub mod ledger;
+pub mod process;
+pub mod project;
+mod projections;

@@ -1,0 +1,150 @@
+//! Finds definitions: workflows of the project, then of the user.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use chronicle_core::workflow::{FILE_MAX, Loaded, Source, load};
+use thiserror::Error;
+
+use crate::project::Project;
+
+/// Endings of a workflow file, in the order in which they are looked for.
+const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// A workflow that could not be read at all. What is wrong *in* a file is a problem in `Loaded`.
+#[derive(Debug, Error)]
+pub enum DiscoverError {
+    /// Nothing has that name.
+    #[error("no workflow `{name}` in {}", folder_list(looked))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Where was looked.
+        looked: Vec<PathBuf>,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no text.
+    #[error("`{}` is not text in UTF-8: byte {at} is none", path.display())]
+    NotText {
+        /// Which.
+        path: PathBuf,
+        /// Where.
+        at: usize,
+    },
+}
+
+fn folder_list(folders: &[PathBuf]) -> String {
+    let names: Vec<String> =
+        folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+    names.join(" or ")
+}
+
+/// Where workflows are looked for, the first first.
+fn folders(project: &Project) -> Vec<PathBuf> {
+    let user = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
+    let user = user.map(|config| config.join("chronicle/workflows"));
+    std::iter::once(project.definitions().join("workflows")).chain(user).collect()
+}
+
+/// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
+pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
+    let main = read(&locate(project, name)?, key_of(name))?;
+    // `load` can only be told that a workflow is not there; why it cannot be read is told here.
+    let mut unreadable = None;
+    let loaded = load(main, &mut |key| match read(&locate_by_key(project, key)?, key.to_owned()) {
+        Ok(source) => Some(source),
+        Err(error) => {
+            unreadable.get_or_insert(error);
+            None
+        }
+    });
+    unreadable.map_or(Ok(loaded), Err)
+}
+
+/// The names of the workflows there are.
+pub fn known(project: &Project) -> Vec<String> {
+    let entries = folders(project).into_iter().filter_map(|folder| fs::read_dir(folder).ok());
+    let mut names: Vec<String> = entries
+        .flat_map(Iterator::flatten)
+        .map(|entry| entry.path())
+        .filter(|path| has_ending(path) || path.join("workflow.yaml").is_file())
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// A name with a slash or a known ending is a path.
+fn locate(project: &Project, name: &str) -> Result<PathBuf, DiscoverError> {
+    let path = Path::new(name);
+    if name.contains('/') || has_ending(path) {
+        let folder = path.join("workflow.yaml");
+        return Ok(if folder.is_file() { folder } else { path.to_owned() });
+    }
+    locate_by_key(project, name).ok_or_else(|| DiscoverError::Unknown {
+        name: name.to_owned(),
+        looked: folders(project),
+        known: known(project),
+    })
+}
+
+fn locate_by_key(project: &Project, key: &str) -> Option<PathBuf> {
+    // A key is a name, never a way out of the folder.
+    if key.is_empty() || key.contains(['/', '\\', '\0']) || key.starts_with('.') {
+        return None;
+    }
+    folders(project).into_iter().find_map(|folder| {
+        let files = ENDINGS.iter().map(|ending| folder.join(format!("{key}.{ending}")));
+        files.chain([folder.join(key).join("workflow.yaml")]).find(|path| path.is_file())
+    })
+}
+
+/// The key of a workflow given by path: the file's name, or its folder's.
+fn key_of(name: &str) -> String {
+    let path = Path::new(name);
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+    let folder = path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
+    match (stem, folder) {
+        ("workflow", Some(folder)) => folder.to_owned(),
+        _ => stem.to_owned(),
+    }
+}
+
+/// Reads a little more than the largest file allowed, so that a larger one is seen to be too large.
+fn read(path: &Path, key: String) -> Result<Source, DiscoverError> {
+    let unreadable = |source| DiscoverError::Unreadable { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(FILE_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        // Cut in the middle of a character by the limit: too large, which the reader says better.
+        Err(error) if error.as_bytes().len() > FILE_MAX => {
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            return Err(DiscoverError::NotText { path: path.to_owned(), at });
+        }
+    };
+    Ok(Source { name: path.display().to_string(), key, text })
+}

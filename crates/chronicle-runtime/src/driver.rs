@@ -1,0 +1,198 @@
+//! The step and the loop: decide → append → sync → apply → answer, show, perform. In this order, and nowhere else.
+//!
+//! `Run::step` is synchronous and knows no agents; tests, simulation and every mode use the same one. `drive` drains the
+//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. Opening a ledger finds
+//! attempts that nothing here runs: the world observes them and reports them lost. That is all there is to recovery.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use chronicle_core::engine;
+use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
+use chronicle_core::record::Line;
+use chronicle_core::state::{State, Status};
+
+use crate::clock;
+use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
+
+/// Most inputs that share one sync.
+const BATCH_MAX: usize = 256;
+/// Most inputs that wait; whoever sends more waits too.
+pub const INBOX_MAX: usize = 1_024;
+
+/// A run whose ledger is in hand.
+pub struct Run {
+    state: State,
+    writer: Box<dyn Writer>,
+}
+
+impl Run {
+    /// Claims the ledger and folds what is new since the cached state.
+    pub fn open(
+        ledger: &dyn Ledger,
+        who: Holder,
+        cached: Option<(Head, State)>,
+    ) -> Result<Self, LedgerError> {
+        let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
+        let writer = ledger::open(ledger, who, from, |line| state.apply(&line))?;
+        Ok(Self { state, writer })
+    }
+
+    /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
+    pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
+        let decision = engine::decide(&self.state, input);
+        let line = engine::line(&self.state, input, &decision);
+        if let Some(line) = &line {
+            self.writer.append(line.seq, line)?;
+            self.state.apply(line);
+        }
+        Ok((decision.answer, line))
+    }
+
+    /// Brings all that was decided to the disk.
+    pub fn sync(&mut self) -> Result<(), LedgerError> {
+        self.writer.sync()
+    }
+
+    /// What is known about the run.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Where its ledger stands.
+    pub fn head(&self) -> Head {
+        self.writer.head()
+    }
+
+    /// What a supervisor says first: who it is, and what it found torn.
+    pub fn introduce(&self, who: &Holder) -> Vec<Input> {
+        let torn = self
+            .writer
+            .torn()
+            .map(|torn| Report::TailSetAside { bytes: torn.bytes, file: torn.file.clone() });
+        let started = Report::SupervisorStarted {
+            pid: who.pid,
+            host: who.host.clone(),
+            epoch: self.writer.epoch(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        torn.into_iter().chain([started]).map(reported).collect()
+    }
+}
+
+/// What the supervisor itself has to say.
+pub fn reported(report: Report) -> Input {
+    let by = By { actor: Actor::Supervisor, request: None };
+    Input { at: clock::now(), by, what: What::Report(report) }
+}
+
+/// What a person asks for.
+pub fn asked(who: &str, command: Command) -> Input {
+    let by = By { actor: Actor::Person(who.to_owned()), request: None };
+    Input { at: clock::now(), by, what: What::Command(command) }
+}
+
+/// What is sent to a run that is being driven.
+#[derive(Debug)]
+pub enum Message {
+    /// Something came in.
+    Input(Box<Input>, Option<SyncSender<Answer>>),
+    /// Stop now, whatever is going on.
+    Quit,
+}
+
+/// What performs effects: the real one starts processes, a simulated one plays.
+pub trait World {
+    /// Compares what is due with what runs, starts and stops. Returns what could be reported at once.
+    fn reconcile(&mut self, state: &State) -> Vec<Input>;
+}
+
+/// Who is told what is on disk by now.
+pub trait Watch {
+    /// After each sync that brought something new.
+    fn shown(&mut self, state: &State, head: Head, lines: &[Line]);
+    /// Now and then while nothing happens, and once at the end.
+    fn quiet(&mut self, state: &State, head: Head);
+}
+
+/// Why a drive came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// Nothing works any more: the run is over, paused, or waits for a person.
+    Rests(Status),
+    /// It was told to stop at once.
+    Quit,
+}
+
+/// Drives a run until nothing works any more.
+pub fn drive(
+    run: &mut Run,
+    first: Vec<Message>,
+    inbox: &Receiver<Message>,
+    world: &mut dyn World,
+    watch: &mut dyn Watch,
+) -> Result<Finish, LedgerError> {
+    let mut batch = first;
+    loop {
+        if !take(run, batch, watch)? {
+            return Ok(Finish::Quit);
+        }
+        let at_once = world.reconcile(run.state());
+        let status = run.state().status();
+        if at_once.is_empty() && status != Status::Running {
+            watch.quiet(run.state(), run.head());
+            return Ok(Finish::Rests(status));
+        }
+        batch = if at_once.is_empty() {
+            next_batch(run, inbox, watch)?
+        } else {
+            at_once.into_iter().map(|input| Message::Input(Box::new(input), None)).collect()
+        };
+    }
+}
+
+/// Takes a batch through the step and one sync, then answers. False when told to quit.
+fn take(run: &mut Run, batch: Vec<Message>, watch: &mut dyn Watch) -> Result<bool, LedgerError> {
+    let (mut lines, mut answers, mut goes_on) = (Vec::new(), Vec::new(), true);
+    for message in batch {
+        match message {
+            Message::Quit => goes_on = false,
+            Message::Input(input, reply) => {
+                let (answer, line) = run.step(&input)?;
+                lines.extend(line);
+                answers.extend(reply.map(|reply| (reply, answer)));
+            }
+        }
+    }
+    if !lines.is_empty() {
+        run.sync()?;
+        watch.shown(run.state(), run.head(), &lines);
+    }
+    for (reply, answer) in answers {
+        // Whoever asked may be gone by now: the decision stands all the same.
+        let _ = reply.try_send(answer);
+    }
+    Ok(goes_on)
+}
+
+/// Waits for input; meanwhile the lock shows that somebody lives, and projections catch up.
+fn next_batch(
+    run: &mut Run,
+    inbox: &Receiver<Message>,
+    watch: &mut dyn Watch,
+) -> Result<Vec<Message>, LedgerError> {
+    let tick = HEARTBEAT_EVERY.min(Duration::from_secs(1));
+    loop {
+        match inbox.recv_timeout(tick) {
+            Ok(first) => {
+                let more = inbox.try_iter().take(BATCH_MAX - 1);
+                return Ok(std::iter::once(first).chain(more).collect());
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                run.writer.heartbeat()?;
+                watch.quiet(run.state(), run.head());
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(vec![Message::Quit]),
+        }
+    }
+}

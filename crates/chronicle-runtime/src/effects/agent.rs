@@ -1,0 +1,341 @@
+//! One agent at work: its pipes, its transcript, its end.
+//!
+//! Threads, each with one thing to wait for: one writes to the agent, one reads what it says and hands it on, one reads
+//! its standard error, one watches for silence, and one waits for its keeper and then reports the end, after all that the
+//! agent said. Nothing here decides anything.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chronicle_core::event::CrashClass;
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::{Answer, AttemptReport, EndSeen};
+use chronicle_core::work::Work;
+
+use super::Context;
+use super::report::Reporter;
+use super::transcript::{From, Transcript};
+use super::watchdog::{Bark, Watchdog};
+use crate::agents::{self, Adapter, Order, Seen};
+use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring};
+
+/// Most lines that wait to be written to an agent.
+const OUTBOX_MAX: usize = 64;
+/// Lines in a row that mean nothing before the agent is taken for something else.
+const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// How much of the end of its standard error is kept for the report of a crash.
+const STDERR_LINES: usize = 20;
+const STDERR_BYTES: usize = 4_000;
+/// How long to wait for the last output after the agent is gone: a pipe may be held by what escaped.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Ends an agent that works.
+pub(super) struct Stop {
+    control: Control,
+}
+
+impl Stop {
+    pub(super) fn stop(&self, grace: Duration) {
+        self.control.stop(grace);
+    }
+}
+
+/// What the threads of one attempt share.
+struct Shared {
+    context: Arc<Context>,
+    attempt: AttemptId,
+    reporter: Reporter,
+    transcript: Transcript,
+    watchdog: Watchdog,
+    end: Mutex<LastWords>,
+}
+
+/// What is known about the end before it comes.
+struct LastWords {
+    finished: bool,
+    error: Option<(CrashClass, String)>,
+    stderr: Ring,
+}
+
+/// Starts the agent under a keeper, and the threads that tend it.
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
+    let id = work.intent.attempt;
+    let project = context.folder.project.clone();
+    let mut adapter =
+        agents::find(&work.intent.agent, &project).map_err(|error| error.to_string())?;
+    let idle = work.idle_ms.map(Duration::from_millis);
+    let env = environment(&context, &work);
+    let (cookie, order) = (work.cookie.clone(), order(&context, work));
+    let launch = adapter.launch(&order, &context.chronicle);
+    let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
+    keeper.chronicle.clone_from(&context.chronicle);
+    keeper.env_set = env.into_iter().chain(launch.env).collect();
+    let kept = process::start(&keeper).map_err(|error| error.to_string())?;
+    let shared = Arc::new(Shared {
+        attempt: id,
+        reporter: Reporter::new(context.inbox.clone(), id),
+        transcript: Transcript::create(&context.folder.transcript(id)),
+        watchdog: Watchdog::new(),
+        end: Mutex::new(LastWords {
+            finished: false,
+            error: None,
+            stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
+        }),
+        context,
+    });
+    let opening = adapter.open(&order);
+    let pipes = (kept.stdin, kept.stdout, kept.stderr);
+    let control = kept.control.clone();
+    tend(&shared, pipes, kept.control, (adapter, opening), idle).map_err(|error| {
+        control.stop(Duration::ZERO);
+        format!("no thread to tend it: {error}")
+    })?;
+    Ok(Stop { control })
+}
+
+fn order(context: &Context, work: Work) -> Order {
+    Order {
+        run: context.folder.id.clone(),
+        attempt: work.intent.attempt,
+        place: work.intent.place,
+        try_number: work.intent.try_number,
+        session: work.intent.session,
+        resume: work.intent.resume,
+        task: work.task,
+        handover: work.handover,
+        persona: work.persona,
+        model: work.model,
+        thinking: work.thinking,
+        tools: work.tools,
+        targets: work.targets,
+        project: context.folder.project.clone(),
+    }
+}
+
+/// What every worker and command finds in its environment beside the user's own.
+pub(super) fn environment(context: &Context, work: &Work) -> BTreeMap<String, String> {
+    let own = [
+        ("CHRONICLE_RUN", context.folder.id.to_string()),
+        ("CHRONICLE_ATTEMPT", work.intent.attempt.to_string()),
+        ("CHRONICLE_PLACE", work.intent.place.to_string()),
+    ];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    work.env.clone().into_iter().chain(own).collect()
+}
+
+type Pipes = (Option<ChildStdin>, ChildStdout, ChildStderr);
+
+fn tend(
+    shared: &Arc<Shared>,
+    (stdin, stdout, stderr): Pipes,
+    control: Control,
+    (adapter, opening): (Box<dyn Adapter>, Vec<String>),
+    idle: Option<Duration>,
+) -> std::io::Result<()> {
+    let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
+    let (done, all_read) = sync_channel::<()>(2);
+    thread("write", move || write(stdin, &opening, &to_agent))?;
+    let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
+    thread("read", move || {
+        Reading { shared: &it, adapter, outbox: Some(outbox), puzzled: 0 }.all(stdout, &stopper);
+        let _ = said.send(());
+    })?;
+    let it = Arc::clone(shared);
+    thread("stderr", move || {
+        it.read_stderr(stderr);
+        let _ = done.send(());
+    })?;
+    let (it, stopper) = (Arc::clone(shared), control.clone());
+    thread("watch", move || {
+        it.watchdog.watch(idle, |bark| match bark {
+            Bark::Idle => it.reporter.tell(AttemptReport::Idle),
+            Bark::Lingers => stopper.stop(super::STOP_GRACE),
+        });
+    })?;
+    let it = Arc::clone(shared);
+    thread("wait", move || {
+        let end = control.wait();
+        it.watchdog.over();
+        for _ in 0..2 {
+            let _ = all_read.recv_timeout(LAST_WORDS);
+        }
+        it.reporter.tell(AttemptReport::Ended(it.seen(end)));
+    })
+}
+
+pub(super) fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+}
+
+/// Writes until nobody has more to say; then the agent's standard input ends.
+fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String>) {
+    let Some(mut stdin) = stdin else { return };
+    let mut say = |line: &str| stdin.write_all(format!("{line}\n").as_bytes()).is_ok();
+    if opening.iter().all(|line| say(line)) {
+        while let Ok(line) = outbox.recv() {
+            if !say(&line) {
+                return;
+            }
+        }
+    }
+}
+
+/// Reads one agent's standard output.
+struct Reading<'a> {
+    shared: &'a Shared,
+    adapter: Box<dyn Adapter>,
+    /// None once the turn has ended: the agent's standard input is closed then.
+    outbox: Option<SyncSender<String>>,
+    puzzled: u32,
+}
+
+impl Reading<'_> {
+    fn all(mut self, stdout: ChildStdout, control: &Control) {
+        for line in Lines::new(stdout).map_while(Result::ok) {
+            self.line(line);
+            if self.puzzled >= NOT_UNDERSTOOD_MAX {
+                self.puzzled = 0;
+                let text = format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing");
+                self.shared.last_words().error = Some((CrashClass::Protocol, text));
+            }
+            let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
+            if broke {
+                // It waits for an answer that it will not get, or is no agent at all.
+                control.stop(super::STOP_GRACE);
+            }
+        }
+    }
+
+    fn line(&mut self, line: ReadLine) {
+        let text = match line {
+            ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
+            ReadLine::TooLong { start, bytes } => {
+                format!("[a line of {bytes} bytes, not kept] {start}")
+            }
+        };
+        let Shared { context, attempt, transcript, .. } = self.shared;
+        let text = context.redactor.redact(&text);
+        context.activities.line(*attempt, text.len());
+        transcript.add(From::Agent, &text);
+        for seen in self.adapter.read(&text) {
+            self.seen(seen);
+        }
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        if let Seen::NotUnderstood { .. } = seen {
+            self.puzzled += 1;
+            return;
+        }
+        self.puzzled = 0;
+        self.shared.watchdog.heard();
+        let tell = |what| self.shared.reporter.tell(what);
+        match seen {
+            Seen::Text(text) | Seen::Thought(text) | Seen::Retrying { text, .. } => {
+                self.note(&text);
+            }
+            Seen::Session(session) => tell(AttemptReport::Session(session)),
+            Seen::ToolCall { call, tool, input } => {
+                self.note(&tool);
+                tell(AttemptReport::ToolCalled { call, tool, input: input.shown() });
+            }
+            Seen::Permission { call, tool, input } => {
+                self.note(&tool);
+                let (id, input) = (call.clone(), input.shown());
+                let asked = AttemptReport::ToolCalled { call, tool, input };
+                let answer = self.shared.reporter.ask(asked);
+                self.answer(&id, answer);
+            }
+            Seen::ToolEnd { call, ok } => tell(AttemptReport::ToolEnded { call, ok }),
+            Seen::FileChange { path, change } => {
+                self.note(&path);
+                tell(AttemptReport::FileChanged { path, change });
+            }
+            Seen::Usage { scope, usage } => tell(AttemptReport::Usage { scope, usage }),
+            Seen::Signal { request, signal } => {
+                let answer = self.shared.reporter.signal(&request, signal);
+                self.answer(&request, answer);
+            }
+            Seen::Question { request, .. } => {
+                let nobody = "nobody can be asked from here: decide yourself, or leave the phase";
+                self.answer(&request, Some(Answer::Refused(nobody.to_owned())));
+            }
+            Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
+            Seen::QuotaReset { until } => {
+                let text = format!("no quota until {until}");
+                self.shared.last_words().error = Some((CrashClass::Quota, text));
+            }
+            Seen::Finished => self.finished(),
+            Seen::NotUnderstood { .. } => {}
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.shared.context.activities.last(self.shared.attempt, text);
+    }
+
+    /// No answer comes when the driver is gone; then the agent is about to be ended anyway.
+    fn answer(&mut self, id: &str, answer: Option<Answer>) {
+        let (Some(answer), Some(outbox)) = (answer, &self.outbox) else { return };
+        for line in self.adapter.answer(id, &answer) {
+            self.shared.transcript.add(From::Supervisor, &line);
+            let _ = outbox.send(line);
+        }
+    }
+
+    fn finished(&mut self) {
+        let mut last = self.shared.last_words();
+        (last.finished, last.error) = (true, None);
+        drop(last);
+        self.outbox = None;
+        self.shared.watchdog.finished();
+    }
+}
+
+impl Shared {
+    fn last_words(&self) -> MutexGuard<'_, LastWords> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_stderr(&self, stderr: ChildStderr) {
+        for line in Lines::new(stderr).map_while(Result::ok) {
+            let text = match &line {
+                ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
+                ReadLine::TooLong { start, .. } => start,
+            };
+            let text = self.context.redactor.redact(text);
+            self.transcript.add(From::Stderr, &text);
+            self.last_words().stderr.push(text.into_owned());
+        }
+    }
+
+    fn seen(&self, end: KeeperEnd) -> EndSeen {
+        let last = self.last_words();
+        let seen = EndSeen {
+            finished: last.finished,
+            error: last.error.clone(),
+            transcript_bytes: self.transcript.finish(),
+            stderr: last.stderr.text(),
+            ..EndSeen::default()
+        };
+        ended_as(seen, end)
+    }
+}
+
+/// Adds what the keeper saw.
+pub(super) fn ended_as(seen: EndSeen, end: KeeperEnd) -> EndSeen {
+    match end {
+        KeeperEnd::Ended { code, signal, strays, stopped, .. } => {
+            EndSeen { code, signal, strays, stopped, ..seen }
+        }
+        KeeperEnd::CannotStart { text } => {
+            EndSeen { error: Some((CrashClass::CannotStart, text)), ..seen }
+        }
+        KeeperEnd::LeaseRanOut { strays, .. } => EndSeen { lost: true, strays, ..seen },
+        KeeperEnd::KeeperDied => EndSeen { lost: true, ..seen },
+    }
+}

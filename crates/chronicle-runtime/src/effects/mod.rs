@@ -1,0 +1,160 @@
+//! Performs effects: one file per kind. The driver says what is due; this compares it with what runs here.
+
+mod activity;
+mod agent;
+mod observe;
+mod report;
+mod shell;
+mod timer;
+mod transcript;
+mod watchdog;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use chronicle_core::effect::Action;
+use chronicle_core::event::CrashClass;
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
+use chronicle_core::redact::{Redactor, is_secret_name};
+use chronicle_core::state::State;
+use chronicle_core::work::{self, Work};
+
+pub use activity::{Activities, Activity};
+
+use crate::driver::{Message, World, reported};
+use crate::project::RunFolder;
+use report::Reporter;
+use timer::Timers;
+
+/// How long an agent that is told to stop may take before it is ended by force.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// What every performer needs to know.
+pub(crate) struct Context {
+    pub(crate) folder: RunFolder,
+    /// Our own executable, for keepers and scripted agents.
+    pub(crate) chronicle: PathBuf,
+    pub(crate) redactor: Redactor,
+    pub(crate) activities: Activities,
+    pub(crate) inbox: SyncSender<Message>,
+}
+
+/// The real world: processes and clocks.
+pub struct Processes {
+    context: Arc<Context>,
+    running: BTreeMap<AttemptId, Running>,
+    /// Attempts that lived before we did: nothing here runs them, so they are observed first.
+    unknown: BTreeSet<AttemptId>,
+    timers: Timers,
+}
+
+/// How an attempt that runs here is stopped.
+enum Running {
+    Agent(agent::Stop),
+    Shell(shell::Stop),
+    Observed,
+}
+
+impl Processes {
+    /// The world of a run that was just opened: whatever lives in its state is unknown.
+    pub fn new(
+        folder: RunFolder,
+        chronicle: PathBuf,
+        activities: Activities,
+        inbox: SyncSender<Message>,
+        state: &State,
+    ) -> Self {
+        let secrets = std::env::vars_os().filter_map(|(name, value)| {
+            is_secret_name(name.to_str()?).then(|| value.into_string().ok()).flatten()
+        });
+        let context = Arc::new(Context {
+            folder,
+            chronicle,
+            redactor: Redactor::new(secrets),
+            activities,
+            inbox: inbox.clone(),
+        });
+        let unknown = state.live.clone();
+        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox) }
+    }
+
+    fn run(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+        if self.running.contains_key(&id) {
+            return None;
+        }
+        if self.unknown.remove(&id) {
+            return self.observe(state, id);
+        }
+        let work = work::work(state, id)?;
+        match self.begin(work) {
+            Ok(running) => {
+                self.running.insert(id, running);
+                None
+            }
+            Err(text) => Some(cannot_start(id, text)),
+        }
+    }
+
+    fn begin(&self, work: Work) -> Result<Running, String> {
+        let context = Arc::clone(&self.context);
+        if work.is_shell() {
+            shell::start(context, work).map(Running::Shell)
+        } else {
+            agent::start(context, work).map(Running::Agent)
+        }
+    }
+
+    fn stop(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+        match self.running.get(&id) {
+            Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
+            Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
+            Some(Running::Observed) => {}
+            None if self.unknown.remove(&id) => return self.observe(state, id),
+            // Decided and taken back in one breath: it never ran.
+            None => {
+                let seen = EndSeen { stopped: true, ..EndSeen::default() };
+                return Some(ended(id, seen));
+            }
+        }
+        None
+    }
+
+    fn observe(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+        let cookie = work::cookie(state, id)?;
+        self.running.insert(id, Running::Observed);
+        let reporter = Reporter::new(self.context.inbox.clone(), id);
+        observe::start(self.context.folder.keeper(id), cookie, reporter)
+            .err()
+            .map(|text| cannot_start(id, text))
+    }
+}
+
+impl World for Processes {
+    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+        self.running.retain(|id, _| state.live.contains(id));
+        self.context.activities.retain(|id| state.live.contains(&id));
+        let due = state.due();
+        self.timers.keep(&due);
+        due.iter()
+            .filter_map(|effect| match effect.action {
+                Action::RunAttempt(id) => self.run(state, id),
+                Action::StopAttempt(id) => self.stop(state, id),
+                Action::RunTimer { .. } => None,
+            })
+            .collect()
+    }
+}
+
+fn ended(attempt: AttemptId, seen: EndSeen) -> Input {
+    let what = AttemptReport::Ended(seen);
+    reported(Report::Attempt { attempt, active_ms: 0, what })
+}
+
+fn cannot_start(attempt: AttemptId, text: String) -> Input {
+    let error = Some((CrashClass::CannotStart, text));
+    ended(attempt, EndSeen { error, ..EndSeen::default() })
+}

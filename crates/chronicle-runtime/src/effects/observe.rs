@@ -1,0 +1,31 @@
+//! An attempt of a supervisor that died: what is left of it is ended, then it is reported lost.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chronicle_core::event::CrashClass;
+use chronicle_core::input::{AttemptReport, EndSeen};
+
+use super::report::Reporter;
+use crate::process::sweep;
+
+/// How long a keeper may take to end its agent after its supervisor died.
+const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits for the keeper and ends everything with the cookie, on a thread of its own.
+pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Result<(), String> {
+    let thread = std::thread::Builder::new().name("observe".to_owned());
+    let observe = move || {
+        let swept = sweep::await_keeper(&keeper, &cookie, KEEPER_PATIENCE);
+        let seen = match swept {
+            Ok(swept) => EndSeen { lost: true, strays: swept.ended, ..EndSeen::default() },
+            // Something of it may still work: nobody may start a second one beside it.
+            Err(error) => EndSeen {
+                error: Some((CrashClass::CannotStart, format!("what it left runs on: {error}"))),
+                ..EndSeen::default()
+            },
+        };
+        reporter.tell(AttemptReport::Ended(seen));
+    };
+    thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))
+}

@@ -1,0 +1,183 @@
+//! A command phase at work: its commands one after the other, each under a keeper of its own.
+
+use std::io::Read;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chronicle_core::event::CrashClass;
+use chronicle_core::input::{AttemptReport, EndSeen};
+use chronicle_core::work::Work;
+
+use super::Context;
+use super::agent::{ended_as, environment, thread};
+use super::report::Reporter;
+use super::transcript::{From, Transcript};
+use super::watchdog::{Bark, Watchdog};
+use crate::process::{
+    self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
+};
+
+/// How much of the end of a command's output is kept in the ledger.
+const OUTPUT_LINES: usize = 40;
+const OUTPUT_BYTES: usize = 4_000;
+/// How long to wait for the last output after the command is gone.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Ends the command that runs, and lets no further one begin.
+pub(super) struct Stop {
+    now: Arc<Mutex<Now>>,
+}
+
+#[derive(Default)]
+struct Now {
+    stopped: bool,
+    control: Option<Control>,
+}
+
+impl Stop {
+    pub(super) fn stop(&self, grace: Duration) {
+        let mut now = lock(&self.now);
+        now.stopped = true;
+        if let Some(control) = &now.control {
+            control.stop(grace);
+        }
+    }
+}
+
+struct Shell {
+    context: Arc<Context>,
+    work: Work,
+    reporter: Reporter,
+    transcript: Arc<Transcript>,
+    watchdog: Watchdog,
+    now: Arc<Mutex<Now>>,
+}
+
+/// Starts the commands on a thread of their own.
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
+    let id = work.intent.attempt;
+    let shell = Shell {
+        reporter: Reporter::new(context.inbox.clone(), id),
+        transcript: Arc::new(Transcript::create(&context.folder.transcript(id))),
+        watchdog: Watchdog::new(),
+        now: Arc::default(),
+        context,
+        work,
+    };
+    let stop = Stop { now: Arc::clone(&shell.now) };
+    let (watchdog, reporter) = (shell.watchdog.clone(), shell.reporter.clone());
+    let idle = shell.work.idle_ms.map(Duration::from_millis);
+    thread("watch", move || {
+        watchdog.watch(idle, |bark| match bark {
+            Bark::Idle => reporter.tell(AttemptReport::Idle),
+            Bark::Lingers => {}
+        });
+    })
+    .and_then(|()| thread("shell", move || shell.run()))
+    .map_err(|error| format!("no thread to tend it: {error}"))?;
+    Ok(stop)
+}
+
+impl Shell {
+    fn run(self) {
+        let mut seen = EndSeen { finished: true, ..EndSeen::default() };
+        for (index, command) in &self.work.commands {
+            match self.command(command) {
+                Err(text) => seen.error = Some((CrashClass::CannotStart, text)),
+                Ok((end, output)) => {
+                    if let KeeperEnd::Ended { code, stopped: false, .. } = &end {
+                        let (index, code) = (*index, *code);
+                        self.reporter.tell(AttemptReport::CommandEnded { index, code, output });
+                    }
+                    seen = ended_as(seen, end);
+                }
+            }
+            let went_well = seen.code == Some(0) && seen.error.is_none();
+            if !went_well || seen.stopped || seen.lost {
+                break;
+            }
+        }
+        self.watchdog.over();
+        seen.transcript_bytes = self.transcript.finish();
+        self.reporter.tell(AttemptReport::Ended(seen));
+    }
+
+    /// Runs one command to its end; the text is what it printed last.
+    fn command(&self, command: &str) -> Result<(KeeperEnd, String), String> {
+        self.transcript.add(From::Supervisor, command);
+        self.context.activities.last(self.work.intent.attempt, command);
+        let Some(mut kept) = self.begin(command).map_err(|error| error.to_string())? else {
+            return Ok((stopped_before(), String::new()));
+        };
+        drop(kept.stdin.take());
+        let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
+        let (done, all_read) = sync_channel(2);
+        self.follow(kept.stdout, From::Agent, &output, done.clone())?;
+        self.follow(kept.stderr, From::Stderr, &output, done)?;
+        let end = kept.control.wait();
+        for _ in 0..2 {
+            let _ = all_read.recv_timeout(LAST_WORDS);
+        }
+        lock(&self.now).control = None;
+        let text = output.lock().unwrap_or_else(PoisonError::into_inner).text();
+        Ok((end, text))
+    }
+
+    /// Starts a command, unless the attempt was stopped meanwhile.
+    fn begin(&self, command: &str) -> Result<Option<Kept>, SpawnError> {
+        let folder = &self.context.folder;
+        let mut order = KeeperOrder::new(
+            self.work.cookie.clone(),
+            folder.keeper(self.work.intent.attempt),
+            folder.project.clone(),
+            shell_argv(command),
+        );
+        order.chronicle.clone_from(&self.context.chronicle);
+        order.env_set = environment(&self.context, &self.work);
+        let mut now = lock(&self.now);
+        if now.stopped {
+            return Ok(None);
+        }
+        let kept = process::start(&order)?;
+        now.control = Some(kept.control.clone());
+        Ok(Some(kept))
+    }
+
+    /// Reads a pipe to its end on a thread of its own.
+    fn follow(
+        &self,
+        pipe: impl Read + Send + 'static,
+        from: From,
+        output: &Arc<Mutex<Ring>>,
+        done: SyncSender<()>,
+    ) -> Result<(), String> {
+        let (context, id) = (Arc::clone(&self.context), self.work.intent.attempt);
+        let (transcript, watchdog) = (Arc::clone(&self.transcript), self.watchdog.clone());
+        let output = Arc::clone(output);
+        let body = move || {
+            for line in Lines::new(pipe).map_while(Result::ok) {
+                let text = match line {
+                    ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
+                    ReadLine::TooLong { start, .. } => start,
+                };
+                let text = context.redactor.redact(&text);
+                context.activities.line(id, text.len());
+                context.activities.last(id, &text);
+                transcript.add(from, &text);
+                watchdog.heard();
+                output.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());
+            }
+            let _ = done.send(());
+        };
+        thread("output", body).map_err(|error| error.to_string())
+    }
+}
+
+fn stopped_before() -> KeeperEnd {
+    KeeperEnd::Ended { code: None, signal: None, strays: 0, survivors: 0, stopped: true }
+}
+
+fn lock(now: &Mutex<Now>) -> MutexGuard<'_, Now> {
+    now.lock().unwrap_or_else(PoisonError::into_inner)
+}

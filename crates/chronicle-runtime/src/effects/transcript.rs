@@ -1,0 +1,75 @@
+//! What an agent printed, after redaction: evidence, not truth. A full disk costs the transcript, never the run.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use chronicle_core::time::Millis;
+
+use crate::clock;
+
+/// Longest transcript of one attempt; what comes after is counted by the activity alone.
+const TRANSCRIPT_MAX: u64 = 256 * 1024 * 1024;
+
+/// Who a line is from.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum From {
+    Agent,
+    Stderr,
+    Supervisor,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    at: Millis,
+    from: From,
+    line: &'a str,
+}
+
+/// The transcript of one attempt, shared by whoever reads its pipes.
+pub(super) struct Transcript {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    file: Option<BufWriter<File>>,
+    bytes: u64,
+}
+
+impl Transcript {
+    pub(super) fn create(path: &Path) -> Self {
+        let file = File::create(path).ok().map(BufWriter::new);
+        Self { inner: Mutex::new(Inner { file, bytes: 0 }) }
+    }
+
+    /// Adds a line that has been redacted.
+    pub(super) fn add(&self, from: From, line: &str) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if inner.bytes > TRANSCRIPT_MAX {
+            return;
+        }
+        let Ok(mut text) = serde_json::to_string(&Entry { at: clock::now(), from, line }) else {
+            return;
+        };
+        text.push('\n');
+        if let Some(file) = &mut inner.file {
+            match file.write_all(text.as_bytes()) {
+                Ok(()) => inner.bytes += text.len() as u64,
+                Err(_) => inner.file = None,
+            }
+        }
+    }
+
+    /// Brings it to the file and says how far it goes.
+    pub(super) fn finish(&self) -> u64 {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &mut inner.file {
+            let _ = file.flush();
+        }
+        inner.bytes
+    }
+}

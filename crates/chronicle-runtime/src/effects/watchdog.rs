@@ -1,0 +1,89 @@
+//! Watches one attempt for silence, and for an agent that does not end after its turn did.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long an agent may linger after its terminal event.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// Shared by whoever reads the agent and the thread that watches.
+#[derive(Clone)]
+pub(super) struct Watchdog {
+    shared: Arc<(Mutex<Seen>, Condvar)>,
+}
+
+struct Seen {
+    last: Instant,
+    finished: Option<Instant>,
+    over: bool,
+}
+
+/// What a watchdog barks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bark {
+    /// Nothing was heard for too long.
+    Idle,
+    /// The turn has ended, the process has not.
+    Lingers,
+}
+
+impl Watchdog {
+    pub(super) fn new() -> Self {
+        let seen = Seen { last: Instant::now(), finished: None, over: false };
+        Self { shared: Arc::new((Mutex::new(seen), Condvar::new())) }
+    }
+
+    /// Something sensible was heard.
+    pub(super) fn heard(&self) {
+        self.lock().last = Instant::now();
+    }
+
+    /// The agent's terminal event came.
+    pub(super) fn finished(&self) {
+        self.lock().finished.get_or_insert_with(Instant::now);
+        self.shared.1.notify_one();
+    }
+
+    /// The agent is gone.
+    pub(super) fn over(&self) {
+        self.lock().over = true;
+        self.shared.1.notify_one();
+    }
+
+    /// Watches until the agent is gone; barks at most once for each reason.
+    pub(super) fn watch(&self, idle: Option<Duration>, bark: impl Fn(Bark)) {
+        let mut barked = Vec::new();
+        let mut seen = self.lock();
+        while !seen.over {
+            let next = next_bark(&seen, idle, &barked);
+            let now = Instant::now();
+            seen = match next {
+                Some((at, reason)) if at <= now => {
+                    barked.push(reason);
+                    drop(seen);
+                    bark(reason);
+                    self.lock()
+                }
+                Some((at, _)) => {
+                    let woken = self.shared.1.wait_timeout(seen, at - now);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.shared.1.wait(seen).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn next_bark(seen: &Seen, idle: Option<Duration>, barked: &[Bark]) -> Option<(Instant, Bark)> {
+    match (seen.finished, idle) {
+        (Some(at), _) if !barked.contains(&Bark::Lingers) => Some((at + LINGER, Bark::Lingers)),
+        (None, Some(idle)) if !barked.contains(&Bark::Idle) => {
+            Some((seen.last.checked_add(idle)?, Bark::Idle))
+        }
+        (Some(_) | None, _) => None,
+    }
+}

@@ -1,0 +1,115 @@
+//! The processes below a keeper, and how all of them are ended.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
+
+use super::sweep::{CLEAN_SCANS, ROUND, count};
+use super::table::{self, Process};
+
+/// Rounds of killing, each at most [`ROUND`] long, until the rest counts as survivors.
+const KILL_ROUNDS_MAX: u32 = 500;
+
+/// Everything below this keeper.
+pub(super) struct Tree {
+    cookie: String,
+    agent: Pid,
+    end: Option<WaitStatus>,
+    asked: BTreeSet<Process>,
+    strays: BTreeSet<Process>,
+}
+
+impl Tree {
+    pub(super) fn new(cookie: String, agent: Pid) -> Self {
+        Self { cookie, agent, end: None, asked: BTreeSet::new(), strays: BTreeSet::new() }
+    }
+
+    /// How the agent ended, once it was reaped.
+    pub(super) fn agent_end(&self) -> Option<WaitStatus> {
+        self.end
+    }
+
+    /// Processes besides the agent that were sent a signal to end.
+    pub(super) fn strays(&self) -> u32 {
+        count(self.strays.len())
+    }
+
+    /// Reaps what has ended; tells whether any child is left. As every orphan below comes back to
+    /// the keeper, no child means that nothing is left at all.
+    pub(super) fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.agent => self.end = Some(status),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Asks everything to end that was not asked before. A stopped process only hears it when it
+    /// is continued.
+    pub(super) fn ask_all(&mut self) {
+        self.signal_group(Signal::TERM);
+        for process in self.all() {
+            if !self.asked.contains(&process) && table::signal(process, Signal::TERM) {
+                table::signal(process, Signal::CONT);
+                self.asked.insert(process);
+                self.count_stray(process);
+            }
+        }
+    }
+
+    /// Kills everything, round after round, and tells how many would not go. `pause` waits until
+    /// a child ends, at most for the time given.
+    pub(super) fn kill_all(&mut self, mut pause: impl FnMut(Duration)) -> u32 {
+        let mut clean_scans = 0;
+        for _ in 0..KILL_ROUNDS_MAX {
+            self.signal_group(Signal::KILL);
+            let found = self.all();
+            for process in found.iter().rev() {
+                if table::signal(*process, Signal::KILL) {
+                    self.count_stray(*process);
+                }
+            }
+            let is_clean = !self.reap() && found.is_empty();
+            clean_scans = if is_clean { clean_scans + 1 } else { 0 };
+            if clean_scans >= CLEAN_SCANS {
+                return 0;
+            }
+            if !is_clean {
+                pause(ROUND);
+            }
+        }
+        count(self.all().len())
+    }
+
+    /// All below this process, and all with the cookie wherever they are.
+    fn all(&self) -> Vec<Process> {
+        let own = std::process::id();
+        let table = table::all();
+        let mut found = table::below(own, &table);
+        for process in table.into_iter().map(|row| row.process) {
+            let is_new = process.pid != own && !found.contains(&process);
+            if is_new && table::has_cookie(process, &self.cookie) {
+                found.push(process);
+            }
+        }
+        found
+    }
+
+    fn count_stray(&mut self, process: Process) {
+        if i32::try_from(process.pid) != Ok(self.agent.as_raw_nonzero().get()) {
+            self.strays.insert(process);
+        }
+    }
+
+    /// Where processes cannot be listed, the agent's group is all that is known of them.
+    fn signal_group(&self, signal: Signal) {
+        if cfg!(not(target_os = "linux")) {
+            let _ = kill_process_group(self.agent, signal);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `chronicle keeper-exec`: the last step between a keeper and its agent.
+//!
+//! It does in the agent's own process what must happen before the agent's first instruction, and
+//! then becomes the agent: `keeper-exec KEEPER-PID LOCK-FILE FOLDER PROGRAM [ARGUMENT…]`.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use super::lock::{self, Entry};
+
+/// The exit codes that shells give a program which cannot be started.
+pub(super) const NOT_FOUND: u8 = 127;
+pub(super) const NOT_STARTED: u8 = 126;
+
+/// Runs `keeper-exec`; `args` are the whole command line. Returns only if it failed.
+pub fn main(args: &[OsString]) -> ExitCode {
+    let [_, _, keeper, lock_file, cwd, program, arguments @ ..] = args else {
+        let _ = writeln!(std::io::stderr(), "Error: `keeper-exec` is for keepers only");
+        return ExitCode::from(2);
+    };
+    if !bind_to(keeper) {
+        return ExitCode::from(NOT_STARTED);
+    }
+    let (code, text) = become_agent(Path::new(cwd), program, arguments);
+    say_why(Path::new(lock_file), text);
+    ExitCode::from(code)
+}
+
+/// A session of its own keeps terminals away; the death signal keeps it from outliving the keeper.
+fn bind_to(keeper: &OsStr) -> bool {
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, set_parent_process_death_signal};
+        if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
+            return false;
+        }
+    }
+    // A keeper that died before the line above sends no signal any more.
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().to_string());
+    parent.as_deref().map(OsStr::new) == Some(keeper)
+}
+
+fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, String) {
+    if let Err(error) = std::env::set_current_dir(cwd) {
+        let text = format!("cannot enter the folder `{}`: {error}", cwd.display());
+        return (NOT_STARTED, text);
+    }
+    let error = Command::new(program).args(arguments).exec();
+    let name = program.display();
+    if error.kind() != ErrorKind::NotFound {
+        return (NOT_STARTED, format!("cannot start `{name}`: {error}"));
+    }
+    let path = Path::new(program);
+    let text = if path.components().count() == 1 {
+        format!("cannot start `{name}`: no such program in PATH")
+    } else if path.exists() {
+        format!("cannot start `{name}`: the interpreter that it names does not exist")
+    } else {
+        format!("cannot start `{name}`: no such file")
+    };
+    (NOT_FOUND, text)
+}
+
+/// The standard streams are the agent's already, so the keeper reads the reason from the lock file.
+fn say_why(lock_file: &Path, text: String) {
+    if let Ok(file) = OpenOptions::new().append(true).open(lock_file) {
+        let _ = lock::add(&file, &Entry::CannotStart { text });
+    }
+}

@@ -1,0 +1,337 @@
+//! `chronicle keeper`: stands between the supervisor and one agent.
+//!
+//! Single-threaded on purpose: the agent's death signal follows the *thread* that started it. Its
+//! stdin is the supervisor's socket, its stdout and stderr are the agent's. It takes the order,
+//! locks the attempt's file, says that it is ready, starts the agent on `Go`, and then sleeps until
+//! a child ends, the supervisor says something or is gone, or a time is up.
+//!
+//! Signals are handled, not ignored: an ignored signal would stay ignored in the agent.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::Pid;
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use serde::de::DeserializeOwned;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use super::ending::Tree;
+use super::exec::{NOT_FOUND, NOT_STARTED};
+use super::handover;
+use super::lock::{self, Entry};
+use super::order::{COOKIE_VARIABLE, own_executable};
+use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
+
+/// Time for what the agent left running, once the agent itself has ended.
+pub const STRAY_GRACE: Duration = Duration::from_secs(2);
+/// Time for the agent when the keeper itself is told to end by a signal.
+pub const TERM_GRACE: Duration = Duration::from_secs(5);
+
+/// Runs a keeper to its end.
+pub fn main(_args: &[OsString]) -> ExitCode {
+    match keep() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "Error: the keeper failed: {error}");
+            ExitCode::from(70)
+        }
+    }
+}
+
+fn keep() -> io::Result<()> {
+    let mut line = Line::take_stdin()?;
+    let Some(order) = line.next::<Order>()? else { return Ok(()) };
+    let ready = match Ready::new(&order) {
+        Ok(ready) => ready,
+        Err(text) => return line.say(&Report::Refused { text }),
+    };
+    line.say(&Report::Ready)?;
+    let Some(Word::Go) = line.next()? else { return Ok(()) };
+    let started = start_agent(&order, ready.stdin);
+    // From here on only the agent holds its streams, so that their ends are its own.
+    let nowhere = nowhere()?;
+    dup2_stdout(&nowhere)?;
+    dup2_stderr(&nowhere)?;
+    let report = match started {
+        Ok(agent) => {
+            let _ =
+                lock::add(&ready.lock, &Entry::Agent { pid: agent.as_raw_pid().cast_unsigned() });
+            Watch::new(&mut line, ready.signals, &order, agent).run()
+        }
+        Err(text) => Report::CannotStart { text },
+    };
+    // If nobody is there to hear it, everything has been ended all the same.
+    let _ = line.say(&report);
+    Ok(())
+}
+
+fn nowhere() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
+}
+
+/// The keeper's end of the socket.
+struct Line {
+    socket: UnixStream,
+    inbox: Inbox,
+}
+
+impl Line {
+    /// Moves the socket out of the way of the agent's own stdin.
+    fn take_stdin() -> io::Result<Self> {
+        let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        dup2_stdin(nowhere()?)?;
+        Ok(Self { socket, inbox: Inbox::default() })
+    }
+
+    fn say(&self, report: &Report) -> io::Result<()> {
+        (&self.socket).write_all(&wire::line(report)?)
+    }
+
+    /// The next message; none if the supervisor is gone or says nothing for too long.
+    fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<M>> {
+        let deadline = Instant::now() + HANDSHAKE_PATIENCE;
+        loop {
+            if let Some(message) = self.inbox.next()? {
+                return Ok(Some(message));
+            }
+            wire::wait_until(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(deadline))?;
+            if Instant::now() >= deadline || self.inbox.fill(&self.socket)? == Got::Closed {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// What a keeper must hold before it says that it is ready.
+struct Ready {
+    lock: File,
+    stdin: File,
+    signals: Signals,
+}
+
+impl Ready {
+    fn new(order: &Order) -> Result<Self, String> {
+        let lock_file = Path::new(&order.lock_file);
+        let lock = lock::take(lock_file, &order.cookie)
+            .map_err(|error| format!("cannot lock `{}`: {error}", lock_file.display()))?;
+        let stdin = handover::fetch(&order.stdin)
+            .map_err(|error| format!("cannot open the agent's stdin: {error}"))?;
+        let signals = Signals::new().map_err(|error| format!("cannot handle signals: {error}"))?;
+        adopt_orphans().map_err(|error| format!("cannot become a subreaper: {error}"))?;
+        Ok(Self { lock, stdin, signals })
+    }
+}
+
+/// Processes that lose their parent come back to us instead of going to init.
+fn adopt_orphans() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(())
+}
+
+/// Signals as something to poll.
+struct Signals {
+    child_ended: UnixStream,
+    told_to_end: UnixStream,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        // A terminal's signals are for the supervisor, which tells us what to do.
+        let swallowed = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGHUP, SIGQUIT] {
+            signal_hook::flag::register(signal, Arc::clone(&swallowed))?;
+        }
+        Ok(Self { child_ended: pipe_of(SIGCHLD)?, told_to_end: pipe_of(SIGTERM)? })
+    }
+}
+
+fn pipe_of(signal: i32) -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    read.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(signal, write)?;
+    Ok(read)
+}
+
+/// Empties a signal's pipe; tells whether the signal came.
+fn came(mut pipe: &UnixStream) -> bool {
+    let mut bytes = [0; 64];
+    let mut came = false;
+    while pipe.read(&mut bytes).is_ok_and(|count| count > 0) {
+        came = true;
+    }
+    came
+}
+
+fn start_agent(order: &Order, stdin: File) -> Result<Pid, String> {
+    let mut command = Command::new(own_executable());
+    command
+        .arg0("chronicle")
+        .arg("keeper-exec")
+        .arg(std::process::id().to_string())
+        .args([&order.lock_file, &order.cwd])
+        .args(&order.argv);
+    for name in &order.env_remove {
+        command.env_remove(name);
+    }
+    command.envs(&order.env_set).env(COOKIE_VARIABLE, &order.cookie).stdin(stdin);
+    let program = order.argv.first().map(|program| program.display().to_string());
+    let child = command
+        .spawn()
+        .map_err(|error| format!("cannot start `{}`: {error}", program.unwrap_or_default()))?;
+    i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| format!("the system gave the process id {}", child.id()))
+}
+
+/// Why the keeper ends everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// The agent has ended or its grace is over.
+    Over,
+    LeaseRanOut,
+    /// The supervisor is gone.
+    Orphaned,
+}
+
+/// The keeper while the agent lives.
+struct Watch<'a> {
+    line: &'a mut Line,
+    signals: Signals,
+    order: &'a Order,
+    tree: Tree,
+    lease_due: Option<Instant>,
+    /// Set once the end has begun: what is left then is killed.
+    kill_due: Option<Instant>,
+    has_left: bool,
+    stopped: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(line: &'a mut Line, signals: Signals, order: &'a Order, agent: Pid) -> Self {
+        let tree = Tree::new(order.cookie.clone(), agent);
+        let lease_due = after(Duration::from_millis(order.lease_ms));
+        let (kill_due, has_left, stopped) = (None, false, false);
+        Self { line, signals, order, tree, lease_due, kill_due, has_left, stopped }
+    }
+
+    fn run(mut self) -> Report {
+        // A keeper that can watch no longer must not leave its agent unwatched.
+        let cause = self.watch().unwrap_or(Cause::Orphaned);
+        let signals = &self.signals;
+        let survivors = self.tree.kill_all(|most| {
+            let mut fds = [PollFd::new(&signals.child_ended, PollFlags::IN)];
+            let _ = wire::wait_until(&mut fds, after(most));
+            came(&signals.child_ended);
+        });
+        self.report(cause, survivors)
+    }
+
+    fn watch(&mut self) -> io::Result<Cause> {
+        loop {
+            let has_children = self.tree.reap();
+            if self.tree.agent_end().is_some() && !self.has_left {
+                self.has_left = true;
+                self.begin_end(STRAY_GRACE);
+            }
+            if !has_children || is_past(self.kill_due) {
+                return Ok(Cause::Over);
+            }
+            if is_past(self.lease_due) {
+                return Ok(Cause::LeaseRanOut);
+            }
+            let next_due = self.kill_due.into_iter().chain(self.lease_due).min();
+            if let Got::Closed = self.sleep_until(next_due)? {
+                return Ok(Cause::Orphaned);
+            }
+        }
+    }
+
+    /// Sleeps until something happens and takes in what it was.
+    fn sleep_until(&mut self, due: Option<Instant>) -> io::Result<Got> {
+        let mut fds = [
+            PollFd::new(&self.line.socket, PollFlags::IN),
+            PollFd::new(&self.signals.child_ended, PollFlags::IN),
+            PollFd::new(&self.signals.told_to_end, PollFlags::IN),
+        ];
+        wire::wait_until(&mut fds, due)?;
+        let has_words = wire::is_readable(&fds[0]);
+        came(&self.signals.child_ended);
+        if came(&self.signals.told_to_end) {
+            self.stop(TERM_GRACE);
+        }
+        if !has_words {
+            return Ok(Got::NothingYet);
+        }
+        let got = self.line.inbox.fill(&self.line.socket)?;
+        while let Some(word) = self.line.inbox.next()? {
+            self.obey(&word);
+        }
+        Ok(got)
+    }
+
+    fn obey(&mut self, word: &Word) {
+        match word {
+            Word::Go | Word::Renew => {
+                self.lease_due = after(Duration::from_millis(self.order.lease_ms));
+            }
+            Word::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),
+        }
+    }
+
+    fn stop(&mut self, grace: Duration) {
+        self.stopped |= self.tree.agent_end().is_none();
+        self.begin_end(grace);
+    }
+
+    /// Asks everything to end; the nearest of all deadlines counts.
+    fn begin_end(&mut self, grace: Duration) {
+        self.tree.ask_all();
+        self.kill_due = self.kill_due.into_iter().chain(after(grace)).min();
+    }
+
+    fn report(&self, cause: Cause, survivors: u32) -> Report {
+        let strays = self.tree.strays();
+        if cause == Cause::LeaseRanOut {
+            return Report::LeaseRanOut { strays, survivors };
+        }
+        let end = self.tree.agent_end();
+        let code = end.and_then(rustix::process::WaitStatus::exit_status);
+        if [NOT_FOUND, NOT_STARTED].map(|code| Some(i32::from(code))).contains(&code)
+            && let Some(text) = self.why_not_started()
+        {
+            return Report::CannotStart { text };
+        }
+        let signal = end.and_then(rustix::process::WaitStatus::terminating_signal);
+        let stopped = self.stopped || cause == Cause::Orphaned;
+        Report::Ended { code, signal, strays, survivors, stopped }
+    }
+
+    /// What `keeper-exec` wrote down, if it failed.
+    fn why_not_started(&self) -> Option<String> {
+        lock::entries(Path::new(&self.order.lock_file)).into_iter().find_map(|entry| match entry {
+            Entry::CannotStart { text } => Some(text),
+            Entry::Keeper { .. } | Entry::Agent { .. } => None,
+        })
+    }
+}
+
+/// The instant after a time; none if that is further away than instants go.
+fn after(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}
+
+fn is_past(due: Option<Instant>) -> bool {
+    due.is_some_and(|at| Instant::now() >= at)
+}

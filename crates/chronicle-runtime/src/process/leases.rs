@@ -1,0 +1,99 @@
+//! Renews the leases of all living keepers, on one permanent thread.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use super::control::{Line, lock};
+use super::spawn::SpawnError;
+
+/// Most keepers that live at one time in one supervisor.
+pub const KEEPERS_MAX: usize = 1024;
+/// A lease is renewed this often before it would run out.
+const RENEWALS_PER_LEASE: u32 = 4;
+/// Longest pause between two rounds, so that a keeper that did not stop in time is seen soon.
+const ROUND_MAX: Duration = Duration::from_secs(1);
+/// Shortest pause, so that a lease of nothing does not keep a processor busy.
+const ROUND_MIN: Duration = Duration::from_millis(5);
+
+static LEASES: Leases = Leases { live: Mutex::new(Live::new()), added: Condvar::new() };
+
+struct Leases {
+    live: Mutex<Live>,
+    added: Condvar,
+}
+
+struct Live {
+    lines: Vec<Weak<Line>>,
+    /// Counts additions, so that one during a round is not slept over.
+    additions: u64,
+    has_thread: bool,
+}
+
+impl Live {
+    const fn new() -> Self {
+        Self { lines: Vec::new(), additions: 0, has_thread: false }
+    }
+}
+
+/// Refuses a keeper too many before anything of it exists.
+pub(super) fn make_room() -> Result<(), SpawnError> {
+    let mut live = lock(&LEASES.live);
+    live.lines.retain(|line| line.strong_count() > 0);
+    if live.lines.len() >= KEEPERS_MAX {
+        return Err(SpawnError::TooMany(KEEPERS_MAX));
+    }
+    Ok(())
+}
+
+/// Renews the lease of this keeper from now on, until its last [`super::Control`] is dropped.
+pub(super) fn add(line: &Arc<Line>) -> Result<(), SpawnError> {
+    let mut leases = lock(&LEASES.live);
+    if !leases.has_thread {
+        start_thread().map_err(SpawnError::Leases)?;
+        leases.has_thread = true;
+    }
+    leases.lines.push(Arc::downgrade(line));
+    leases.additions += 1;
+    LEASES.added.notify_one();
+    Ok(())
+}
+
+fn start_thread() -> io::Result<()> {
+    std::thread::Builder::new().name("leases".into()).spawn(renew_for_ever)?;
+    Ok(())
+}
+
+fn renew_for_ever() {
+    let mut live = lock(&LEASES.live);
+    loop {
+        live.lines.retain(|line| line.strong_count() > 0);
+        let lines: Vec<Arc<Line>> = live.lines.iter().filter_map(Weak::upgrade).collect();
+        let additions = live.additions;
+        drop(live);
+        for line in &lines {
+            line.renew();
+            line.kill_if_overdue();
+        }
+        let pause = lines.iter().map(|line| line.lease / RENEWALS_PER_LEASE).min();
+        drop(lines);
+        live = pause_for(pause, additions);
+    }
+}
+
+/// Until the next round is due or a keeper is added; with no keeper, only the latter.
+fn pause_for(pause: Option<Duration>, additions: u64) -> MutexGuard<'static, Live> {
+    let live = lock(&LEASES.live);
+    let nothing_new = |live: &mut Live| live.additions == additions;
+    match pause {
+        None => {
+            let waited = LEASES.added.wait_while(live, nothing_new);
+            waited.unwrap_or_else(PoisonError::into_inner)
+        }
+        Some(pause) => {
+            let pause = pause.clamp(ROUND_MIN, ROUND_MAX);
+            let waited = LEASES.added.wait_timeout_while(live, pause, nothing_new);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        }
+    }
+}

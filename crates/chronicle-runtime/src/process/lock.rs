@@ -1,0 +1,52 @@
+//! The lock file of an attempt: locked while its keeper lives, and saying who that is.
+//!
+//! One JSON object a line, appended, because the keeper and `keeper-exec` both write it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::table;
+
+/// Most of a lock file that is read; a keeper writes three short lines.
+const LOCK_FILE_MAX: u64 = 64 * 1024;
+
+/// One line of the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Entry {
+    Keeper { pid: u32, started: u64, cookie: String },
+    Agent { pid: u32 },
+    CannotStart { text: String },
+}
+
+/// Takes the lock and writes who holds it. The lock lasts as long as the file stays open.
+pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
+    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => io::Error::other("another keeper holds it"),
+        TryLockError::Error(error) => error,
+    })?;
+    file.set_len(0)?;
+    let pid = std::process::id();
+    let started = table::read(pid).map_or(0, |process| process.started);
+    add(&file, &Entry::Keeper { pid, started, cookie: cookie.to_owned() })?;
+    Ok(file)
+}
+
+/// Appends one line in one write, so that two writers cannot mix theirs.
+pub(super) fn add(mut file: &File, entry: &Entry) -> io::Result<()> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
+
+/// The lines that can be read; a half-written one says nothing.
+pub(super) fn entries(path: &Path) -> Vec<Entry> {
+    let mut text = String::new();
+    let Ok(file) = File::open(path) else { return Vec::new() };
+    let _ = file.take(LOCK_FILE_MAX).read_to_string(&mut text);
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}

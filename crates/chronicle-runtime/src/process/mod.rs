@@ -1,0 +1,37 @@
+//! Starts, watches and ends every process that Chronicle has: the only place that may.
+//!
+//! An agent never runs directly under the supervisor. Between the two stands a *keeper*, a small
+//! single-threaded process of our own binary that ends everything below it when the agent has
+//! ended, when it is told to stop, when the supervisor dies (its socket closes) or freezes (the
+//! lease runs out). If the keeper itself is killed, the kernel kills the agent, and the supervisor
+//! ends the rest by its *cookie*, a mark in the environment of every descendant.
+//!
+//! Start reading at [`start`], then [`keeper`], then [`sweep`] for what happens after a crash.
+//!
+//! What must hold: no process with a cookie outlives its keeper and its supervisor. The named
+//! limit: a process that cleared its environment is only found while it is below a living keeper.
+//! That is complete on Linux; on other unixes there is neither a subreaper nor `/proc`, and only the
+//! agent's process group is ended.
+//!
+//! Nothing here knows what an agent says: it hands out pipes and tells how the process ended.
+
+mod control;
+mod ending;
+mod exec;
+mod handover;
+pub mod keeper;
+mod leases;
+mod lock;
+mod order;
+mod read;
+mod spawn;
+pub mod sweep;
+mod table;
+mod wire;
+
+pub use control::Control;
+pub use exec::main as keeper_exec;
+pub use leases::KEEPERS_MAX;
+pub use order::{COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, shell_argv};
+pub use read::{CHUNK_BYTES, LINE_MAX, Lines, ReadLine, Ring, TOO_LONG_START};
+pub use spawn::{Kept, SpawnError, start};

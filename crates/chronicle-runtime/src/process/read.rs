@@ -1,0 +1,202 @@
+//! Reads what an agent prints, in bounded memory.
+//!
+//! Back-pressure comes from the pipe: who reads slowly makes the agent wait.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
+use std::mem;
+
+/// How much is read at once.
+pub const CHUNK_BYTES: usize = 64 * 1024;
+/// Longest line that is kept whole.
+pub const LINE_MAX: usize = 4 * 1024 * 1024;
+/// How much of a longer line is kept.
+pub const TOO_LONG_START: usize = 2_000;
+
+/// One line, without its line end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadLine {
+    /// A line of text.
+    Line(String),
+    /// A line longer than [`LINE_MAX`]; the rest was skipped.
+    TooLong {
+        /// Its first [`TOO_LONG_START`] bytes.
+        start: String,
+        /// Its whole length.
+        bytes: u64,
+    },
+    /// A line that is not UTF-8.
+    NotUtf8 {
+        /// The line with every bad byte replaced.
+        text: String,
+    },
+}
+
+/// The lines of a stream, a last one without a line end included.
+#[derive(Debug)]
+pub struct Lines<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+}
+
+impl<R: Read> Lines<R> {
+    /// Lines of `from`.
+    pub fn new(from: R) -> Self {
+        Self { from: BufReader::with_capacity(CHUNK_BYTES, from), line: Vec::new() }
+    }
+
+    fn read_line(&mut self) -> io::Result<Option<ReadLine>> {
+        self.line.clear();
+        // One byte more for the line end of a line that just fits.
+        let most = LINE_MAX as u64 + 1;
+        if (&mut self.from).take(most).read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        if self.line.ends_with(b"\n") {
+            self.line.pop();
+            self.line.pop_if(|byte| *byte == b'\r');
+        } else if self.line.len() > LINE_MAX {
+            return self.skip_rest().map(Some);
+        }
+        Ok(Some(match String::from_utf8(mem::take(&mut self.line)) {
+            Ok(text) => ReadLine::Line(text),
+            Err(bad) => {
+                ReadLine::NotUtf8 { text: String::from_utf8_lossy(bad.as_bytes()).into_owned() }
+            }
+        }))
+    }
+
+    fn skip_rest(&mut self) -> io::Result<ReadLine> {
+        let line = mem::take(&mut self.line);
+        let bytes = line.len() as u64 + self.skip_to_line_end()?;
+        let start = String::from_utf8_lossy(&line[..TOO_LONG_START]).into_owned();
+        Ok(ReadLine::TooLong { start, bytes })
+    }
+
+    /// Counts what stands before the line end, and skips both.
+    fn skip_to_line_end(&mut self) -> io::Result<u64> {
+        let mut skipped = 0;
+        loop {
+            let chunk = match self.from.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                chunk => chunk?,
+            };
+            if chunk.is_empty() {
+                return Ok(skipped);
+            }
+            // `contains` compares many bytes at once, `position` one by one.
+            let end = if chunk.contains(&b'\n') {
+                chunk.iter().position(|byte| *byte == b'\n')
+            } else {
+                None
+            };
+            let length = end.unwrap_or(chunk.len());
+            skipped += length as u64;
+            self.from.consume(length + usize::from(end.is_some()));
+            if end.is_some() {
+                return Ok(skipped);
+            }
+        }
+    }
+}
+
+impl<R: Read> Iterator for Lines<R> {
+    type Item = io::Result<ReadLine>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read_line().transpose()
+    }
+}
+
+/// The last lines of a stream: as many as fit both bounds.
+#[derive(Debug, Clone)]
+pub struct Ring {
+    lines: VecDeque<String>,
+    bytes: usize,
+    lines_max: usize,
+    bytes_max: usize,
+}
+
+impl Ring {
+    /// Keeps at most `lines_max` lines and `bytes_max` bytes.
+    pub fn new(lines_max: usize, bytes_max: usize) -> Self {
+        Self { lines: VecDeque::new(), bytes: 0, lines_max, bytes_max }
+    }
+
+    /// Adds a line; the oldest go. A line longer than the whole ring loses its end.
+    pub fn push(&mut self, mut line: String) {
+        line.truncate(line.floor_char_boundary(self.bytes_max));
+        line.shrink_to_fit();
+        self.bytes += line.len();
+        self.lines.push_back(line);
+        while self.lines.len() > self.lines_max || self.bytes > self.bytes_max {
+            let Some(oldest) = self.lines.pop_front() else { break };
+            self.bytes -= oldest.len();
+        }
+    }
+
+    /// The kept lines, the oldest first.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(String::as_str)
+    }
+
+    /// The kept lines as one text.
+    pub fn text(&self) -> String {
+        self.lines().collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(of: &[u8]) -> Vec<ReadLine> {
+        Lines::new(of).map(Result::unwrap).collect()
+    }
+
+    fn text(line: &str) -> ReadLine {
+        ReadLine::Line(line.into())
+    }
+
+    #[test]
+    fn line_ends_of_all_kinds() {
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\n"), [text("")]);
+        assert_eq!(lines(b"a\nb\r\n\nlast"), [text("a"), text("b"), text(""), text("last")]);
+        assert_eq!(
+            lines(b"a\xffb\nc\n"),
+            [ReadLine::NotUtf8 { text: "a\u{fffd}b".into() }, text("c")]
+        );
+    }
+
+    #[test]
+    fn a_line_is_too_long_by_one_byte() {
+        let mut bytes = vec![b'x'; LINE_MAX];
+        bytes.extend(b"\nnext");
+        assert_eq!(lines(&bytes), [text(&"x".repeat(LINE_MAX)), text("next")]);
+        bytes.insert(0, b'y');
+        let start = format!("y{}", "x".repeat(TOO_LONG_START - 1));
+        let too_long = ReadLine::TooLong { start, bytes: LINE_MAX as u64 + 1 };
+        assert_eq!(lines(&bytes), [too_long.clone(), text("next")]);
+        bytes.truncate(LINE_MAX + 1);
+        assert_eq!(lines(&bytes), [too_long]);
+    }
+
+    #[test]
+    fn a_ring_keeps_the_last_lines_within_both_bounds() {
+        let mut ring = Ring::new(2, 6);
+        for line in ["one", "two", "six"] {
+            ring.push(line.into());
+        }
+        assert_eq!(ring.text(), "two\nsix");
+        ring.push("1234".into());
+        assert_eq!(ring.text(), "1234");
+        ring.push("12345\u{e9}".into());
+        assert_eq!(ring.text(), "12345");
+    }
+}

@@ -1,0 +1,182 @@
+//! Starts keepers.
+//!
+//! No `pre_exec` here: it would force a fork of the whole supervisor, which costs more the more
+//! memory that holds. What must happen between fork and exec happens in `keeper-exec`.
+
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+use thiserror::Error;
+
+use super::control::{Control, Line};
+use super::handover;
+use super::leases;
+use super::order::{COOKIE_VARIABLE, KeeperOrder};
+use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report};
+
+/// A started agent: its pipes and the hold on its keeper.
+///
+/// Whoever drops every [`Control`] without waiting ends the agent at once.
+#[derive(Debug)]
+pub struct Kept {
+    /// The agent's stdin; taken and dropped, it is closed.
+    pub stdin: Option<ChildStdin>,
+    /// The agent's stdout.
+    pub stdout: ChildStdout,
+    /// The agent's stderr.
+    pub stderr: ChildStderr,
+    /// Stops the agent and waits for its end.
+    pub control: Control,
+}
+
+/// Why no keeper came to be. An agent that cannot be started is [`super::KeeperEnd::CannotStart`].
+#[derive(Debug, Error)]
+pub enum SpawnError {
+    /// The order names no program.
+    #[error("no program to start")]
+    NoProgram,
+    /// Too many keepers live.
+    #[error("{0} keepers are running already")]
+    TooMany(usize),
+    /// A pipe or socket could not be made.
+    #[error("cannot make the pipes of a keeper")]
+    Pipes(#[source] io::Error),
+    /// Our own executable could not be started.
+    #[error("cannot start the keeper `{path}`")]
+    Keeper {
+        /// Our executable.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The thread that renews leases could not be started.
+    #[error("cannot start the thread that renews leases")]
+    Leases(#[source] io::Error),
+    /// The keeper did not take the order.
+    #[error("the keeper refused: {text}")]
+    Refused {
+        /// Its reason.
+        text: String,
+    },
+    /// The socket broke or closed, or the keeper took too long.
+    #[error("the keeper `{path}` did not become ready")]
+    NotReady {
+        /// Our executable.
+        path: PathBuf,
+        /// What happened on the socket.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Starts an agent under a keeper of its own. When this returns, the keeper holds the lock file.
+pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
+    if order.argv.is_empty() {
+        return Err(SpawnError::NoProgram);
+    }
+    leases::make_room()?;
+    let (socket, keeper_socket) = UnixStream::pair().map_err(SpawnError::Pipes)?;
+    let (stdin_read, stdin) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(|error| SpawnError::Pipes(error.into()))?;
+    let mut child = spawn_keeper(order, keeper_socket, &stdin_read)
+        .map_err(|source| SpawnError::Keeper { path: order.chronicle.clone(), source })?;
+    if let Err(error) = handshake(order, &socket, &stdin_read) {
+        // It started nothing yet, so the keeper alone has to go.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(error);
+    }
+    drop(stdin_read);
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(SpawnError::Pipes(io::ErrorKind::BrokenPipe.into()));
+    };
+    let line = Line::new(socket, child, order.lease, order.cookie.clone());
+    let control = Control::new(line).map_err(|source| not_ready(order, source))?;
+    leases::add(control.line())?;
+    control.go().map_err(|source| not_ready(order, source))?;
+    Ok(Kept { stdin: Some(ChildStdin::from(stdin)), stdout, stderr, control })
+}
+
+fn not_ready(order: &KeeperOrder, source: io::Error) -> SpawnError {
+    SpawnError::NotReady { path: order.chronicle.clone(), source }
+}
+
+/// In a process group of its own, so that a terminal's Ctrl-C reaches the supervisor alone.
+fn spawn_keeper(
+    order: &KeeperOrder,
+    socket: UnixStream,
+    stdin_read: &OwnedFd,
+) -> io::Result<Child> {
+    let mut command = Command::new(&order.chronicle);
+    command
+        .arg0("chronicle")
+        .arg("keeper")
+        // Only for people who look at the list of processes: the order comes by the socket.
+        .arg(&order.lock_file)
+        .env(COOKIE_VARIABLE, &order.cookie)
+        .stdin(OwnedFd::from(socket))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    handover::while_offered(stdin_read, || command.spawn())
+}
+
+/// Tells the order and waits until the keeper holds the lock and the agent's stdin.
+fn handshake(
+    order: &KeeperOrder,
+    socket: &UnixStream,
+    stdin_read: &OwnedFd,
+) -> Result<(), SpawnError> {
+    let answer = tell(order, socket, stdin_read).and_then(|()| first_report(socket));
+    match answer.map_err(|source| not_ready(order, source))? {
+        Report::Ready => Ok(()),
+        Report::Refused { text } | Report::CannotStart { text } => {
+            Err(SpawnError::Refused { text })
+        }
+        Report::Ended { .. } | Report::LeaseRanOut { .. } => {
+            Err(not_ready(order, io::ErrorKind::InvalidData.into()))
+        }
+    }
+}
+
+fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &OwnedFd) -> io::Result<()> {
+    let message = Order {
+        cookie: order.cookie.clone(),
+        lock_file: std::path::absolute(&order.lock_file)?.into(),
+        lease_ms: wire::millis(order.lease),
+        cwd: std::path::absolute(&order.cwd)?.into(),
+        argv: order.argv.clone(),
+        env_remove: order.env_remove.clone(),
+        env_set: order.env_set.clone(),
+        stdin: handover::offer(stdin_read),
+    };
+    socket.set_write_timeout(Some(HANDSHAKE_PATIENCE))?;
+    socket.write_all(&wire::line(&message)?)
+}
+
+fn first_report(socket: &UnixStream) -> io::Result<Report> {
+    let deadline = Instant::now() + HANDSHAKE_PATIENCE;
+    let mut inbox = Inbox::default();
+    loop {
+        wire::wait_until(&mut [PollFd::new(socket, PollFlags::IN)], Some(deadline))?;
+        if Instant::now() >= deadline {
+            socket.shutdown(Shutdown::Both)?;
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if inbox.fill(socket)? == Got::Closed {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Some(report) = inbox.next()? {
+            return Ok(report);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The table of living processes, and signals that cannot hit the wrong one.
+
+use rustix::process::{Pid, Signal};
+
+/// One process. The start time makes it unique: a process id alone may be given out again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    /// The process id.
+    pub pid: u32,
+    /// When it started, in the kernel's ticks since boot.
+    pub started: u64,
+}
+
+/// A process and where it hangs, which changes when its parent ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) process: Process,
+    parent: u32,
+}
+
+impl Process {
+    fn raw(self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.pid).ok()?)
+    }
+}
+
+/// Those of `all` that descend from `root`, parents before their children.
+pub(super) fn below(root: u32, all: &[Row]) -> Vec<Process> {
+    let mut found: Vec<Process> = children(root, all).collect();
+    let mut next = 0;
+    while next < found.len() {
+        // A table read while processes come and go may hold a circle.
+        let fresh: Vec<_> =
+            children(found[next].pid, all).filter(|child| !found.contains(child)).collect();
+        found.extend(fresh);
+        next += 1;
+    }
+    found
+}
+
+fn children(parent: u32, all: &[Row]) -> impl Iterator<Item = Process> {
+    all.iter().filter(move |row| row.parent == parent).map(|row| row.process)
+}
+
+pub(super) use system::{all, has_cookie, read, signal, wait_gone};
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::{self, File};
+    use std::io::Read;
+    use std::time::Instant;
+
+    use rustix::event::{PollFd, PollFlags};
+    use rustix::io::Errno;
+    use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
+
+    use super::super::order::COOKIE_VARIABLE;
+    use super::super::wire;
+    use super::{Process, Row, Signal};
+
+    /// Most of an environment that is searched; the kernel allows no more than this.
+    const ENVIRON_MAX: u64 = 8 * 1024 * 1024;
+
+    /// Every living process.
+    pub(in super::super) fn all() -> Vec<Row> {
+        let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+        folder
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter_map(read_row)
+            .collect()
+    }
+
+    /// One process, if it lives.
+    pub(in super::super) fn read(pid: u32) -> Option<Process> {
+        read_row(pid).map(|row| row.process)
+    }
+
+    /// A leader that ended while its threads run on lives.
+    fn read_row(pid: u32) -> Option<Row> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name stands in parentheses and may itself hold any character.
+        let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+        let threads: u32 = fields.get(17)?.parse().ok()?;
+        let is_over = matches!(*fields.first()?, "Z" | "X") && threads <= 1;
+        let started = fields.get(19)?.parse().ok()?;
+        let parent = fields.get(1)?.parse().ok()?;
+        (!is_over).then_some(Row { process: Process { pid, started }, parent })
+    }
+
+    /// Whether the environment that a process was started with carries the cookie.
+    pub(in super::super) fn has_cookie(process: Process, cookie: &str) -> bool {
+        let mut environ = Vec::new();
+        let Ok(file) = File::open(format!("/proc/{}/environ", process.pid)) else { return false };
+        if file.take(ENVIRON_MAX).read_to_end(&mut environ).is_err() {
+            return false;
+        }
+        environ.split(|byte| *byte == 0).any(|variable| {
+            variable
+                .strip_prefix(COOKIE_VARIABLE.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="))
+                == Some(cookie.as_bytes())
+        })
+    }
+
+    /// Sends a signal to this process and no other; tells whether it was sent.
+    pub(in super::super) fn signal(process: Process, signal: Signal) -> bool {
+        let Some(pid) = process.raw() else { return false };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            // From here on the descriptor means one process, so the check stays true.
+            Ok(pidfd) => is_same(process) && pidfd_send_signal(pidfd, signal).is_ok(),
+            Err(Errno::SRCH) => false,
+            // An old kernel: the check and the signal are as near to each other as can be.
+            Err(_) => is_same(process) && kill_process(pid, signal).is_ok(),
+        }
+    }
+
+    /// Waits until this process has ended or the time has come.
+    pub(in super::super) fn wait_gone(process: Process, until: Instant) {
+        let pidfd = process.raw().map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        match pidfd {
+            Some(Ok(pidfd)) if is_same(process) => {
+                let _ = wire::wait_until(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(until));
+            }
+            Some(Ok(_) | Err(Errno::SRCH)) | None => {}
+            Some(Err(_)) => std::thread::sleep(until.saturating_duration_since(Instant::now())),
+        }
+    }
+
+    fn is_same(process: Process) -> bool {
+        read(process.pid).is_some_and(|now| now.started == process.started)
+    }
+}
+
+/// Without `/proc` no process is found but by its number.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::time::Instant;
+
+    use rustix::process::{kill_process, test_kill_process};
+
+    use super::{Process, Row, Signal};
+
+    pub(in super::super) fn all() -> Vec<Row> {
+        Vec::new()
+    }
+
+    pub(in super::super) fn read(pid: u32) -> Option<Process> {
+        let process = Process { pid, started: 0 };
+        test_kill_process(process.raw()?).is_ok().then_some(process)
+    }
+
+    pub(in super::super) fn has_cookie(_process: Process, _cookie: &str) -> bool {
+        false
+    }
+
+    pub(in super::super) fn signal(process: Process, signal: Signal) -> bool {
+        process.raw().is_some_and(|pid| kill_process(pid, signal).is_ok())
+    }
+
+    pub(in super::super) fn wait_gone(_process: Process, until: Instant) {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+    }
+}

@@ -1,0 +1,166 @@
+//! Where things are on disk: a project and the folders of its runs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::ids::{AttemptId, RunId};
+use thiserror::Error;
+
+use crate::ledger::{Folder, atomic_write};
+
+/// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
+const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
+
+/// A folder that agents work in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+}
+
+/// The folder of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFolder {
+    /// The run.
+    pub id: RunId,
+    /// Its folder.
+    pub path: PathBuf,
+    /// The project's root.
+    pub project: PathBuf,
+}
+
+/// A run that cannot be told.
+#[derive(Debug, Error)]
+pub enum FindError {
+    /// No run has that id.
+    #[error("no run `{text}` in `{}`", project.display())]
+    None {
+        /// What was asked for.
+        text: String,
+        /// Where.
+        project: PathBuf,
+    },
+    /// Several runs do.
+    #[error("`{text}` could be several runs: {}", runs.join(", "))]
+    Many {
+        /// What was asked for.
+        text: String,
+        /// Their ids.
+        runs: Vec<String>,
+    },
+    /// There are no runs at all.
+    #[error("there are no runs in `{}`", project.display())]
+    Empty {
+        /// Where.
+        project: PathBuf,
+    },
+}
+
+impl Project {
+    /// The nearest folder upwards that has `.chronicle` or `.git`, else the folder itself.
+    pub fn find(from: &Path) -> Self {
+        let mark =
+            |folder: &&Path| folder.join(".chronicle").is_dir() || folder.join(".git").exists();
+        let root = from.ancestors().find(mark).unwrap_or(from);
+        Self { root: root.to_owned() }
+    }
+
+    /// Exactly that folder.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where its definitions are.
+    pub fn definitions(&self) -> PathBuf {
+        self.root.join(".chronicle")
+    }
+
+    /// Makes the folder of a new run.
+    pub fn new_run(&self, id: RunId) -> io::Result<RunFolder> {
+        let definitions = self.definitions();
+        fs::create_dir_all(definitions.join("runs"))?;
+        let ignore = definitions.join(".gitignore");
+        if !ignore.exists() {
+            atomic_write(&ignore, GITIGNORE.as_bytes()).map_err(io::Error::other)?;
+        }
+        let folder = self.run(id);
+        fs::create_dir_all(folder.transcripts())?;
+        fs::create_dir_all(folder.keepers())?;
+        Ok(folder)
+    }
+
+    /// Every run, the newest first: their ids begin with the time.
+    pub fn runs(&self) -> Vec<RunFolder> {
+        let Ok(entries) = fs::read_dir(self.definitions().join("runs")) else { return Vec::new() };
+        let mut ids: Vec<String> = entries
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        ids.sort_unstable();
+        ids.into_iter().rev().map(|id| self.run(RunId::new(id))).collect()
+    }
+
+    /// The run whose id begins or ends so.
+    pub fn find_run(&self, text: &str) -> Result<RunFolder, FindError> {
+        let fits =
+            |run: &RunFolder| run.id.as_str().starts_with(text) || run.id.as_str().ends_with(text);
+        let mut found: Vec<RunFolder> = self.runs().into_iter().filter(fits).collect();
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(FindError::None { text: text.to_owned(), project: self.root.clone() }),
+            _ => Err(FindError::Many {
+                text: text.to_owned(),
+                runs: found.iter().map(|run| run.id.to_string()).collect(),
+            }),
+        }
+    }
+
+    fn run(&self, id: RunId) -> RunFolder {
+        let path = self.definitions().join("runs").join(id.as_str());
+        RunFolder { id, path, project: self.root.clone() }
+    }
+}
+
+impl RunFolder {
+    /// Its ledger.
+    pub fn ledger(&self) -> Folder {
+        Folder::new(self.path.clone())
+    }
+
+    /// The run in the older format's names.
+    pub fn run_json(&self) -> PathBuf {
+        self.path.join("run.json")
+    }
+
+    /// What agents printed.
+    pub fn transcripts(&self) -> PathBuf {
+        self.path.join("transcripts")
+    }
+
+    /// What one attempt printed.
+    pub fn transcript(&self, attempt: AttemptId) -> PathBuf {
+        self.transcripts().join(format!("{attempt}.jsonl"))
+    }
+
+    /// The locks of attempts' keepers.
+    pub fn keepers(&self) -> PathBuf {
+        self.path.join("keepers")
+    }
+
+    /// The lock that the keeper of an attempt holds while it lives.
+    pub fn keeper(&self, attempt: AttemptId) -> PathBuf {
+        self.keepers().join(format!("{attempt}.lock"))
+    }
+
+    /// Where tools of the older format look for runs; only in a project that uses it.
+    pub fn mirror(&self) -> Option<PathBuf> {
+        let pi = self.project.join(".pi");
+        pi.is_dir().then(|| pi.join("chronicle/sessions").join(format!("{}.json", self.id)))
+    }
+}

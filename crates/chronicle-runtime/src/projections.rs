@@ -1,0 +1,51 @@
+//! What is written beside the truth, for speed and for other tools. All of it may be deleted at any time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chronicle_core::state::State;
+use chronicle_core::view;
+
+use crate::ledger::{self, Head, atomic_write};
+use crate::project::RunFolder;
+
+/// How often projections are written while a run works.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Keeps `state.cache`, `run.json` and its mirror. Their failure costs nobody anything but them.
+pub(crate) struct Projections {
+    folder: RunFolder,
+    written: Option<(Instant, u64)>,
+}
+
+impl Projections {
+    pub(crate) fn new(folder: RunFolder) -> Self {
+        Self { folder, written: None }
+    }
+
+    /// Writes if the last time is long enough ago.
+    pub(crate) fn catch_up(&mut self, state: &State, head: Head) {
+        if self.written.is_none_or(|(at, _)| at.elapsed() >= EVERY) {
+            self.write(state, head);
+        }
+    }
+
+    /// Writes, unless nothing has happened since.
+    pub(crate) fn write(&mut self, state: &State, head: Head) {
+        if self.written.is_some_and(|(_, seq)| seq == head.seq) {
+            return;
+        }
+        self.written = Some((Instant::now(), head.seq));
+        let _ = ledger::save(&self.folder.path, &head, state);
+        let Some(json) = view::run_json(state) else { return };
+        let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
+        text.push('\n');
+        let _ = atomic_write(&self.folder.run_json(), text.as_bytes());
+        if let Some(mirror) = self.folder.mirror() {
+            let made = mirror.parent().map(Path::to_owned).map(std::fs::create_dir_all);
+            if made.is_some_and(|made| made.is_ok()) {
+                let _ = atomic_write(&mirror, text.as_bytes());
+            }
+        }
+    }
+}

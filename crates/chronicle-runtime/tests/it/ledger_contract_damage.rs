@@ -46,8 +46,8 @@ fn assert_damaged(at: &impl Backend, bytes: &[u8], heads: &[Head], whole: usize)
     assert_eq!(read, lines(whole as u64));
     let Some(LedgerError::Damaged { line, byte, .. }) = error else { panic!("{error:?}") };
     assert_eq!((line, byte), (whole as u64 + 1, heads[whole].bytes));
-    let opened = open_all(at.ledger().as_ref());
-    assert!(matches!(opened.err(), Some(LedgerError::Damaged { .. })));
+    let opened = open_all(at.ledger().as_ref()).err();
+    assert!(matches!(opened, Some(LedgerError::Damaged { .. })), "{opened:?}");
     assert_eq!(at.bytes(), bytes);
 }
 

@@ -12,6 +12,11 @@ use crate::ledger::{Folder, atomic_write};
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
 
+/// A new run's id: it begins with the time, so that runs sort by age.
+pub fn new_run_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
 /// A folder that agents work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {

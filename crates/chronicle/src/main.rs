@@ -1,6 +1,11 @@
-//! The `chronicle` binary.
+//! The `chronicle` binary: faces over the runtime, and the two programs that run beside a supervisor.
 
+mod cli;
+mod demo;
+mod exit_code;
+mod failure;
 mod scripted;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,10 +14,11 @@ use chronicle_runtime::process;
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    // Programs, not people, start these; they come first since every attempt pays for their start.
     match args.get(1).and_then(|word| word.to_str()) {
         Some("keeper") => process::keeper::main(&args),
         Some("keeper-exec") => process::keeper_exec(&args),
         Some("scripted-agent") => scripted::main(&args),
-        _ => ExitCode::from(2),
+        _ => cli::main(args),
     }
 }

@@ -39,11 +39,22 @@ struct Content {
 
 /// A held lock; released when dropped.
 pub(super) struct Lock {
-    file: File,
+    file: Locked,
     path: PathBuf,
     identity: Identity,
     epoch: u64,
     content: Vec<u8>,
+}
+
+/// A file under an OS lock. It is unlocked by word, since closing it is not enough: a child that is just being started
+/// has it open too, until it becomes another program (`a_child_being_started_does_not_keep_the_lock`).
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // What cannot be unlocked goes with the last who has it open.
+        let _ = self.0.unlock();
+    }
 }
 
 /// Which file it is, whatever its name.
@@ -91,7 +102,7 @@ pub(super) fn holder(path: &Path, host: &str) -> Option<Holder> {
     // A shared lock does not stop others who only look.
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => content.holder,
-        _ => live_elsewhere(&file, content.holder, host).ok()?,
+        _ => live_elsewhere(&Locked(file).0, content.holder, host).ok()?,
     }
 }
 
@@ -119,7 +130,7 @@ impl Lock {
             found => found?,
         };
         let mut content = vec![0; self.content.len() + 1];
-        let count = self.file.read_at(&mut content, 0)?;
+        let count = self.file.0.read_at(&mut content, 0)?;
         Ok(content[..count] == self.content)
     }
 
@@ -128,14 +139,14 @@ impl Lock {
         let time = |nanoseconds| Timespec { tv_sec: 0, tv_nsec: nanoseconds };
         let times =
             Timestamps { last_access: time(UTIME_OMIT), last_modification: time(UTIME_NOW) };
-        Ok(rustix::fs::futimens(&self.file, &times)?)
+        Ok(rustix::fs::futimens(&self.file.0, &times)?)
     }
 
     fn write(&mut self, holder: Option<&Holder>) -> io::Result<()> {
         self.content = encode(self.epoch, holder)?;
-        self.file.write_all_at(&self.content, 0)?;
-        self.file.set_len(self.content.len() as u64)?;
-        self.file.sync_all()
+        self.file.0.write_all_at(&self.content, 0)?;
+        self.file.0.set_len(self.content.len() as u64)?;
+        self.file.0.sync_all()
     }
 }
 
@@ -156,25 +167,21 @@ fn try_take(path: &Path, who: &Holder) -> io::Result<Taken> {
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) => {}
     }
-    let identity = Identity::of(&file.metadata()?);
+    let file = Locked(file);
+    let identity = Identity::of(&file.0.metadata()?);
     if !is_at(path, identity)? {
         // Replaced between opening and locking: this lock excludes nobody.
         return Ok(Taken::Theirs(None));
     }
-    let Content { epoch, holder } = read(&file)?;
-    if let Some(holder) = live_elsewhere(&file, holder, &who.host)? {
+    let Content { epoch, holder } = read(&file.0)?;
+    if let Some(holder) = live_elsewhere(&file.0, holder, &who.host)? {
         return Ok(Taken::Theirs(Some(holder)));
     }
-    let mut lock = Lock {
-        file,
-        path: path.to_owned(),
-        identity,
-        epoch: epoch.saturating_add(1),
-        content: Vec::new(),
-    };
+    let (path, epoch) = (path.to_owned(), epoch.saturating_add(1));
+    let mut lock = Lock { file, path, identity, epoch, content: Vec::new() };
     lock.write(Some(who))?;
     if is_new {
-        sync_folder(folder_of(path))?;
+        sync_folder(folder_of(&lock.path))?;
     }
     Ok(Taken::Ours(lock))
 }

@@ -15,6 +15,7 @@
 //!
 //! Nothing here knows what an agent says: it hands out pipes and tells how the process ended.
 
+mod beside;
 mod control;
 mod ending;
 mod exec;
@@ -29,9 +30,10 @@ pub mod sweep;
 mod table;
 mod wire;
 
+pub use beside::{Show, beside, tool};
 pub use control::Control;
 pub use exec::main as keeper_exec;
 pub use leases::KEEPERS_MAX;
-pub use order::{COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, shell_argv};
+pub use order::{COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, own_executable, shell_argv};
 pub use read::{CHUNK_BYTES, LINE_MAX, Lines, ReadLine, Ring, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};

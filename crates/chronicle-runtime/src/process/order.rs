@@ -54,13 +54,13 @@ pub fn shell_argv(command: &str) -> Vec<OsString> {
 
 /// The running image itself, so that an upgrade in mid-run cannot mix two versions.
 #[cfg(target_os = "linux")]
-pub(super) fn own_executable() -> PathBuf {
+pub fn own_executable() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
 /// Other systems have no name for the running image: the path it was started from must do.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn own_executable() -> PathBuf {
+pub fn own_executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("chronicle"))
 }
 

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use chronicle_runtime::ledger::{ArtifactId, Faults, Head, Ledger, LedgerError, Torn, open};
+use chronicle_runtime::ledger::{ArtifactId, Faults, Head, Ledger, LedgerError, open};
 
 use crate::ledger_lines::{append, by_hand, line, lines, open_all, read_all, who, written};
 
@@ -75,6 +75,9 @@ macro_rules! contract {
     };
 }
 pub(crate) use contract;
+
+pub(crate) use crate::ledger_contract_damage::*;
+pub(crate) use crate::ledger_contract_lock::*;
 
 pub(crate) fn appended_lines_read_back(at: &impl Backend) {
     let (mut writer, none) = open_all(at.ledger().as_ref()).unwrap();
@@ -218,248 +221,6 @@ pub(crate) fn a_ledger_that_shrinks_stops_its_tail(at: &impl Backend) {
     assert!(matches!(tail.poll(), Err(LedgerError::Conflict { .. })));
 }
 
-pub(crate) fn two_writers_exclude_each_other(at: &impl Backend) {
-    assert_eq!(at.ledger().holder(), None);
-    let claim = at.ledger().claim(who("first")).unwrap();
-    assert_eq!(at.ledger().holder(), Some(who("first")));
-    let writer = claim.writer(Head::EMPTY).unwrap();
-    let Err(error) = at.ledger().claim(who("second")) else { panic!("both hold it") };
-    assert!(error.to_string().contains("`first` (process"), "{error}");
-    let LedgerError::Held { holder, .. } = error else { panic!("{error}") };
-    assert_eq!(holder.as_deref(), Some(&who("first")));
-    drop(writer);
-    assert_eq!(at.ledger().holder(), None);
-    at.ledger().claim(who("second")).unwrap();
-    // A claim that was never used is released too.
-    at.ledger().claim(who("third")).unwrap();
-}
-
-pub(crate) fn a_short_holder_is_waited_for(at: &impl Backend) {
-    let first = at.ledger().claim(who("first")).unwrap();
-    let patient = at.patient();
-    let second = thread::spawn(move || patient.claim(who("second")).map(|claim| claim.epoch()));
-    drop(first);
-    assert_eq!(second.join().unwrap().unwrap(), 2);
-}
-
-pub(crate) fn many_writers_take_turns(at: &impl Backend) {
-    const WRITERS: u64 = 6;
-    const TURNS: u64 = 4;
-    let writing: Vec<_> = (0..WRITERS)
-        .map(|_| {
-            let ledger = at.patient();
-            thread::spawn(move || {
-                for _ in 0..TURNS {
-                    let (mut writer, _) = open_all(ledger.as_ref()).unwrap();
-                    append(writer.as_mut(), 2);
-                    writer.sync().unwrap();
-                }
-            })
-        })
-        .collect();
-    for thread in writing {
-        thread.join().unwrap();
-    }
-    let (writer, read) = open_all(at.ledger().as_ref()).unwrap();
-    assert_eq!((read, writer.epoch()), (lines(WRITERS * TURNS * 2), WRITERS * TURNS + 1));
-}
-
-pub(crate) fn a_forced_lock_fences_the_old_writer(at: &impl Backend) {
-    at.ledger().force().unwrap();
-    let (mut old, _) = open_all(at.ledger().as_ref()).unwrap();
-    append(old.as_mut(), 1);
-    at.ledger().force().unwrap();
-    assert!(matches!(old.heartbeat(), Err(LedgerError::Fenced { .. })));
-    let (mut new, read) = open_all(at.ledger().as_ref()).unwrap();
-    assert_eq!((read, new.epoch() > old.epoch()), (lines(1), true));
-
-    // What the old one has not synced is not to be acted upon.
-    assert!(matches!(old.sync(), Err(LedgerError::Fenced { .. })));
-    assert!(matches!(old.append(2, &line(2)), Err(LedgerError::Poisoned { .. })));
-    drop(old);
-    assert!(at.ledger().holder().is_some());
-    append(new.as_mut(), 1);
-    new.sync().unwrap();
-    assert_eq!(read_all(at.ledger().as_ref()).0, lines(2));
-
-    let before = at.bytes();
-    at.ledger().force().unwrap();
-    assert!(matches!(new.append(3, &line(3)), Err(LedgerError::Fenced { .. })));
-    assert_eq!(at.bytes(), before);
-}
-
-pub(crate) fn the_epoch_rises_with_every_claim(at: &impl Backend) {
-    for epoch in 1..=3 {
-        let claim = at.ledger().claim(who("claims")).unwrap();
-        assert_eq!(claim.epoch(), epoch);
-        let mut writer = claim.writer(Head::EMPTY).unwrap();
-        assert_eq!(writer.epoch(), epoch);
-        writer.heartbeat().unwrap();
-    }
-    at.ledger().force().unwrap();
-    assert_eq!(at.ledger().claim(who("claims")).unwrap().epoch(), 4);
-}
-
-pub(crate) fn a_torn_tail_is_set_aside_at_every_byte(at: &impl Backend) {
-    let (bytes, heads) = written(3);
-    let whole = usize::try_from(heads[2].bytes).unwrap();
-    for end in whole..bytes.len() {
-        at.overwrite(&bytes[..end]);
-        let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
-        assert_eq!((read, writer.head()), (lines(2), heads[2]));
-        assert_eq!(at.bytes(), bytes[..whole], "cut at {end}");
-        match writer.torn() {
-            None => assert_eq!(end, whole),
-            Some(Torn { bytes: count, file }) => {
-                assert_eq!(*count, (end - whole) as u64);
-                assert_eq!(at.set_aside(file), bytes[whole..end]);
-            }
-        }
-        append(writer.as_mut(), 1);
-        assert_eq!(at.bytes(), bytes);
-    }
-}
-
-pub(crate) fn a_line_torn_twice_keeps_both(at: &impl Backend) {
-    let torn = |tail: &[u8]| {
-        at.overwrite(tail);
-        open_all(at.ledger().as_ref()).unwrap().0.torn().cloned().unwrap().file
-    };
-    assert_eq!(torn(b"{\"seq\":"), "torn-1.txt");
-    // The same again is what a crash between keeping and cutting leaves.
-    assert_eq!(torn(b"{\"seq\":"), "torn-1.txt");
-    assert_eq!(torn(b"{\"s"), "torn-1-2.txt");
-    assert_eq!(at.set_aside("torn-1.txt"), b"{\"seq\":");
-    assert_eq!(at.set_aside("torn-1-2.txt"), b"{\"s");
-}
-
-/// Reading and opening must both stop there, and nothing may change.
-fn assert_damaged(at: &impl Backend, bytes: &[u8], heads: &[Head], whole: usize) {
-    at.overwrite(bytes);
-    let (read, error) = read_all(at.ledger().as_ref());
-    assert_eq!(read, lines(whole as u64));
-    let Some(LedgerError::Damaged { line, byte, .. }) = error else { panic!("{error:?}") };
-    assert_eq!((line, byte), (whole as u64 + 1, heads[whole].bytes));
-    let opened = open_all(at.ledger().as_ref());
-    assert!(matches!(opened.err(), Some(LedgerError::Damaged { .. })));
-    assert_eq!(at.bytes(), bytes);
-}
-
-pub(crate) fn a_flipped_bit_is_found_at_every_byte(at: &impl Backend) {
-    let (bytes, heads) = written(3);
-    // Without its line feed the last line is torn, not damaged.
-    for index in 0..bytes.len() - 1 {
-        let mut flipped = bytes.clone();
-        flipped[index] ^= 1 << (index % 8);
-        let whole = heads.iter().filter(|head| head.bytes <= index as u64).count() - 1;
-        assert_damaged(at, &flipped, &heads, whole);
-    }
-}
-
-pub(crate) fn a_rewritten_line_is_found(at: &impl Backend) {
-    let (bytes, heads) = written(3);
-    let ends: Vec<_> = heads.iter().map(|head| usize::try_from(head.bytes).unwrap()).collect();
-    let text = String::from_utf8(bytes[ends[1]..ends[2] - 75].to_vec()).unwrap();
-    let rewritten = by_hand(&text.replace("ada", "bob"), &heads[1].sum);
-    assert_eq!(rewritten.len(), ends[2] - ends[1]);
-    // Its own sum is right, so that it is the next line which does not fit.
-    let forged = [&bytes[..ends[1]], &rewritten, &bytes[ends[2]..]].concat();
-    at.overwrite(&forged);
-    let (read, error) = read_all(at.ledger().as_ref());
-    assert_eq!(read.len(), 2);
-    let Some(LedgerError::Damaged { line, byte, .. }) = error else { panic!("{error:?}") };
-    assert_eq!((line, byte), (3, heads[2].bytes));
-}
-
-pub(crate) fn lines_out_of_order_are_found(at: &impl Backend) {
-    let (bytes, heads) = written(3);
-    let ends: Vec<_> = heads.iter().map(|head| usize::try_from(head.bytes).unwrap()).collect();
-    let part = |number: usize| &bytes[ends[number - 1]..ends[number]];
-    assert_damaged(at, &[part(1), part(3)].concat(), &heads, 1);
-    assert_damaged(at, &[part(1), part(3), part(2)].concat(), &heads, 1);
-    assert_damaged(at, &[part(1), part(2), part(2)].concat(), &heads, 2);
-    assert_damaged(at, &[part(2), part(3)].concat(), &heads, 0);
-    assert_damaged(at, &[part(1), b"\n", part(2)].concat(), &heads, 1);
-    // The chain is right, the number is not.
-    let skipped = by_hand(
-        r#"{"seq":3,"at":"2026-11-15T02:30:50.123Z","v":1,"by":{"actor":{"is":"supervisor"}},"events":[]"#,
-        &heads[1].sum,
-    );
-    assert_damaged(at, &[part(1), &skipped].concat(), &heads, 1);
-}
-
-/// Puts a second line of these words after a good first one, and reads and opens it.
-fn second_line(at: &impl Backend, version: u32, more: &str, events: &str) -> LedgerError {
-    let (first, heads) = written(1);
-    let text = format!(
-        r#"{{"seq":2,"at":"2026-11-15T02:30:50.123Z","v":{version},"by":{{"actor":{{"is":"supervisor"}}}},{more}"events":{events}"#
-    );
-    let bytes = [first, by_hand(&text, &heads[1].sum)].concat();
-    at.overwrite(&bytes);
-    let (read, error) = read_all(at.ledger().as_ref());
-    assert_eq!(read, lines(1), "the run is readable up to there");
-    let opened = open_all(at.ledger().as_ref()).err().unwrap();
-    let error = error.unwrap();
-    assert_eq!(opened.to_string(), error.to_string());
-    assert_eq!(at.bytes(), bytes, "and is not written");
-    error
-}
-
-pub(crate) fn an_unknown_kind_stops_the_reading_there(at: &impl Backend) {
-    for events in [
-        r#"[{"kind":"moon_landed","data":{"where":"there"}}]"#,
-        r#"[{"kind":"run_resumed"},{"kind":"moon_landed"}]"#,
-        r#"[{"data":{"deep":[{"er":1}]},"kind":"moon_landed"}]"#,
-    ] {
-        let error = second_line(at, 1, "", events);
-        let LedgerError::UnknownKind { line, kind, .. } = error else { panic!("{error}") };
-        assert_eq!((line, kind.as_str()), (2, "moon_landed"));
-    }
-}
-
-pub(crate) fn an_unknown_word_inside_an_event_counts_as_an_unknown_kind(at: &impl Backend) {
-    let events = r#"[{"kind":"stop_asked","data":{"attempt":"a1","cause":"boredom"}}]"#;
-    let error = second_line(at, 1, "", events);
-    let LedgerError::UnknownKind { kind, .. } = error else { panic!("{error}") };
-    assert_eq!(kind, "boredom");
-}
-
-pub(crate) fn unknown_fields_are_tolerated(at: &impl Backend) {
-    let (first, heads) = written(1);
-    let text = concat!(
-        r#"{"seq":2,"new":{"sum":"x"},"at":"2026-11-15T02:30:50.123Z","v":1,"#,
-        r#""by":{"actor":{"is":"supervisor","new":1},"new":[]},"#,
-        r#""events":[{"kind":"run_paused","data":{"reason":"r","new":null},"new":true}],"later":1"#,
-    );
-    at.overwrite(&[first, by_hand(text, &heads[1].sum)].concat());
-    let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
-    assert_eq!(read[1].events.len(), 1);
-    append(writer.as_mut(), 1);
-    assert_eq!(read_all(at.ledger().as_ref()).0.len(), 3);
-}
-
-pub(crate) fn a_newer_version_is_refused(at: &impl Backend) {
-    for (version, events) in [(2, "[]"), (9, r#"[{"kind":"moon_landed"}]"#), (2, r#"{"all":1}"#)] {
-        let error = second_line(at, version, "", events);
-        let LedgerError::NewerVersion { line, version: found, .. } = error else {
-            panic!("{error}")
-        };
-        assert_eq!((line, found), (2, version));
-    }
-}
-
-pub(crate) fn a_whole_line_that_is_none_is_damage(at: &impl Backend) {
-    for (more, events) in [
-        ("", "[1]"),
-        ("", r#"[{"kind":"run_paused"}]"#),
-        ("", r#"[{"data":{}}]"#),
-        (r#""seq":2,"#, "[]"),
-    ] {
-        let error = second_line(at, 1, more, events);
-        assert!(matches!(error, LedgerError::Damaged { line: 2, .. }), "{error}");
-    }
-}
-
 pub(crate) fn a_full_disk_poisons_and_leaves_a_torn_tail(at: &impl Backend) {
     let (bytes, heads) = written(2);
     for room in [0, 1, 10, heads[2].bytes - heads[1].bytes - 1] {
@@ -577,6 +338,7 @@ pub(crate) fn a_missing_run_is_named(at: &impl Backend) {
     assert_eq!(at.ledger().holder(), None);
 }
 
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 pub(crate) fn a_read_only_run_can_be_read(at: &impl Backend) {
     at.overwrite(&written(2).0);
     if !at.make_read_only() {

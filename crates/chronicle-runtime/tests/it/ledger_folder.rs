@@ -4,6 +4,8 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use chronicle_runtime::ledger::{
@@ -47,6 +49,24 @@ fn holds_a_ledger_until_killed() {
     append(writer.as_mut(), 3);
     println!("holding");
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+/// Between its start and its becoming another program, a child has every file open that we have.
+#[test]
+fn a_child_being_started_does_not_keep_the_lock() {
+    let at = InFolder::new();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let claims: Result<Vec<_>, _> =
+            (0..300).map(|_| at.ledger().claim(who("claims")).map(|claim| claim.epoch())).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(claims.unwrap().len(), 300);
+    });
 }
 
 fn beat(at: &InFolder, age: Duration) {

@@ -3,5 +3,8 @@
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;
+mod ledger_contract_damage;
+mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledger_speed;

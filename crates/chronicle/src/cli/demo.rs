@@ -1,0 +1,161 @@
+//! `chronicle demo`.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use chronicle_core::event::Event;
+use chronicle_core::words;
+use chronicle_runtime::handle;
+use chronicle_runtime::process::{Show, beside, tool};
+use chronicle_runtime::project::{Project, RunFolder};
+use clap::Args;
+
+use super::{Setting, audit, log, say_json};
+use crate::demo;
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// How long to wait for the moment to kill, before something must be wrong.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often the ledger is looked at for that moment.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// See a whole workflow run, its supervisor killed in the middle, and the run go on
+///
+/// Makes a throw-away project in the temporary folder and runs a three-phase workflow there with
+/// the scripted agent, which needs no model and no network. Its edits and processes are real.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {}
+
+pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure> {
+    let stage = Stage::set(setting)?;
+    stage.title("A three-phase workflow starts on the scripted agent:");
+    let mut supervisor = stage.chronicle(&[
+        "run",
+        demo::WORKFLOW,
+        demo::TASK,
+        "--agent",
+        &format!("scripted:{}", demo::SCRIPT),
+    ])?;
+    let folder = stage.wait_for_first_edit(&mut supervisor)?;
+    stage.kill(&mut supervisor)?;
+    stage
+        .title("Nobody drives the run now. Its ledger has every fact, so it goes on where it was:");
+    let status = stage
+        .chronicle(&["resume"])?
+        .wait()
+        .map_err(|error| Failure::internal("the resumed run cannot be waited for", &error))?;
+    stage.show(setting, &folder)?;
+    Ok(if status.success() { Exit::Done } else { Exit::RunFailed })
+}
+
+/// The throw-away project, and what is said about it.
+struct Stage {
+    project: PathBuf,
+    agent_home: PathBuf,
+    chronicle: PathBuf,
+    paint: Paint,
+    show: Show,
+}
+
+impl Stage {
+    fn set(setting: &Setting) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new()
+            .prefix("chronicle-demo-")
+            .tempdir()
+            .map_err(|error| Failure::internal("no temporary folder can be made", &error))?
+            .keep();
+        let (project, agent_home) = (folder.join("project"), folder.join("agent-home"));
+        demo::write_project(&project)
+            .map_err(|error| Failure::internal("the demo's files cannot be written", &error))?;
+        // A demo without git is a demo all the same.
+        for argv in [&["git", "init", "--quiet"][..], &["git", "add", "--all"]] {
+            let _ = tool(argv, &project);
+        }
+        let chronicle = setting.asker.chronicle.clone();
+        let show = if setting.json { Show::Talk } else { Show::Both };
+        Ok(Self { project, agent_home, chronicle, paint: Paint::stderr(), show })
+    }
+
+    fn title(&self, text: &str) {
+        terminal::talk(&format!("\n{}\n", self.paint.ink(Ink::Strong, text)));
+    }
+
+    fn chronicle(&self, args: &[&str]) -> Result<Child, Failure> {
+        let program = self.chronicle.as_os_str();
+        let argv: Vec<&OsStr> =
+            std::iter::once(program).chain(args.iter().map(OsStr::new)).collect();
+        let env = [("CHRONICLE_SCRIPTED_HOME", self.agent_home.as_os_str())];
+        beside(&argv, &self.project, &env, self.show)
+            .map_err(|error| Failure::internal("a supervisor cannot be started", &error))
+    }
+
+    /// Until the worker of the second phase has changed a file, and is in the middle of its work.
+    fn wait_for_first_edit(&self, supervisor: &mut Child) -> Result<RunFolder, Failure> {
+        let project = Project::at(&self.project);
+        let deadline = Instant::now() + PATIENCE;
+        let mut follow = None;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = supervisor.try_wait() {
+                return Err(Failure::new(
+                    Exit::Internal,
+                    format!("the demo's run ended early: {status}"),
+                ));
+            }
+            if follow.is_none() {
+                let folder = project.runs().into_iter().next();
+                follow = folder.map(|folder| (handle::follow(&folder), folder, false));
+            }
+            if let Some((follow, folder, second)) = &mut follow {
+                // A ledger that is not there yet is looked for again.
+                for entry in follow.poll().unwrap_or_default() {
+                    match &entry.event {
+                        Event::PhaseEntered { place } => {
+                            *second = place.as_str() == "implementation"
+                        }
+                        Event::FileChanged { .. } if *second => return Ok(folder.clone()),
+                        _ => {}
+                    }
+                }
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(Failure::new(Exit::Internal, "the demo's run made no progress"))
+    }
+
+    fn kill(&self, supervisor: &mut Child) -> Result<(), Failure> {
+        let pid = supervisor.id();
+        supervisor
+            .kill()
+            .and_then(|()| supervisor.wait())
+            .map_err(|error| Failure::internal("the demo's supervisor cannot be killed", &error))?;
+        let text = format!("kill -9 {pid}: the supervisor is dead, in the middle of a phase.");
+        terminal::talk(&format!("\n{}", self.paint.ink(Ink::Bad, &text)));
+        Ok(())
+    }
+
+    fn show(&self, setting: &Setting, folder: &RunFolder) -> Result<(), Failure> {
+        if setting.json {
+            return say_json(&handle::view(folder)?.0);
+        }
+        self.title("What happened, as the ledger tells it (chronicle log):");
+        log::say_all(setting, folder)?;
+        self.title("Is the record whole, is anything left behind? (chronicle audit):");
+        audit::say(&handle::audit(folder)?, folder.id.short());
+        self.title("Look at it yourself:");
+        terminal::say(&next_steps(&self.project, folder));
+        Ok(())
+    }
+}
+
+fn next_steps(project: &Path, folder: &RunFolder) -> String {
+    let (project, run) = (project.display(), words::one_line(folder.id.short()));
+    format!(
+        "  cd {project}\n  chronicle status {run}\n  chronicle log {run} --tools\n  \
+         cat .chronicle/workflows/feature.yaml demo-script.yaml\n  \
+         chronicle run feature \"your own task\" --agent scripted:demo-script.yaml"
+    )
+}

@@ -1,0 +1,150 @@
+//! Staying with a run that this process drives: progress, Ctrl-C, and how it came to rest.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use chronicle_core::input::{Answer, Command};
+use chronicle_core::state::Status;
+use chronicle_core::view::{RunView, TimelineEntry};
+use chronicle_core::words;
+use chronicle_runtime::driver::Finish;
+use chronicle_runtime::handle::{self, Driven, Remote, Update};
+use chronicle_runtime::project::RunFolder;
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::{Setting, say_json, status};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// How often the line at the bottom is drawn anew.
+const REDRAW: Duration = Duration::from_millis(120);
+
+/// Drives a run from that command on until it comes to rest, and shows it meanwhile.
+pub(super) fn stay(
+    setting: &Setting,
+    folder: &RunFolder,
+    command: Command,
+) -> Result<Exit, Failure> {
+    let (updates, news) = channel();
+    let (driven, answer) = handle::drive(folder, &setting.asker, command, updates)?;
+    if let Answer::Refused(why) = answer {
+        driven.remote().quit();
+        driven.join()?;
+        return Err(Failure::usage(why)
+            .hint(format!("chronicle status {} shows how it stands", folder.id.short())));
+    }
+    listen(driven.remote(), folder)?;
+    let mut screen = Screen::new();
+    watch(&driven, &news, &mut screen);
+    let finish = driven.join()?;
+    screen.close();
+    closing(setting, folder, finish)
+}
+
+/// The first signal pauses, the second stops at once.
+fn listen(remote: Remote, folder: &RunFolder) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| Failure::internal("signals cannot be caught", &error))?;
+    let run = folder.id.short().to_owned();
+    let listen = move || {
+        for (count, _) in signals.forever().enumerate() {
+            if count > 0 {
+                remote.quit();
+                continue;
+            }
+            terminal::talk("\nPausing: the worker is being stopped. Ctrl-C again stops at once.");
+            let remote = remote.clone();
+            let reason = "interrupted from the keyboard".to_owned();
+            let ask = move || drop(remote.submit(Command::Pause { reason }));
+            if std::thread::Builder::new().spawn(ask).is_err() {
+                terminal::talk(&format!("Stopping. Go on with: chronicle resume {run}"));
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)
+        .map(drop)
+        .map_err(|error| Failure::internal("no thread for signals", &error))
+}
+
+fn watch(driven: &Driven, news: &Receiver<Update>, screen: &mut Screen) {
+    loop {
+        match news.recv_timeout(REDRAW) {
+            Ok(Update::Happened(entries)) => screen.happened(&entries),
+            Ok(Update::Now(view)) => screen.view = Some(*view),
+            Err(RecvTimeoutError::Timeout) => screen.draw(driven),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Lines that scroll, and on a terminal one line that moves.
+struct Screen {
+    paint: Paint,
+    bar: Option<ProgressBar>,
+    began: Instant,
+    view: Option<RunView>,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let bar = terminal::is_watched().then(|| {
+            let bar = ProgressBar::new_spinner();
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        Self { paint: Paint::stderr(), bar, began: Instant::now(), view: None }
+    }
+
+    fn happened(&self, entries: &[TimelineEntry]) {
+        for entry in entries.iter().filter(|entry| !entry.detail) {
+            let time = self.paint.ink(Ink::Dim, &terminal::clock(entry.at));
+            let line = format!("{time}  {}", entry.text);
+            match &self.bar {
+                Some(bar) => bar.suspend(|| terminal::talk(&line)),
+                None => terminal::talk(&line),
+            }
+        }
+    }
+
+    /// Place, elapsed time, tokens, and what the worker did last.
+    fn draw(&self, driven: &Driven) {
+        let (Some(bar), Some(view)) = (&self.bar, &self.view) else { return };
+        let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut parts = vec![
+            view.working.first().map_or("…", |attempt| attempt.place.as_str()).to_owned(),
+            words::duration(elapsed),
+            format!("{} tokens", words::thousands(view.spent.tokens)),
+        ];
+        let activity = view.working.first().and_then(|row| driven.activities.of(row.attempt));
+        parts.extend(activity.map(|activity| words::one_line(&activity.last)));
+        bar.set_message(parts.join(" · "));
+        bar.tick();
+    }
+
+    fn close(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {
+    let (view, _) = handle::view(folder)?;
+    if setting.json {
+        say_json(&view)?;
+    } else {
+        status::say(&view);
+    }
+    Ok(match finish {
+        Finish::Quit | Finish::Rests(Status::Paused | Status::Running) => Exit::Interrupted,
+        Finish::Rests(Status::Done) => Exit::Done,
+        Finish::Rests(Status::Cancelled) => Exit::RunFailed,
+        Finish::Rests(Status::Waiting) => Exit::Waiting,
+    })
+}

@@ -1,0 +1,77 @@
+//! `chronicle log`.
+
+use std::time::Duration;
+
+use chronicle_core::view::TimelineEntry;
+use chronicle_runtime::handle;
+use chronicle_runtime::project::RunFolder;
+use clap::Args;
+
+use super::Setting;
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// How often a ledger that grows is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Show what happened in a run, from its ledger
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle log                    the newest run
+  chronicle log 5f3a9c1e --follow  go on as it happens, until the run rests
+  chronicle log --json | jq -r .event.kind")]
+pub(super) struct LogArgs {
+    /// The run; the newest when omitted
+    run: Option<String>,
+
+    /// Go on as it happens, for as long as a supervisor lives
+    #[arg(short, long)]
+    follow: bool,
+
+    /// Also show tool calls, file changes and usage
+    #[arg(long)]
+    tools: bool,
+
+    /// Begin after this line of the ledger
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    since: u64,
+}
+
+pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure> {
+    let folder = setting.run(args.run.as_deref())?;
+    let mut follow = handle::follow(&folder);
+    loop {
+        // Asked before the look: what was written before it went away is still shown.
+        let more = args.follow && follow.is_supervised();
+        for entry in follow.poll()? {
+            let wanted = entry.seq > args.since && (args.tools || setting.json || !entry.detail);
+            if wanted && !terminal::say(&line(setting, &entry)?) {
+                return Ok(Exit::Done);
+            }
+        }
+        if !more {
+            return Ok(Exit::Done);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Prints the whole of a run for people, without its details.
+pub(super) fn say_all(setting: &Setting, folder: &RunFolder) -> Result<(), Failure> {
+    for entry in handle::follow(folder).poll()?.iter().filter(|entry| !entry.detail) {
+        terminal::say(&line(setting, entry)?);
+    }
+    Ok(())
+}
+
+/// One entry: a sentence, or with `--json` an object on a line of its own.
+fn line(setting: &Setting, entry: &TimelineEntry) -> Result<String, Failure> {
+    if setting.json {
+        return serde_json::to_string(entry)
+            .map_err(|error| Failure::internal("an event cannot be put into JSON", &error));
+    }
+    let paint = Paint::stdout();
+    let place = format!("{:>5}  {}", entry.seq, terminal::clock(entry.at));
+    Ok(format!("{}  {}", paint.ink(Ink::Dim, &place), entry.text))
+}

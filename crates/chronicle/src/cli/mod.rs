@@ -1,0 +1,165 @@
+//! The command line: one file per command, its help text the doc comment of its arguments.
+
+mod answer;
+mod audit;
+mod completions;
+mod demo;
+mod live;
+mod log;
+mod problems;
+mod resume;
+mod run;
+mod runs;
+mod status;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use chronicle_runtime::handle::Asker;
+use chronicle_runtime::project::{FindError, Project, RunFolder};
+use clap::{Parser, Subcommand};
+
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Runs long coding-agent workflows that survive anything
+///
+/// Every fact is on disk before anything acts on it. Kill any process at any time: `chronicle
+/// resume` goes on exactly where it was.
+#[derive(Debug, Parser)]
+#[command(
+    name = "chronicle",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 run failed or cancelled, 2 usage, 3 definition invalid, \
+    4 waiting for a person,\n5 another supervisor has the run, 6 ledger damaged, 70 internal, 130 interrupted.\n\n\
+    Try it:  chronicle demo"
+)]
+struct Cli {
+    /// Work on the project in this folder instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+
+    /// Print the result as JSON on standard output
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::DemoArgs),
+    Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
+    Runs(runs::RunsArgs),
+    Status(status::StatusArgs),
+    Log(log::LogArgs),
+    Audit(audit::AuditArgs),
+    Approve(answer::ApproveArgs),
+    Reject(answer::RejectArgs),
+    Retry(answer::RetryArgs),
+    Go(answer::GoArgs),
+    Cancel(answer::CancelArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// What every command needs to know.
+pub(crate) struct Setting {
+    pub(crate) project: Project,
+    pub(crate) json: bool,
+    pub(crate) asker: Asker,
+}
+
+/// Reads the command line and does what it says.
+pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors, and a reader that has gone away is none either.
+            let _ = error.print();
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            return exit.into();
+        }
+    };
+    match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            terminal::talk(&failure.to_string());
+            failure.exit.into()
+        }
+    }
+}
+
+fn setting(cli: &Cli) -> Result<Setting, Failure> {
+    let from = match &cli.project {
+        Some(folder) => folder.canonicalize().map_err(|error| {
+            Failure::usage(format!("there is no folder `{}`: {error}", folder.display()))
+        })?,
+        None => std::env::current_dir()
+            .map_err(|error| Failure::internal("the current folder cannot be found", &error))?,
+    };
+    let project = match &cli.project {
+        Some(_) => Project::at(from),
+        None => Project::find(&from),
+    };
+    let who = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    let asker = Asker {
+        who: who.unwrap_or_else(|_| "somebody".to_owned()),
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        chronicle: chronicle_runtime::process::own_executable(),
+    };
+    Ok(Setting { project, json: cli.json, asker })
+}
+
+fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::Run(args) => run::cmd_run(setting, &args),
+        Command::Resume(args) => resume::cmd_resume(setting, &args),
+        Command::Runs(args) => runs::cmd_runs(setting, &args),
+        Command::Status(args) => status::cmd_status(setting, &args),
+        Command::Log(args) => log::cmd_log(setting, &args),
+        Command::Audit(args) => audit::cmd_audit(setting, &args),
+        Command::Approve(args) => answer::cmd_approve(setting, args),
+        Command::Reject(args) => answer::cmd_reject(setting, args),
+        Command::Retry(args) => answer::cmd_retry(setting, args),
+        Command::Go(args) => answer::cmd_go(setting, args),
+        Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Completions(args) => completions::cmd_completions(&args),
+    }
+}
+
+impl Setting {
+    /// The run that was named, else the newest.
+    fn run(&self, text: Option<&str>) -> Result<RunFolder, Failure> {
+        let newest = || {
+            let empty = FindError::Empty { project: self.project.root().to_owned() };
+            self.project.runs().into_iter().next().ok_or(empty)
+        };
+        Ok(text.map_or_else(newest, |text| self.project.find_run(text))?)
+    }
+}
+
+/// Prints a value as JSON.
+fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::internal("the result cannot be put into JSON", &error))?;
+    terminal::say(&text);
+    Ok(())
+}
+
+/// A worker is not a person: what only a person may say is refused from inside an attempt.
+fn only_for_people() -> Result<(), Failure> {
+    match std::env::var("CHRONICLE_ATTEMPT") {
+        Err(_) => Ok(()),
+        Ok(attempt) => Err(Failure::usage(format!(
+            "this is a person's command, and {attempt} is a worker"
+        ))
+        .hint("leave your phase with the tool `workflow_transition`; a person decides the rest")),
+    }
+}

@@ -1,0 +1,46 @@
+//! Problems of a definition, shown where they are.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use chronicle_core::workflow::{Loaded, Problem, Severity};
+
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Shows every problem; an error among them means that the definition cannot be used.
+pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
+    for problem in &loaded.problems {
+        terminal::talk(&render(loaded, problem));
+        terminal::talk("");
+    }
+    if loaded.is_usable() {
+        return Ok(());
+    }
+    let errors = loaded.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let count = errors.count();
+    let name = loaded.sources.first().map_or("", |source| source.name.as_str());
+    let what = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+    Err(Failure::new(Exit::Definition, format!("`{name}` cannot be run: {what}"))
+        .hint("mend what is marked above, then try again"))
+}
+
+fn render(loaded: &Loaded, problem: &Problem) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let source = loaded.sources.iter().find(|source| source.name == problem.file);
+    let mut group = Group::with_title(level.primary_title(&problem.message).id(problem.code));
+    if let (Some(source), Some(span)) = (source, &problem.span) {
+        let mark = AnnotationKind::Primary.span(span.clone());
+        group = group.element(Snippet::source(&source.text).path(&problem.file).annotation(mark));
+    } else {
+        group = group.element(annotate_snippets::Origin::path(&problem.file));
+    }
+    if let Some(hint) = &problem.hint {
+        group = group.element(Level::HELP.message(hint));
+    }
+    let renderer = if terminal::has_colours() { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
+}

@@ -1,0 +1,70 @@
+//! `chronicle resume`.
+
+use chronicle_core::input::Command;
+use chronicle_core::state::Status;
+use chronicle_core::words;
+use chronicle_runtime::handle;
+use chronicle_runtime::project::RunFolder;
+use clap::Args;
+
+use super::{Setting, live, only_for_people};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+
+/// Go on with a run that was paused, interrupted, killed, or answered
+///
+/// Whatever its old supervisor left running is ended first. Work that was done is not done again:
+/// a worker that was interrupted goes on in its own session.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle resume             the newest run that can go on
+  chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows")]
+pub(super) struct ResumeArgs {
+    /// The run; the newest that can go on when omitted
+    run: Option<String>,
+}
+
+pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
+    only_for_people()?;
+    let folder = match &args.run {
+        Some(text) => setting.project.find_run(text)?,
+        None => newest(setting)?,
+    };
+    let (view, _) = handle::view(&folder)?;
+    match view.status {
+        Status::Done | Status::Cancelled => {
+            let over = format!("run {} is over: {}", view.short, view.standing);
+            return Err(Failure::usage(over)
+                .hint(format!("chronicle log {} shows what happened", view.short)));
+        }
+        Status::Waiting => {
+            let failure = Failure::new(
+                Exit::Waiting,
+                format!("run {} waits for a person: {}", view.short, about(&view)),
+            );
+            return Err(match view.next.first() {
+                Some(next) => failure.hint(next.clone()),
+                None => failure,
+            });
+        }
+        Status::Running | Status::Paused => {}
+    }
+    live::stay(setting, &folder, Command::Resume)
+}
+
+fn about(view: &chronicle_core::view::RunView) -> String {
+    view.needs_you.first().map_or_else(String::new, |gate| words::one_line(&gate.about))
+}
+
+/// The newest run that should work and that nobody drives.
+fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
+    let can_go_on = |folder: &RunFolder| {
+        handle::row(folder).is_ok_and(|row| {
+            matches!(row.status, Status::Running | Status::Paused) && !handle::is_supervised(folder)
+        })
+    };
+    let found = setting.project.runs().into_iter().find(can_go_on);
+    found.ok_or_else(|| {
+        Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
+    })
+}

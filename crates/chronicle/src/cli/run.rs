@@ -1,0 +1,147 @@
+//! `chronicle run`.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use chronicle_core::event::RunStarted;
+use chronicle_core::ids::RunId;
+use chronicle_core::input::Command;
+use chronicle_core::workflow::{Show, Workflow};
+use chronicle_runtime::{agents, discover};
+use clap::Args;
+
+use super::{Setting, live, problems};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+
+/// Longest task that is read from a file.
+const TASK_FILE_MAX: u64 = chronicle_core::limits::TASK_MAX as u64;
+
+/// Start a workflow on a task and stay with it
+///
+/// The run is supervised by this process until it is done, needs a person, or is interrupted.
+/// Ctrl-C once pauses it cleanly; twice stops it at once. `chronicle resume` goes on in every case.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
+  chronicle run ./review.yaml --task-file task.md --agent \"command:python3 my_agent.py\"
+  echo \"Fix the build\" | chronicle run bugfix --task-file - --agent scripted:fix.yaml")]
+pub(super) struct RunArgs {
+    /// A workflow's name, or the path of its file
+    name: String,
+
+    /// What is to be done
+    task: Option<String>,
+
+    /// Read the task from a file, or from standard input with `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    task_file: Option<PathBuf>,
+
+    /// The agent of phases that name none: `scripted:SCRIPT` or `command:PROGRAM ARGS`
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// The model of phases that name none
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
+    let loaded = discover::workflow(&setting.project, &args.name)?;
+    problems::judge(&loaded)?;
+    let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
+    let start = RunStarted {
+        run: new_id(),
+        task: task(args)?,
+        who: setting.asker.who.clone(),
+        project: setting.project.root().display().to_string(),
+        agent: args.agent.clone().unwrap_or_default(),
+        model: args.model.clone(),
+        workflows: loaded.workflows,
+        source,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    check_agents(setting, &start)?;
+    let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
+        let runs = setting.project.definitions().join("runs");
+        Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
+            .hint("make the project's folder writable for you, and make room on its disk")
+    })?;
+    live::stay(setting, &folder, Command::Start(Box::new(start)))
+}
+
+fn new_id() -> RunId {
+    RunId::new(chronicle_runtime::project::new_run_id())
+}
+
+fn task(args: &RunArgs) -> Result<String, Failure> {
+    let text = match (&args.task, &args.task_file) {
+        (Some(task), _) => task.clone(),
+        (None, Some(file)) => read_task(file)?,
+        (None, None) => String::new(),
+    };
+    if text.trim().is_empty() {
+        let again = format!("chronicle run {} \"what is to be done\"", args.name);
+        return Err(Failure::usage("there is no task").hint(again));
+    }
+    Ok(text)
+}
+
+fn read_task(file: &PathBuf) -> Result<String, Failure> {
+    let mut text = String::new();
+    let name = file.display();
+    let read = if file.as_os_str() == "-" {
+        std::io::stdin().take(TASK_FILE_MAX + 1).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file)
+            .and_then(|open| open.take(TASK_FILE_MAX + 1).read_to_string(&mut text))
+    };
+    read.map_err(|error| {
+        Failure::usage(format!("the task cannot be read from `{name}`: {error}"))
+    })?;
+    if text.len() as u64 > TASK_FILE_MAX {
+        return Err(Failure::usage(format!(
+            "the task in `{name}` is longer than {TASK_FILE_MAX} bytes"
+        ))
+        .hint("put the details into a file of the project, and name it in the task"));
+    }
+    Ok(text)
+}
+
+/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
+fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
+    if let Some(main) = start.workflows.first()
+        && main.show == Show::Workflows
+    {
+        return Err(Failure::usage(format!(
+            "`{}` can only be used inside other workflows: it says `show: workflows`",
+            main.key
+        )));
+    }
+    for workflow in &start.workflows {
+        for agent in agents_of(workflow, &start.agent) {
+            check_agent(setting, workflow, agent)?;
+        }
+    }
+    Ok(())
+}
+
+fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item = &'a str> {
+    let workers = workflow.phases.iter().filter(|phase| {
+        phase.run == chronicle_core::workflow::PhaseKind::Worker
+            && phase.id.as_str() != chronicle_core::ids::DONE
+    });
+    let of_workflow = workflow.agent.as_deref();
+    workers.map(move |phase| phase.agent.as_deref().or(of_workflow).unwrap_or(of_run))
+}
+
+fn check_agent(setting: &Setting, workflow: &Workflow, agent: &str) -> Result<(), Failure> {
+    if agent.is_empty() {
+        let again = format!("chronicle run {} … --agent scripted:SCRIPT.yaml", workflow.key);
+        return Err(Failure::usage(format!("no agent is named for workflow `{}`", workflow.key))
+            .hint(again));
+    }
+    agents::find(agent, setting.project.root())
+        .map(drop)
+        .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))
+}

@@ -1,0 +1,67 @@
+//! `chronicle runs`.
+
+use chronicle_core::view::RunRow;
+use chronicle_core::words;
+use chronicle_runtime::{clock, handle};
+use clap::Args;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// List the runs of this project, the newest first
+#[derive(Debug, Args)]
+pub(super) struct RunsArgs {}
+
+pub(super) fn cmd_runs(setting: &Setting, _: &RunsArgs) -> Result<Exit, Failure> {
+    let mut rows = Vec::new();
+    for folder in setting.project.runs() {
+        match handle::row(&folder) {
+            Ok(row) => rows.push(row),
+            // One bad run never hides the good ones.
+            Err(error) => {
+                terminal::talk(&format!("Run {} cannot be read: {error}", folder.id.short()))
+            }
+        }
+    }
+    if setting.json {
+        say_json(&rows)?;
+        return Ok(Exit::Done);
+    }
+    if rows.is_empty() {
+        terminal::talk("No runs here yet. Start one with: chronicle run NAME \"TASK\"");
+    }
+    for row in &rows {
+        if !terminal::say(&line(row)) {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn line(row: &RunRow) -> String {
+    let paint = Paint::stdout();
+    let places: Vec<&str> = row.places.iter().map(chronicle_core::ids::Place::as_str).collect();
+    let age = clock::now().0.saturating_sub(row.updated_at.0);
+    let needs =
+        if row.needs_you > 0 { format!("  needs you: {}", row.needs_you) } else { String::new() };
+    format!(
+        "{}  {}{}  {:<12} {:<16} {:>10} ago  {}{needs}",
+        paint.ink(Ink::Strong, &row.short),
+        paint.standing(row.standing),
+        " ".repeat(11usize.saturating_sub(row.standing.len())),
+        shorten(&row.workflow, 12),
+        shorten(&places.join(", "), 16),
+        words::duration(age),
+        shorten(&words::one_line(&row.task), 40),
+    )
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

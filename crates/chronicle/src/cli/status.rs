@@ -1,0 +1,104 @@
+//! `chronicle status`.
+
+use chronicle_core::view::{Mark, PhaseRow, RunView, Spent};
+use chronicle_core::{usage::Usage, words};
+use chronicle_runtime::handle;
+use clap::Args;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// Show how a run stands, and what to type next
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// The run; the newest when omitted
+    run: Option<String>,
+}
+
+pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, Failure> {
+    let folder = setting.run(args.run.as_deref())?;
+    let (view, newer) = handle::view(&folder)?;
+    if let Some(error) = newer {
+        terminal::talk(&format!("Shown as far as it can be read: {error}"));
+    }
+    if setting.json {
+        say_json(&view)?;
+    } else {
+        say(&view);
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints a run for people.
+pub(super) fn say(view: &RunView) {
+    let paint = Paint::stdout();
+    let mut lines = vec![
+        format!(
+            "{}  {}  {}: {}",
+            paint.ink(Ink::Strong, &view.short),
+            paint.standing(view.standing),
+            view.workflow,
+            words::one_line(&view.task)
+        ),
+        String::new(),
+    ];
+    for crumb in &view.breadcrumbs {
+        let frame =
+            if crumb.frame.is_empty() { String::new() } else { format!("{}: ", crumb.frame) };
+        lines.push(format!("  {frame}{}", crumb.text));
+    }
+    lines.push(String::new());
+    lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
+    lines.push(total(view));
+    for gate in &view.needs_you {
+        lines.push(String::new());
+        let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
+        lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
+    }
+    if let Some(reason) = &view.reason {
+        lines.push(String::new());
+        lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));
+    }
+    lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
+    terminal::say(&lines.join("\n"));
+}
+
+fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
+    let sign = match phase.mark {
+        Mark::Done => paint.ink(Ink::Good, "✓"),
+        Mark::Current => paint.ink(Ink::Busy, "●"),
+        Mark::Pending => paint.ink(Ink::Dim, "·"),
+    };
+    if phase.visits == 0 {
+        return format!("  {sign} {}", phase.place);
+    }
+    let attempts = if phase.attempts == 1 {
+        "1 attempt".to_owned()
+    } else {
+        format!("{} attempts", phase.attempts)
+    };
+    let facts = [attempts, spent(&phase.spent), words::duration(phase.active_ms)].join(", ");
+    let said = words::one_line(&phase.summary);
+    let said = if said.is_empty() { String::new() } else { format!("\n      {said}") };
+    format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
+}
+
+fn total(view: &RunView) -> String {
+    let attempts = if view.attempts == 1 {
+        "1 attempt".to_owned()
+    } else {
+        format!("{} attempts", view.attempts)
+    };
+    format!("\n  {attempts}, {}, {} of work", spent(&view.spent), words::duration(view.active_ms))
+}
+
+fn spent(spent: &Spent) -> String {
+    words::spent(&Usage {
+        input: spent.tokens,
+        usd_micros: spent.usd_micros,
+        unpriced: !spent.priced,
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,139 @@
+//! Why a command failed, in words: what, where, and the one thing to type next.
+
+use std::error::Error;
+use std::fmt;
+
+use chronicle_runtime::discover::DiscoverError;
+use chronicle_runtime::handle::HandleError;
+use chronicle_runtime::ledger::LedgerError;
+use chronicle_runtime::project::FindError;
+
+use crate::exit_code::Exit;
+
+/// A failure that a person reads.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// How the program ends.
+    pub(crate) exit: Exit,
+    message: String,
+    causes: Vec<String>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), causes: Vec::new(), hint: None }
+    }
+
+    /// The command line makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// We could not do our own work.
+    pub(crate) fn internal(message: impl Into<String>, source: &dyn Error) -> Self {
+        Self::new(Exit::Internal, message).caused_by(source)
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn caused_by(mut self, source: &dyn Error) -> Self {
+        let mut next = Some(source);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    fn of(exit: Exit, error: &dyn Error) -> Self {
+        let failure = Self::new(exit, error.to_string());
+        match error.source() {
+            Some(source) => failure.caused_by(source),
+            None => failure,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error: {}", self.message)?;
+        for cause in &self.causes {
+            write!(f, "\nCaused by: {cause}")?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\nHint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let exit = match &error {
+            LedgerError::Held { .. } | LedgerError::Fenced { .. } => Exit::Held,
+            LedgerError::Damaged { .. }
+            | LedgerError::Conflict { .. }
+            | LedgerError::Artifact { .. }
+            | LedgerError::UnknownKind { .. }
+            | LedgerError::NewerVersion { .. } => Exit::Damaged,
+            LedgerError::Missing { .. } => Exit::Usage,
+            LedgerError::Stale { .. }
+            | LedgerError::Poisoned { .. }
+            | LedgerError::TooLarge { .. }
+            | LedgerError::Unwritable { .. }
+            | LedgerError::Full { .. }
+            | LedgerError::Denied { .. }
+            | LedgerError::Io { .. } => Exit::Internal,
+        };
+        Self::of(exit, &error).hint(error.hint())
+    }
+}
+
+impl From<HandleError> for Failure {
+    fn from(error: HandleError) -> Self {
+        match error {
+            HandleError::Ledger(error) => error.into(),
+            HandleError::Driver { .. } => {
+                Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
+            }
+            HandleError::NotStarted { .. } => {
+                Self::of(Exit::Usage, &error).hint("its folder may be removed; start it anew")
+            }
+        }
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Self {
+        let hint = match &error {
+            FindError::None { .. } => "`chronicle runs` lists the runs there are",
+            FindError::Many { .. } => "give more of the id",
+            FindError::Empty { .. } => "start one with `chronicle run NAME \"TASK\"`",
+        };
+        Self::of(Exit::Usage, &error).hint(hint)
+    }
+}
+
+impl From<DiscoverError> for Failure {
+    fn from(error: DiscoverError) -> Self {
+        let failure = |exit| Self::of(exit, &error);
+        match &error {
+            DiscoverError::Unknown { known, .. } if known.is_empty() => failure(Exit::Usage)
+                .hint("write one as `.chronicle/workflows/NAME.yaml`, or try `chronicle demo`"),
+            DiscoverError::Unknown { known, .. } => {
+                failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
+            }
+            DiscoverError::Unreadable { .. } => {
+                failure(Exit::Definition).hint("give the path of a file that you may read")
+            }
+            DiscoverError::NotText { .. } => {
+                failure(Exit::Definition).hint("save the file as UTF-8 text")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What goes to the terminal: results to standard output, talk to standard error.
+//!
+//! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
+
+use std::io::{self, IsTerminal, Write};
+
+use chronicle_core::time::Millis;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Whether colours may be used there.
+fn colours(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// How a word is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ink {
+    Good,
+    Bad,
+    Busy,
+    Dim,
+    Strong,
+}
+
+/// Colours words, or not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    colours: bool,
+}
+
+impl Paint {
+    pub(crate) fn stdout() -> Self {
+        Self { colours: colours(&io::stdout()) }
+    }
+
+    pub(crate) fn stderr() -> Self {
+        Self { colours: colours(&io::stderr()) }
+    }
+
+    pub(crate) fn ink(self, ink: Ink, text: &str) -> String {
+        let code = match ink {
+            Ink::Good => "32",
+            Ink::Bad => "31",
+            Ink::Busy => "33",
+            Ink::Dim => "2",
+            Ink::Strong => "1",
+        };
+        if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// The word for a run's standing.
+    pub(crate) fn standing(self, word: &str) -> String {
+        let ink = match word {
+            "done" => Ink::Good,
+            "cancelled" | "interrupted" => Ink::Bad,
+            "running" => Ink::Strong,
+            _ => Ink::Busy,
+        };
+        self.ink(ink, word)
+    }
+}
+
+/// Writes a line of the result. False once nobody reads any more.
+pub(crate) fn say(line: &str) -> bool {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
+}
+
+/// Writes a line of talk.
+pub(crate) fn talk(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Whether a person watches the talk.
+pub(crate) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A time of the day where the person is.
+pub(crate) fn clock(at: Millis) -> String {
+    let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
+    match Timestamp::from_millisecond(ms) {
+        Ok(time) => time.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string(),
+        Err(_) => at.to_string(),
+    }
+}
+
+/// Whether talk may be coloured.
+pub(crate) fn has_colours() -> bool {
+    colours(&io::stderr())
+}

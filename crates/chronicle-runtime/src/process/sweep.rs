@@ -142,7 +142,11 @@ fn end_all(scan: impl Fn() -> Vec<Process>) -> Swept {
     let mut ended: BTreeSet<Process> = BTreeSet::new();
     let mut clean_scans = 0;
     loop {
-        let found = scan();
+        let mut found = scan();
+        // What was killed may show no cookie any more, and yet need a moment to go.
+        let going = ended.iter().filter(|one| table::read(one.pid) == Some(**one));
+        let going: Vec<Process> = going.copied().filter(|one| !found.contains(one)).collect();
+        found.extend(going);
         clean_scans = if found.is_empty() { clean_scans + 1 } else { 0 };
         if clean_scans >= CLEAN_SCANS || (Instant::now() >= deadline && !found.is_empty()) {
             return Swept { ended: count(ended.len()), survivors: count(found.len()) };

@@ -12,7 +12,7 @@ use chronicle_runtime::process::{KeeperEnd, Lines, start};
 use rustix::process::Signal;
 
 use super::process_yard::{
-    PATIENCE, Running, Yard, copy_of_tests, eventually, is_alive, order, signal,
+    PATIENCE, Running, Yard, copy_of_tests, eventually, is_alive, order, signal, state,
 };
 
 /// A stubborn tree: ignores TERM, a session of its own, and one without the cookie. Says the ids.
@@ -108,6 +108,7 @@ fn a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed() {
     let yard = Yard::new();
     let mut supervisor = Supervisor::start(&yard, PATIENCE);
     signal(supervisor.keeper, Signal::STOP);
+    eventually(&'T', || state(supervisor.keeper));
     supervisor.kill();
     // The kernel continues a stopped process group that has become an orphan.
     let swept = await_keeper(&yard.lock_file(), &yard.cookie, PATIENCE).unwrap();
@@ -145,8 +146,8 @@ fn a_frozen_supervisor_loses_its_lease() {
 #[test]
 fn a_lease_is_renewed() {
     let yard = Yard::new();
-    let mut order = yard.order("sleep 2; exit 4");
-    order.lease = Duration::from_millis(500);
+    let mut order = yard.order("sleep 3; exit 4");
+    order.lease = Duration::from_secs(1);
     assert_eq!(Running::start(&order).end(), super::process_yard::ended(4, 0));
 }
 
@@ -241,8 +242,9 @@ fn a_sweep_spares_other_cookies_and_takes_what_is_below() {
     let mut bystander = other.start("echo up; read line; exit 0");
     assert_eq!(bystander.line(), "up");
     let mut loose = std::process::Command::new("/bin/sh")
-        .args(["-c", "env -i sleep 1000 & echo $!; wait"])
+        .args(["-c", "env -i sleep 1000 & echo $!; wait; read line"])
         .env("CHRONICLE_COOKIE", &mine.cookie)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

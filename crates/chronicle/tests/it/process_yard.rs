@@ -140,8 +140,13 @@ pub(crate) fn eventually<T: PartialEq + Debug>(wanted: &T, look: impl Fn() -> T)
 
 /// Whether a process runs; one that has ended and waits to be reaped does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
+    !['Z', 'X', ' '].contains(&state(pid))
+}
+
+/// The letter that the kernel has for what a process does; blank if there is none.
+pub(crate) fn state(pid: u32) -> char {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or(' ')
 }
 
 pub(crate) fn signal(pid: u32, signal: Signal) {

@@ -19,6 +19,6 @@ fn main() -> ExitCode {
         Some("keeper") => process::keeper::main(&args),
         Some("keeper-exec") => process::keeper_exec(&args),
         Some("scripted-agent") => scripted::main(&args),
-        _ => cli::main(args),
+        _ => cli::main(&args),
     }
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod decide;
+mod decide_kinds;
+mod decide_people;
 mod properties;
 mod recover;
 mod workflow;

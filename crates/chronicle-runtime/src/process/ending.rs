@@ -74,7 +74,7 @@ impl Tree {
                     self.count_stray(*process);
                 }
             }
-            let is_clean = !self.reap() && found.is_empty();
+            let is_clean = !self.reap() && found.is_empty() && !self.is_stray_left();
             clean_scans = if is_clean { clean_scans + 1 } else { 0 };
             if clean_scans >= CLEAN_SCANS {
                 return 0;
@@ -98,6 +98,11 @@ impl Tree {
             }
         }
         found
+    }
+
+    /// What was killed may show no cookie any more, and yet need a moment to go.
+    fn is_stray_left(&self) -> bool {
+        self.strays.iter().any(|stray| table::read(stray.pid) == Some(*stray))
     }
 
     fn count_stray(&mut self, process: Process) {

@@ -72,6 +72,8 @@ fn keep() -> io::Result<()> {
     };
     // If nobody is there to hear it, everything has been ended all the same.
     let _ = line.say(&report);
+    // Whoever gets the lock may take it that this process is gone, so it lasts until the exit.
+    std::mem::forget(ready.lock);
     Ok(())
 }
 

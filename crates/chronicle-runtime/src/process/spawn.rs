@@ -101,8 +101,8 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     };
     let line = Line::new(socket, child, order.lease, order.cookie.clone());
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
-    leases::add(control.line())?;
     control.go().map_err(|source| not_ready(order, source))?;
+    leases::add(control.line())?;
     Ok(Kept { stdin: Some(ChildStdin::from(stdin)), stdout, stderr, control })
 }
 

@@ -90,8 +90,10 @@ pub fn await_keeper(
     };
     let mut swept = Swept::default();
     if !lock_within(&file, patience).map_err(failed)? {
-        swept = kill_holder(lock_file, cookie);
-        if !lock_within(&file, SWEEP_PATIENCE).map_err(failed)? {
+        let killed = kill_holder(lock_file, cookie);
+        let patience = killed.map_or(Duration::ZERO, |_| SWEEP_PATIENCE);
+        swept = killed.unwrap_or_default();
+        if !lock_within(&file, patience).map_err(failed)? {
             return Err(SweepError::StillHeld { path: lock_file.to_owned() });
         }
     }
@@ -116,17 +118,15 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
 
 /// Kills the keeper that the file names, if that very process still lives, and first all below it:
 /// once the keeper is dead nobody finds what cleared its environment.
-fn kill_holder(lock_file: &Path, cookie: &str) -> Swept {
-    let holder = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
+fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
+    let (pid, started) = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
         Entry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
         Entry::Keeper { .. } | Entry::Agent { .. } | Entry::CannotStart { .. } => None,
-    });
-    let keeper = holder
-        .and_then(|(pid, started)| table::read(pid).filter(|process| process.started == started));
-    let Some(keeper) = keeper else { return Swept::default() };
+    })?;
+    let keeper = table::read(pid).filter(|process| process.started == started)?;
     let swept = end_all(|| table::below(keeper.pid, &others()));
     let killed = u32::from(table::signal(keeper, Signal::KILL));
-    Swept { ended: swept.ended + killed, survivors: swept.survivors }
+    Some(Swept { ended: swept.ended + killed, survivors: swept.survivors })
 }
 
 /// Kills what is below a keeper once, without waiting.
@@ -142,7 +142,11 @@ fn end_all(scan: impl Fn() -> Vec<Process>) -> Swept {
     let mut ended: BTreeSet<Process> = BTreeSet::new();
     let mut clean_scans = 0;
     loop {
-        let found = scan();
+        let mut found = scan();
+        // What was killed may show no cookie any more, and yet need a moment to go.
+        let going = ended.iter().filter(|one| table::read(one.pid) == Some(**one));
+        let going: Vec<Process> = going.copied().filter(|one| !found.contains(one)).collect();
+        found.extend(going);
         clean_scans = if found.is_empty() { clean_scans + 1 } else { 0 };
         if clean_scans >= CLEAN_SCANS || (Instant::now() >= deadline && !found.is_empty()) {
             return Swept { ended: count(ended.len()), survivors: count(found.len()) };

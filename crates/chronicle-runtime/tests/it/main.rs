@@ -7,4 +7,3 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
-mod ledger_speed;

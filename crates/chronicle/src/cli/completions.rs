@@ -5,7 +5,6 @@ use clap_complete::Shell;
 
 use super::Cli;
 use crate::exit_code::Exit;
-use crate::failure::Failure;
 use crate::terminal;
 
 /// Print a completion script for a shell
@@ -18,9 +17,9 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn cmd_completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
+pub(super) fn cmd_completions(args: &CompletionsArgs) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "chronicle", &mut script);
     terminal::say(String::from_utf8_lossy(&script).trim_end());
-    Ok(Exit::Done)
+    Exit::Done
 }

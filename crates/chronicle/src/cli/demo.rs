@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
 /// How long to wait for the moment to kill, before something must be wrong.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often the ledger is looked at for that moment.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -86,10 +86,10 @@ impl Stage {
 
     fn chronicle(&self, args: &[&str]) -> Result<Child, Failure> {
         let program = self.chronicle.as_os_str();
-        let argv: Vec<&OsStr> =
+        let words: Vec<&OsStr> =
             std::iter::once(program).chain(args.iter().map(OsStr::new)).collect();
         let env = [("CHRONICLE_SCRIPTED_HOME", self.agent_home.as_os_str())];
-        beside(&argv, &self.project, &env, self.show)
+        beside(&words, &self.project, &env, self.show)
             .map_err(|error| Failure::internal("a supervisor cannot be started", &error))
     }
 
@@ -114,7 +114,7 @@ impl Stage {
                 for entry in follow.poll().unwrap_or_default() {
                     match &entry.event {
                         Event::PhaseEntered { place } => {
-                            *second = place.as_str() == "implementation"
+                            *second = place.as_str() == "implementation";
                         }
                         Event::FileChanged { .. } if *second => return Ok(folder.clone()),
                         _ => {}

@@ -76,8 +76,8 @@ pub(crate) struct Setting {
 }
 
 /// Reads the command line and does what it says.
-pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(&args) {
+pub(crate) fn main(args: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors, and a reader that has gone away is none either.
@@ -130,7 +130,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
-        Command::Completions(args) => completions::cmd_completions(&args),
+        Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn cmd_runs(setting: &Setting, _: &RunsArgs) -> Result<Exit, Failure>
             Ok(row) => rows.push(row),
             // One bad run never hides the good ones.
             Err(error) => {
-                terminal::talk(&format!("Run {} cannot be read: {error}", folder.id.short()))
+                terminal::talk(&format!("Run {} cannot be read: {error}", folder.id.short()));
             }
         }
     }

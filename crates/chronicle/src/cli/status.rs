@@ -74,24 +74,23 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
     if phase.visits == 0 {
         return format!("  {sign} {}", phase.place);
     }
-    let attempts = if phase.attempts == 1 {
-        "1 attempt".to_owned()
-    } else {
-        format!("{} attempts", phase.attempts)
-    };
-    let facts = [attempts, spent(&phase.spent), words::duration(phase.active_ms)].join(", ");
+    let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     let said = words::one_line(&phase.summary);
     let said = if said.is_empty() { String::new() } else { format!("\n      {said}") };
     format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
 }
 
 fn total(view: &RunView) -> String {
-    let attempts = if view.attempts == 1 {
-        "1 attempt".to_owned()
-    } else {
-        format!("{} attempts", view.attempts)
-    };
-    format!("\n  {attempts}, {}, {} of work", spent(&view.spent), words::duration(view.active_ms))
+    format!("\n  {} of work", facts(view.attempts, &view.spent, view.active_ms))
+}
+
+/// What a command phase spends is time alone.
+fn facts(attempts: usize, cost: &Spent, active_ms: u64) -> String {
+    let attempts =
+        if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+    let cost = (cost.tokens > 0).then(|| spent(cost));
+    let parts = std::iter::once(attempts).chain(cost).chain([words::duration(active_ms)]);
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn spent(spent: &Spent) -> String {

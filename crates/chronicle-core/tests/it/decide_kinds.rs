@@ -1,0 +1,656 @@
+//! Decisions about phases that no agent works on: commands, and workflows inside.
+
+use chronicle_core::ids::AttemptId;
+use chronicle_core::state::Status;
+use expect_test::expect;
+
+use crate::decide::check;
+
+#[test]
+fn commands_run_in_order_and_a_failure_needs_its_own_edge() {
+    check(
+        "
+name: Commands
+phases:
+  test: {run: command, commands: ['cargo build', 'cargo test'], next: [done], on: {fail: mend}}
+  mend: {next: [test]}
+",
+        "test 1: run 0 0; run 1 1
+         mend: go test",
+        expect![[r#"
+            run started: `Commands` on "the task"
+              workflow `main` entered
+              phase `test` entered
+              a1 started at `test` (shell)
+            a1's command 1 ended well
+            a1's command 2 failed with exit code 1
+            a1 failed at command 2
+              `test` left for `mend` (fail)
+              phase `mend` entered
+              a2 started at `mend` (scripted)
+            a2 leaves for `test`: "did it"
+            a2 ended
+              `mend` left for `test`
+              phase `test` entered
+              a3 started at `test` (shell)
+            a3's command 1 ended well
+            a3's command 2 ended well
+            a3 ran every command
+              `test` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_failed_command_without_an_edge_waits_for_a_person() {
+    check(
+        "{name: Commands, phases: {test: {run: command, commands: ['false']}}}",
+        "test 1: run 0 1\ng1: retry",
+        expect![[r#"
+            run started: `Commands` on "the task"
+              workflow `main` entered
+              phase `test` entered
+              a1 started at `test` (shell)
+            a1's command 1 failed with exit code 1
+            a1 failed at command 1
+              g1 waits at `test` for intervention: `test` cannot go on: the last attempt failed at command 1
+            g1 answered with `retry` by ann
+              a2 started at `test` (shell): asked for
+            a2's command 1 ended well
+            a2 ran every command
+              `test` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn commands_that_are_done_are_not_done_again_after_a_loss() {
+    let world = check(
+        "{name: Commands, phases: {test: {run: command, commands: [a, b, c]}}}",
+        "test: run 0 0; run 1 0; lost; run 2 0",
+        expect![[r#"
+            run started: `Commands` on "the task"
+              workflow `main` entered
+              phase `test` entered
+              a1 started at `test` (shell)
+            a1's command 1 ended well
+            a1's command 2 ended well
+            a1 was lost with its supervisor or keeper
+              a2 started at `test` (shell): the last attempt was lost
+            a2's command 1 ended well
+            a2's command 2 ended well
+            a2 was lost with its supervisor or keeper
+              a3 started at `test` (shell): the last attempt was lost
+            a3's command 1 ended well
+            a3's command 2 ended well
+            a3 was lost with its supervisor or keeper
+              a4 started at `test` (shell): the last attempt was lost
+            a4's command 1 ended well
+            a4's command 2 ended well
+            a4 was lost with its supervisor or keeper
+              a5 started at `test` (shell): the last attempt was lost
+            a5's command 1 ended well
+            a5's command 2 ended well
+            a5 was lost with its supervisor or keeper
+              a6 started at `test` (shell): the last attempt was lost
+            a6's command 1 ended well
+            a6's command 2 ended well
+            a6 was lost with its supervisor or keeper
+              a7 started at `test` (shell): the last attempt was lost
+            a7's command 1 ended well
+            a7's command 2 ended well
+            a7 was lost with its supervisor or keeper
+              a8 started at `test` (shell): the last attempt was lost
+            a8's command 1 ended well
+            a8's command 2 ended well
+            a8 was lost with its supervisor or keeper
+              a9 started at `test` (shell): the last attempt was lost
+            a9's command 1 ended well
+            a9's command 2 ended well
+            a9 was lost with its supervisor or keeper
+              a10 started at `test` (shell): the last attempt was lost
+            a10's command 1 ended well
+            a10's command 2 ended well
+            a10 was lost with its supervisor or keeper
+              a11 started at `test` (shell): the last attempt was lost
+            a11's command 1 ended well
+            a11's command 2 ended well
+            a11 was lost with its supervisor or keeper
+              a12 started at `test` (shell): the last attempt was lost
+            a12's command 1 ended well
+            a12's command 2 ended well
+            a12 was lost with its supervisor or keeper
+              a13 started at `test` (shell): the last attempt was lost
+            a13's command 1 ended well
+            a13's command 2 ended well
+            a13 was lost with its supervisor or keeper
+              a14 started at `test` (shell): the last attempt was lost
+            a14's command 1 ended well
+            a14's command 2 ended well
+            a14 was lost with its supervisor or keeper
+              a15 started at `test` (shell): the last attempt was lost
+            a15's command 1 ended well
+            a15's command 2 ended well
+            a15 was lost with its supervisor or keeper
+              a16 started at `test` (shell): the last attempt was lost
+            a16's command 1 ended well
+            a16's command 2 ended well
+            a16 was lost with its supervisor or keeper
+              a17 started at `test` (shell): the last attempt was lost
+            a17's command 1 ended well
+            a17's command 2 ended well
+            a17 was lost with its supervisor or keeper
+              a18 started at `test` (shell): the last attempt was lost
+            a18's command 1 ended well
+            a18's command 2 ended well
+            a18 was lost with its supervisor or keeper
+              a19 started at `test` (shell): the last attempt was lost
+            a19's command 1 ended well
+            a19's command 2 ended well
+            a19 was lost with its supervisor or keeper
+              a20 started at `test` (shell): the last attempt was lost
+            a20's command 1 ended well
+            a20's command 2 ended well
+            a20 was lost with its supervisor or keeper
+              a21 started at `test` (shell): the last attempt was lost
+            a21's command 1 ended well
+            a21's command 2 ended well
+            a21 was lost with its supervisor or keeper
+              g1 waits at `test` for intervention: `test` was lost more than 20 times without progress
+        "#]],
+    );
+    assert_eq!(world.state.attempt(AttemptId(2)).unwrap().intent.first_command, 2);
+}
+
+#[test]
+fn a_command_that_may_run_only_once_is_not_guessed_about() {
+    check(
+        "{name: Deploy, phases: {ship: {run: command, commands: [deploy], once: true}}}",
+        "ship: lost",
+        expect![[r#"
+            run started: `Deploy` on "the task"
+              workflow `main` entered
+              phase `ship` entered
+              a1 started at `ship` (shell)
+            a1 was lost with its supervisor or keeper
+              g1 waits at `ship` for intervention: `ship` may run only once, and nobody saw whether it did
+        "#]],
+    );
+}
+
+#[test]
+fn a_workflow_inside_a_phase_has_its_own_frame() {
+    check(
+        "
+name: Outer
+phases:
+  plan: {next: [review]}
+  review: {run: workflow, workflow: inner, next: [ship]}
+  ship: {}
+=== inner
+name: Inner
+phases:
+  look: {next: [judge]}
+  judge: {}
+",
+        "plan: go review
+         review/look: go judge
+         review/judge: go done
+         ship: go done",
+        expect![[r#"
+            run started: `Outer` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 leaves for `review`: "did it"
+            a1 ended
+              `plan` left for `review`
+              phase `review` entered
+              workflow `inner` entered
+              phase `review/look` entered
+              a2 started at `review/look` (scripted)
+            a2 leaves for `judge`: "did it"
+            a2 ended
+              `review/look` left for `review/judge`
+              phase `review/judge` entered
+              a3 started at `review/judge` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `review/judge` left, nothing follows
+              the workflow in `review` came to its end
+              `review` left for `ship`
+              phase `ship` entered
+              a4 started at `ship` (scripted)
+            a4 leaves for `done`: "did it"
+            a4 ended
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_workflow_that_turns_without_working_is_held() {
+    let world = check(
+        "
+name: Turns
+limits: {loop: {count: edge, max: 1000000}}
+phases:
+  a: {run: workflow, workflow: nothing, next: [b]}
+  b: {run: workflow, workflow: nothing, next: [a]}
+=== nothing
+name: Nothing
+phases: {done: {}}
+",
+        "",
+        expect![[r#"
+            run started: `Turns` on "the task"
+              workflow `main` entered
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              the workflow in `b` came to its end
+              `b` left for `a`
+              phase `a` entered
+              workflow `nothing` entered
+              the workflow in `a` came to its end
+              `a` left for `b`
+              phase `b` entered
+              workflow `nothing` entered
+              g1 waits at `b/done` for intervention: the workflow goes round without anybody working
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Waiting);
+}

@@ -1,0 +1,222 @@
+//! Decisions about people and workers who speak: gates, pauses, signals, tools.
+
+use chronicle_core::event::Verdict;
+use chronicle_core::ids::{AttemptId, PhaseId};
+use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
+use chronicle_core::signal::Signal;
+use chronicle_core::state::Status;
+use chronicle_core::time::Millis;
+use expect_test::expect;
+
+use crate::decide::{THREE, check};
+use crate::world::{World, about, person, signal};
+
+fn leave(target: &str) -> Signal {
+    Signal::Leave { target: Some(PhaseId::from(target)), outcome: None, summary: String::new() }
+}
+
+#[test]
+fn an_approval_waits_for_a_person_and_a_rejection_goes_back_into_the_session() {
+    check(
+        "
+name: Approved
+phases:
+  plan: {approval: both, next: [build]}
+  build: {}
+",
+        "plan 1: go build
+         plan 2: go build
+         build: go done
+         g1: approve
+         g2: reject not like this
+         g3: approve",
+        expect![[r#"
+            run started: `Approved` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              g1 waits at `plan` for approval: may `plan` begin?
+            g1 approved by ann
+              a1 started at `plan` (scripted)
+            a1 leaves for `build`: "did it"
+            a1 ended
+              g2 waits at `plan` for approval: is `plan` done? "did it"
+            g2 rejected by ann: "not like this"
+              a2 resumed at `plan` (scripted): rejected: "not like this"
+            a2 leaves for `build`: "did it"
+            a2 ended
+              g3 waits at `plan` for approval: is `plan` done? "did it"
+            g3 approved by ann
+              `plan` left for `build`
+              phase `build` entered
+              a3 started at `build` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `build` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_phase_that_may_not_begin_goes_where_the_workflow_says() {
+    check(
+        "
+name: Refused
+phases:
+  plan: {next: [ship]}
+  ship: {approval: before, next: [done], on: {rejected: plan}}
+",
+        "plan: go ship\nship: go done\ng1: reject too early\ng2: approve",
+        expect![[r#"
+            run started: `Refused` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 leaves for `ship`: "did it"
+            a1 ended
+              `plan` left for `ship`
+              phase `ship` entered
+              g1 waits at `ship` for approval: may `ship` begin?
+            g1 rejected by ann: "too early"
+              `ship` left for `plan` (rejected)
+              phase `plan` entered
+              a2 started at `plan` (scripted)
+            a2 leaves for `ship`: "did it"
+            a2 ended
+              `plan` left for `ship`
+              phase `ship` entered
+              g2 waits at `ship` for approval: may `ship` begin?
+            g2 approved by ann
+              a3 started at `ship` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_pause_stops_the_worker_and_resume_goes_on_in_its_session() {
+    let mut world = World::started(THREE, "plan: go build\nbuild: go verify\nverify: go done");
+    world.step(&person(Command::Pause { reason: "Ctrl-C".to_owned() }));
+    assert_eq!(world.state.status(), Status::Running, "it is still being stopped");
+    let mut world = world.play();
+    assert_eq!(world.state.status(), Status::Paused);
+    world.step(&person(Command::Resume));
+    let world = world.play();
+    expect![[r#"
+        run started: `Three phases` on "the task"
+          workflow `main` entered
+          phase `plan` entered
+          a1 started at `plan` (scripted)
+        paused: Ctrl-C
+        a1 was stopped
+        resumed
+          a2 resumed at `plan` (scripted): the run was paused
+        a2 could not resume: its session is gone: "no such session"
+          a3 started at `plan` (scripted): its session is gone
+        a3 leaves for `build`: "did it"
+        a3 ended
+          `plan` left for `build`
+          phase `build` entered
+          a4 started at `build` (scripted)
+        a4 leaves for `verify`: "did it"
+        a4 ended
+          `build` left for `verify`
+          phase `verify` entered
+          a5 started at `verify` (scripted)
+        a5 leaves for `done`: "did it"
+        a5 ended
+          `verify` left, nothing follows
+          the workflow came to its end
+          run done
+    "#]]
+    .assert_eq(&world.told());
+}
+
+#[test]
+fn a_cancelled_run_is_over_once_nothing_works() {
+    let mut world = World::started(THREE, "");
+    world.step(&person(Command::Cancel { reason: "wrong task".to_owned() }));
+    assert_eq!(world.state.status(), Status::Running);
+    let mut world = world.play();
+    assert_eq!(world.state.status(), Status::Cancelled);
+    assert!(matches!(world.step(&person(Command::Resume)), Answer::Refused(_)));
+}
+
+#[test]
+fn the_same_call_gets_the_same_answer_and_the_first_signal_wins() {
+    let mut world = World::started(THREE, "");
+    let a1 = AttemptId(1);
+    let refused = world.step(&signal(a1, "r1", leave("nowhere")));
+    assert!(matches!(refused, Answer::Refused(_)));
+    assert_eq!(world.step(&signal(a1, "r1", leave("nowhere"))), refused);
+    let accepted = world.step(&signal(a1, "r2", leave("build")));
+    let lines = world.lines.len();
+    assert_eq!(world.step(&signal(a1, "r2", leave("build"))), accepted, "repeated by its id");
+    assert_eq!(world.step(&signal(a1, "r3", leave("build"))), accepted, "repeated by its words");
+    assert_eq!(world.lines.len(), lines, "a repeated call leaves nothing");
+}
+
+#[test]
+fn after_the_signal_every_tool_is_denied_but_our_own() {
+    let mut world = World::started(THREE, "");
+    let call = |call: &str, tool: &str| {
+        let (call, tool, input) = (call.to_owned(), tool.to_owned(), String::new());
+        about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input })
+    };
+    assert_eq!(world.step(&call("c1", "bash")), Answer::Verdict(Verdict::Allowed));
+    world.step(&signal(AttemptId(1), "r1", leave("build")));
+    let Answer::Verdict(Verdict::Denied(_)) = world.step(&call("c2", "bash")) else {
+        panic!("bash after the signal");
+    };
+    assert_eq!(world.step(&call("c3", "workflow_status")), Answer::Verdict(Verdict::Allowed));
+}
+
+#[test]
+fn tool_lists_are_enforced() {
+    let mut world = World::started("{name: T, phases: {work: {tools: {allow: [Read, Grep]}}}}", "");
+    let mut call = |tool: &str| {
+        let (call, tool, input) = (tool.to_owned(), tool.to_owned(), String::new());
+        world.step(&about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input }))
+    };
+    assert_eq!(call("read"), Answer::Verdict(Verdict::Allowed));
+    let Answer::Verdict(Verdict::Denied(why)) = call("bash") else { panic!("bash allowed") };
+    expect!["this phase allows only the tools `Read`, `Grep`"].assert_eq(&why);
+}
+
+#[test]
+fn a_worker_is_not_a_person_and_nobody_signals_for_another() {
+    let mut world = World::started(THREE, "");
+    let by = |attempt| By { actor: Actor::Worker(AttemptId(attempt)), request: None };
+    let input = |by, command| Input { at: Millis(0), by, what: What::Command(command) };
+    let approve = Command::Approve { gate: None, note: String::new() };
+    let steal =
+        Command::Signal { attempt: AttemptId(1), request: "r".to_owned(), signal: leave("build") };
+    assert!(matches!(world.step(&input(by(1), approve)), Answer::Refused(_)));
+    assert!(matches!(world.step(&input(by(2), steal)), Answer::Refused(_)));
+    assert_eq!(world.lines.len(), 1);
+}
+
+#[test]
+fn an_accepted_signal_stands_even_if_the_supervisor_dies_before_the_turn_ends() {
+    let mut world = World::started(THREE, "");
+    world.step(&signal(AttemptId(1), "r1", leave("build")));
+    let seen = EndSeen { lost: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+    assert_eq!(world.state.visits.last().unwrap().place.as_str(), "build");
+}
+
+#[test]
+fn gates_answered_by_one_are_closed_for_the_next() {
+    let mut world =
+        World::started("{name: G, phases: {plan: {approval: before}}}", "plan: go done");
+    world.step(&person(Command::Approve { gate: None, note: String::new() }));
+    let again =
+        Command::Approve { gate: Some(chronicle_core::ids::GateId(1)), note: String::new() };
+    let Answer::Refused(why) = world.step(&person(again)) else { panic!("approved twice") };
+    expect!["g1 was already approved by ann at 2026-11-15T02:30:50.000Z"].assert_eq(&why);
+}

@@ -1,0 +1,84 @@
+//! What agents print, however much and however bad.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails there")]
+
+use std::io::Write;
+
+use chronicle_runtime::process::{LINE_MAX, ReadLine, TOO_LONG_START};
+
+use super::process_yard::{AMPLE, Yard, alone, ended};
+
+#[test]
+fn a_flood_of_lines_comes_whole() {
+    let yard = Yard::new();
+    let mut running = yard.start("seq 300000");
+    let mut count = 0;
+    for line in running.lines.by_ref() {
+        count += 1;
+        assert_eq!(line.unwrap(), ReadLine::Line(count.to_string()));
+    }
+    assert_eq!(count, 300_000);
+    assert_eq!(running.end(), ended(0, 0));
+}
+
+#[test]
+fn a_line_of_100_mb_is_counted_in_little_memory() {
+    alone("process_lines::a_line_of_100_mb_is_counted_in_little_memory", || {
+        let yard = Yard::new();
+        let mut running = yard.start("head -c 104857600 /dev/zero | tr '\\0' x; echo; echo after");
+        let start = "x".repeat(TOO_LONG_START);
+        let line = running.lines.next().unwrap().unwrap();
+        assert_eq!(line, ReadLine::TooLong { start, bytes: 104_857_600 });
+        assert_eq!(running.line(), "after");
+        assert_eq!(running.end(), ended(0, 0));
+        let peak = peak_bytes();
+        assert!(peak < 12 * LINE_MAX, "{peak} bytes at the peak");
+    });
+}
+
+fn peak_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+#[test]
+fn a_flood_that_nobody_reads_can_be_stopped() {
+    let yard = Yard::new();
+    let mut running = yard.start("yes");
+    assert_eq!(running.line(), "y");
+    running.stop(AMPLE);
+    yard.assert_empty();
+}
+
+#[test]
+fn bad_utf8_is_told_apart() {
+    let yard = Yard::new();
+    let mut running = yard.start(r"printf 'good\nb\377d\nlast'");
+    let lines: Vec<_> = running.lines.by_ref().map(Result::unwrap).collect();
+    let wanted = [
+        ReadLine::Line("good".into()),
+        ReadLine::NotUtf8 { text: "b\u{fffd}d".into() },
+        ReadLine::Line("last".into()),
+    ];
+    assert_eq!(lines, wanted);
+}
+
+#[test]
+fn an_exit_without_output_is_an_end() {
+    let yard = Yard::new();
+    let mut running = yard.start("exit 0");
+    assert!(running.lines.next().is_none());
+    assert_eq!(running.end(), ended(0, 0));
+}
+
+#[test]
+fn stdin_reaches_the_agent() {
+    let yard = Yard::new();
+    let mut running = yard.start("cat");
+    let mut stdin = running.stdin.take().unwrap();
+    writeln!(stdin, "there and back").unwrap();
+    assert_eq!(running.line(), "there and back");
+    drop(stdin);
+    assert_eq!(running.end(), ended(0, 0));
+}

@@ -6,20 +6,20 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{self, PipeReader};
+use std::os::fd::AsRawFd;
 
 /// On Linux the keeper opens the pipe through the supervisor's entry in `/proc`: nothing is
 /// inheritable at any moment, so spawns elsewhere in this process cannot catch it either.
 #[cfg(target_os = "linux")]
-pub(super) fn offer(read_end: &OwnedFd) -> OsString {
+pub(super) fn offer(read_end: &PipeReader) -> OsString {
     format!("/proc/{}/fd/{}", std::process::id(), read_end.as_raw_fd()).into()
 }
 
 /// Elsewhere it is inherited, and stays open in the agent as one number too many: a write to an
 /// agent that closed its stdin fails only once the agent has ended.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn offer(read_end: &OwnedFd) -> OsString {
+pub(super) fn offer(read_end: &PipeReader) -> OsString {
     format!("/dev/fd/{}", read_end.as_raw_fd()).into()
 }
 
@@ -32,7 +32,7 @@ pub(super) fn fetch(offered: &OsString) -> io::Result<File> {
 /// keeper inherits it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn while_offered<T>(
-    read_end: &OwnedFd,
+    read_end: &PipeReader,
     spawn: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<T> {
     use rustix::io::{FdFlags, fcntl_setfd};
@@ -47,7 +47,7 @@ pub(super) fn while_offered<T>(
 /// Nothing is inherited here, so nothing has to be guarded.
 #[cfg(target_os = "linux")]
 pub(super) fn while_offered<T>(
-    _read_end: &OwnedFd,
+    _read_end: &PipeReader,
     spawn: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<T> {
     spawn()

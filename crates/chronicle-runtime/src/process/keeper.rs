@@ -57,9 +57,9 @@ fn keep() -> io::Result<()> {
     };
     line.say(&Report::Ready)?;
     let Some(Word::Go) = line.next()? else { return Ok(()) };
+    let nowhere = nowhere()?;
     let started = start_agent(&order, ready.stdin);
     // From here on only the agent holds its streams, so that their ends are its own.
-    let nowhere = nowhere()?;
     dup2_stdout(&nowhere)?;
     dup2_stderr(&nowhere)?;
     let report = match started {

@@ -3,7 +3,7 @@
 //! No `pre_exec` here: it would force a fork of the whole supervisor, which costs more the more
 //! memory that holds. What must happen between fork and exec happens in `keeper-exec`.
 
-use std::io::{self, Write};
+use std::io::{self, PipeReader, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,6 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::pipe::{PipeFlags, pipe_with};
 use thiserror::Error;
 
 use super::control::{Control, Line};
@@ -85,8 +84,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     }
     leases::make_room()?;
     let (socket, keeper_socket) = UnixStream::pair().map_err(SpawnError::Pipes)?;
-    let (stdin_read, stdin) =
-        pipe_with(PipeFlags::CLOEXEC).map_err(|error| SpawnError::Pipes(error.into()))?;
+    let (stdin_read, stdin) = io::pipe().map_err(SpawnError::Pipes)?;
     let mut child = spawn_keeper(order, keeper_socket, &stdin_read)
         .map_err(|source| SpawnError::Keeper { path: order.chronicle.clone(), source })?;
     if let Err(error) = handshake(order, &socket, &stdin_read) {
@@ -103,7 +101,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
     control.go().map_err(|source| not_ready(order, source))?;
     leases::add(control.line())?;
-    Ok(Kept { stdin: Some(ChildStdin::from(stdin)), stdout, stderr, control })
+    Ok(Kept { stdin: Some(ChildStdin::from(OwnedFd::from(stdin))), stdout, stderr, control })
 }
 
 fn not_ready(order: &KeeperOrder, source: io::Error) -> SpawnError {
@@ -114,7 +112,7 @@ fn not_ready(order: &KeeperOrder, source: io::Error) -> SpawnError {
 fn spawn_keeper(
     order: &KeeperOrder,
     socket: UnixStream,
-    stdin_read: &OwnedFd,
+    stdin_read: &PipeReader,
 ) -> io::Result<Child> {
     let mut command = Command::new(&order.chronicle);
     command
@@ -134,7 +132,7 @@ fn spawn_keeper(
 fn handshake(
     order: &KeeperOrder,
     socket: &UnixStream,
-    stdin_read: &OwnedFd,
+    stdin_read: &PipeReader,
 ) -> Result<(), SpawnError> {
     let answer = tell(order, socket, stdin_read).and_then(|()| first_report(socket));
     match answer.map_err(|source| not_ready(order, source))? {
@@ -148,7 +146,7 @@ fn handshake(
     }
 }
 
-fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &OwnedFd) -> io::Result<()> {
+fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -> io::Result<()> {
     let message = Order {
         cookie: order.cookie.clone(),
         lock_file: std::path::absolute(&order.lock_file)?.into(),

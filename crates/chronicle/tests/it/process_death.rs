@@ -163,6 +163,19 @@ fn the_agent_of_a_killed_keeper_dies_at_once() {
 }
 
 #[test]
+#[ignore = "waits out the whole patience with a keeper that was told to stop"]
+fn a_keeper_that_does_not_obey_is_killed_with_all_below() {
+    let yard = Yard::new();
+    let mut running = yard.start(TREE);
+    let tree = [running.pid(), running.pid(), running.pid()];
+    signal(running.control.keeper_id(), Signal::STOP);
+    running.control.stop(Duration::ZERO);
+    assert_eq!(running.end(), KeeperEnd::KeeperDied);
+    eventually(&[false; TREE_SIZE], || tree.map(is_alive));
+    yard.assert_empty();
+}
+
+#[test]
 fn strays_of_a_killed_keeper_are_swept() {
     let yard = Yard::new();
     let mut running = yard.start(

@@ -179,6 +179,9 @@ pub struct RunStarted {
     pub workflows: Vec<Workflow>,
     /// Where the workflow came from.
     pub source: String,
+    /// Fields of the workflow that a person accepted as not enforced by this version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unenforced: Vec<String>,
     /// The Chronicle that froze it.
     pub version: String,
 }

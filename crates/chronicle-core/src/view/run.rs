@@ -31,6 +31,8 @@ pub struct RunView {
     pub standing: &'static str,
     /// Why it is paused or was cancelled.
     pub reason: Option<String>,
+    /// Fields of the workflow that a person accepted as not enforced.
+    pub unenforced: Vec<String>,
     /// One per frame, outermost first.
     pub breadcrumbs: Vec<Breadcrumb>,
     /// Every phase of every frame entered, in order.
@@ -165,6 +167,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         supervised,
         standing: words::standing(status, supervised),
         reason: state.cancelled.clone().or_else(|| state.paused.clone()),
+        unenforced: run.unenforced.clone(),
         breadcrumbs: breadcrumbs(state),
         phases: phases(state),
         working: state.live_attempts().map(attempt_row).collect(),

@@ -215,21 +215,21 @@ phases:
 ";
     let loaded = load_with(text, &[("w2", "phases: {x: }")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
-    error[not-supported-yet] w.yaml:1:1: `budget` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:2:1: `guards` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:3:1: `verify` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:4:1: `cleanup` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:7:5: `budget` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:8:5: `verify` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:9:5: `cleanup` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:10:5: `isolation: worktree` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:11:5: `session: continue` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:12:5: `produces: steps` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:13:5: `signals` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:14:5: `followups` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:15:13: `run: pool` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:16:13: `run: human` cannot be enforced by this version, which would rather not start than ignore it
-    error[not-supported-yet] w.yaml:17:13: `run: inline` cannot be enforced by this version, which would rather not start than ignore it
+    error[not-supported-yet] w.yaml:1:1: this version cannot enforce `budget`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:2:1: this version cannot enforce `guards`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:3:1: this version cannot enforce `verify`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:4:1: this version cannot enforce `cleanup`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:7:5: this version cannot enforce `budget`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:8:5: this version cannot enforce `verify`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:9:5: this version cannot enforce `cleanup`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:10:5: this version cannot enforce `isolation: worktree`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:11:5: this version cannot enforce `session: continue`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:12:5: this version cannot enforce `produces: steps`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:13:5: this version cannot enforce `signals`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:14:5: this version cannot enforce `followups`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:15:13: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:16:13: this version cannot enforce `run: human`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    error[not-supported-yet] w.yaml:17:13: this version cannot enforce `run: inline`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     ");
     assert!(!loaded.is_usable());
     assert_eq!(

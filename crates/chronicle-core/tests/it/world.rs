@@ -71,6 +71,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         model: None,
         workflows,
         source: "main.yaml".to_owned(),
+        unenforced: Vec::new(),
         version: "test".to_owned(),
     }
 }

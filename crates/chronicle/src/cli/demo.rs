@@ -6,7 +6,6 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use chronicle_core::event::Event;
-use chronicle_core::words;
 use chronicle_runtime::handle;
 use chronicle_runtime::process::{Show, beside, tool};
 use chronicle_runtime::project::{Project, RunFolder};
@@ -152,10 +151,17 @@ impl Stage {
 }
 
 fn next_steps(project: &Path, folder: &RunFolder) -> String {
-    let (project, run) = (project.display(), words::one_line(folder.id.short()));
+    let (project, run, me) = (project.display(), folder.id.short(), my_name());
     format!(
-        "  cd {project}\n  chronicle status {run}\n  chronicle log {run} --tools\n  \
+        "  cd {project}\n  {me} status {run}\n  {me} log {run} --tools\n  \
          cat .chronicle/workflows/feature.yaml demo-script.yaml\n  \
-         chronicle run feature \"your own task\" --agent scripted:demo-script.yaml"
+         {me} run feature \"your own task\" --agent scripted:demo-script.yaml"
     )
+}
+
+/// How this program can be called from anywhere: by its name when that was enough, else by its path.
+fn my_name() -> String {
+    let called = std::env::args().next().unwrap_or_default();
+    let path = std::env::current_exe().ok().filter(|_| called.contains('/'));
+    path.map_or_else(|| "chronicle".to_owned(), |path| path.display().to_string())
 }

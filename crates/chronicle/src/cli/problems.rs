@@ -7,6 +7,9 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
+/// What a definition asks for and this version cannot enforce.
+const NOT_SUPPORTED_YET: &str = "not-supported-yet";
+
 /// Shows every problem; an error among them means that the definition cannot be used.
 pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
     for problem in &loaded.problems {
@@ -22,6 +25,16 @@ pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
     let what = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
     Err(Failure::new(Exit::Definition, format!("`{name}` cannot be run: {what}"))
         .hint("mend what is marked above, then try again"))
+}
+
+/// A person takes it upon themselves that some fields are not enforced.
+pub(super) fn accept_unenforced(loaded: &mut Loaded) {
+    for problem in &mut loaded.problems {
+        if problem.code == NOT_SUPPORTED_YET {
+            problem.severity = Severity::Warning;
+            problem.hint = None;
+        }
+    }
 }
 
 fn render(loaded: &Loaded, problem: &Problem) -> String {

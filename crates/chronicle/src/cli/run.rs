@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chronicle_core::event::RunStarted;
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
-use chronicle_core::workflow::{Show, Workflow};
+use chronicle_core::workflow::{Show, Workflow, unsupported};
 use chronicle_runtime::{agents, discover};
 use clap::Args;
 
@@ -44,11 +44,19 @@ pub(super) struct RunArgs {
     /// The model of phases that name none
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+
+    /// Run although this version cannot enforce all that the workflow asks for
+    #[arg(long)]
+    accept_unenforced: bool,
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
-    let loaded = discover::workflow(&setting.project, &args.name)?;
+    let mut loaded = discover::workflow(&setting.project, &args.name)?;
+    if args.accept_unenforced {
+        problems::accept_unenforced(&mut loaded);
+    }
     problems::judge(&loaded)?;
+    let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
     let start = RunStarted {
         run: new_id(),
@@ -57,6 +65,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         project: setting.project.root().display().to_string(),
         agent: args.agent.clone().unwrap_or_default(),
         model: args.model.clone(),
+        unenforced: unenforced.collect(),
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),

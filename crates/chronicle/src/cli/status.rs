@@ -57,6 +57,11 @@ pub(super) fn say(view: &RunView) {
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
     }
+    if !view.unenforced.is_empty() {
+        lines.push(String::new());
+        let fields = view.unenforced.join("; ");
+        lines.push(format!("  {} {fields}", paint.ink(Ink::Bad, "not enforced:")));
+    }
     if let Some(reason) = &view.reason {
         lines.push(String::new());
         lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));

@@ -163,7 +163,6 @@ fn the_agent_of_a_killed_keeper_dies_at_once() {
 }
 
 #[test]
-#[ignore = "waits out the whole patience with a keeper that was told to stop"]
 fn a_keeper_that_does_not_obey_is_killed_with_all_below() {
     let yard = Yard::new();
     let mut running = yard.start(TREE);

@@ -200,6 +200,9 @@ fn begin_at(workflow: &mut Workflow, initial: &Named, problems: &mut Problems) {
 fn refuse_unsupported(workflow: &Workflow, draft: &Draft, problems: &mut Problems) {
     for found in unsupported(workflow) {
         let span = draft.locate(found.phase.as_ref().map(PhaseId::as_str), found.field);
-        problems.push(Finding::error("not-supported-yet", span, found.to_string()));
+        let message =
+            format!("this version cannot enforce `{}`, and will not ignore it", found.said);
+        let hint = "take it out, or accept that with `--accept-unenforced`";
+        problems.push(Finding::error("not-supported-yet", span, message).hint(hint));
     }
 }

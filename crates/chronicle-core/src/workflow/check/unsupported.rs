@@ -18,11 +18,10 @@ pub struct Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = self.said;
-        write!(
-            f,
-            "`{said}` cannot be enforced by this version, which would rather not start than ignore it"
-        )
+        match &self.phase {
+            Some(phase) => write!(f, "`{}` of phase `{phase}`", self.said),
+            None => write!(f, "`{}`", self.said),
+        }
     }
 }
 

@@ -57,6 +57,8 @@ pub enum What {
 pub enum Command {
     /// Begin.
     Start(Box<RunStarted>),
+    /// Make a run that begins with `Resume`: somebody else will drive it.
+    Prepare(Box<RunStarted>),
     /// Stop for a while.
     Pause {
         /// Why.

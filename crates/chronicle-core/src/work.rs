@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::{SHELL, allowed_targets};
 use crate::handover::handover;
-use crate::ids::{AttemptId, PhaseId};
+use crate::ids::{AttemptId, PhaseId, RunId};
 use crate::state::State;
 use crate::workflow::Tools;
 
@@ -46,9 +46,18 @@ impl Work {
 
 /// What marks the processes of an attempt: the same whenever it is asked for, and hard to hit by chance.
 pub fn cookie(state: &State, attempt: AttemptId) -> Option<String> {
-    let run = &state.run.as_ref()?.run;
+    Some(cookie_for(&state.run.as_ref()?.run, attempt))
+}
+
+fn cookie_for(run: &RunId, attempt: AttemptId) -> String {
     let hash = blake3::hash(format!("cookie {run} {attempt}").as_bytes()).to_hex();
-    Some(format!("{}-{attempt}-{}", run.short(), &hash[..24]))
+    format!("{}-{attempt}-{}", run.short(), &hash[..24])
+}
+
+/// The attempt of a run that a cookie belongs to; none for another run's.
+pub fn attempt_of(run: &RunId, cookie: &str) -> Option<AttemptId> {
+    let attempt = cookie.split('-').nth(1)?.parse().ok()?;
+    (cookie_for(run, attempt) == cookie).then_some(attempt)
 }
 
 /// The order for an attempt; none when it is not a live one.

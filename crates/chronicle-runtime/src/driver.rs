@@ -115,6 +115,15 @@ pub trait Watch {
     fn quiet(&mut self, state: &State, head: Head);
 }
 
+/// When a drive comes to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Once nothing works any more, be it that a person is needed.
+    AtGates,
+    /// Not while a person is needed: they may answer through the link.
+    WhenOver,
+}
+
 /// Why a drive came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
@@ -128,6 +137,7 @@ pub enum Finish {
 pub fn drive(
     run: &mut Run,
     first: Vec<Message>,
+    rest: Rest,
     inbox: &Receiver<Message>,
     world: &mut dyn World,
     watch: &mut dyn Watch,
@@ -139,7 +149,9 @@ pub fn drive(
         }
         let at_once = world.reconcile(run.state());
         let status = run.state().status();
-        if at_once.is_empty() && status != Status::Running {
+        let stays =
+            status == Status::Running || (status == Status::Waiting && rest == Rest::WhenOver);
+        if at_once.is_empty() && !stays {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));
         }

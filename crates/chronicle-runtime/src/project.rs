@@ -1,16 +1,23 @@
 //! Where things are on disk: a project and the folders of its runs.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::ids::{AttemptId, RunId};
 use thiserror::Error;
 
+use crate::index;
 use crate::ledger::{Folder, atomic_write};
 
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
+/// Held by the supervisor whose run works on the project's files.
+const FILES_LOCK: &str = "files.lock";
+/// Digits that are enough to mean a run of another project.
+const SHORT_MIN: usize = 8;
+/// Longer than any run's id.
+const RUN_ID_MAX: u64 = 100;
 
 /// A new run's id: it begins with the time, so that runs sort by age.
 pub fn new_run_id() -> String {
@@ -32,6 +39,21 @@ pub struct RunFolder {
     pub path: PathBuf,
     /// The project's root.
     pub project: PathBuf,
+}
+
+/// Whether the project's files could be taken.
+#[derive(Debug)]
+pub enum Claimed {
+    /// They are ours until this goes.
+    Ours(FilesLock),
+    /// Another run works on them.
+    By(RunId),
+}
+
+/// Holds the project's files for one run.
+#[derive(Debug)]
+pub struct FilesLock {
+    _file: File,
 }
 
 /// A run that cannot be told.
@@ -96,6 +118,7 @@ impl Project {
         let folder = self.run(id);
         fs::create_dir_all(folder.transcripts())?;
         fs::create_dir_all(folder.keepers())?;
+        index::add(&folder);
         Ok(folder)
     }
 
@@ -113,9 +136,11 @@ impl Project {
 
     /// The run whose id begins or ends so.
     pub fn find_run(&self, text: &str) -> Result<RunFolder, FindError> {
-        let fits =
-            |run: &RunFolder| run.id.as_str().starts_with(text) || run.id.as_str().ends_with(text);
-        let mut found: Vec<RunFolder> = self.runs().into_iter().filter(fits).collect();
+        // Here first, then anywhere on this machine.
+        let mut found = fitting(self.runs(), text);
+        if found.is_empty() && text.len() >= SHORT_MIN {
+            found = fitting(index::all(), text);
+        }
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(FindError::None { text: text.to_owned(), project: self.root.clone() }),
@@ -126,10 +151,37 @@ impl Project {
         }
     }
 
-    fn run(&self, id: RunId) -> RunFolder {
+    /// Takes the project's files for one run, so that no two work on them at once.
+    pub fn claim_files(&self, run: &RunId) -> io::Result<Claimed> {
+        let path = self.definitions().join("runs").join(FILES_LOCK);
+        let mut file =
+            File::options().create(true).truncate(false).read(true).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.write_all(run.as_str().as_bytes())?;
+                Ok(Claimed::Ours(FilesLock { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                file.take(RUN_ID_MAX).read_to_string(&mut holder)?;
+                Ok(Claimed::By(RunId::new(holder)))
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The folder of a run, whether or not it is there.
+    pub fn run(&self, id: RunId) -> RunFolder {
         let path = self.definitions().join("runs").join(id.as_str());
         RunFolder { id, path, project: self.root.clone() }
     }
+}
+
+fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
+    let fits =
+        |run: &RunFolder| run.id.as_str().starts_with(text) || run.id.as_str().ends_with(text);
+    runs.into_iter().filter(fits).collect()
 }
 
 impl RunFolder {

@@ -98,6 +98,8 @@ impl From<HandleError> for Failure {
     fn from(error: HandleError) -> Self {
         match error {
             HandleError::Ledger(error) => error.into(),
+            HandleError::Link(_) => Self::of(Exit::Internal, &error)
+                .hint("pause the run from its own terminal, or end its supervisor, then try again"),
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
             }

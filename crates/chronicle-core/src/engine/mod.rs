@@ -70,6 +70,7 @@ fn forbidden(by: &By, command: &Command) -> Option<String> {
 fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
     match command {
         Command::Start(start) => people::start(scratch, start),
+        Command::Prepare(start) => people::prepare(scratch, start),
         Command::Pause { reason } => people::pause(scratch, reason),
         Command::Resume => people::resume(scratch),
         Command::Cancel { reason } => people::cancel(scratch, reason),

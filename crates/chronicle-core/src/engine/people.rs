@@ -27,6 +27,15 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
     Answer::Accepted("started".to_owned())
 }
 
+/// A paused run schedules nothing, so that whoever resumes it makes the first attempt.
+pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
+    let answer = start(scratch, begin);
+    if matches!(answer, Answer::Accepted(_)) {
+        scratch.emit(Event::RunPaused { reason: "it has not begun yet".to_owned() });
+    }
+    answer
+}
+
 pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     match scratch.state() {
         state if state.is_over() => over(state),

@@ -1,6 +1,7 @@
 //! Programs that are no agents: a short tool, or another `chronicle` that supervises by itself.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -12,6 +13,19 @@ pub enum Show {
     Both,
     /// Its talk to where ours goes, its result nowhere.
     Talk,
+}
+
+/// Leaves the terminal and everybody on it: what happens to them does not happen to us.
+pub fn leave_terminal() -> io::Result<()> {
+    rustix::process::setsid()?;
+    Ok(())
+}
+
+/// Starts a program that outlives us; what it says goes into a file.
+pub fn detached<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, log: &Path) -> io::Result<Child> {
+    let log = File::options().create(true).append(true).open(log)?;
+    let mut command = command(argv, cwd)?;
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
 }
 
 /// Runs a short tool to its end; it asks nobody anything.

@@ -22,6 +22,7 @@ mod exec;
 mod handover;
 pub mod keeper;
 mod leases;
+pub mod lineage;
 mod lock;
 mod order;
 mod read;
@@ -30,7 +31,7 @@ pub mod sweep;
 mod table;
 mod wire;
 
-pub use beside::{Show, beside, tool};
+pub use beside::{Show, beside, detached, leave_terminal, tool};
 pub use control::Control;
 pub use exec::main as keeper_exec;
 pub use leases::KEEPERS_MAX;

@@ -1,10 +1,10 @@
 //! What a person says to a run that waits: `approve`, `reject`, `retry`, `go`, `cancel`.
 //!
-//! They are written into the ledger while nobody drives the run; `chronicle resume` then acts on them.
+//! While a supervisor lives it hears and acts; else they are written into the ledger, and `chronicle resume` acts on them.
 
 use chronicle_core::ids::{GateId, Place};
 use chronicle_core::input::{Answer, Command};
-use chronicle_runtime::handle;
+use chronicle_runtime::handle::{self, Told};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -95,10 +95,12 @@ pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Fa
     tell(setting, &args.run, Command::Cancel { reason: args.reason })
 }
 
-fn tell(setting: &Setting, run: &str, command: Command) -> Result<Exit, Failure> {
+/// Gives a command to a run and says what came of it.
+pub(super) fn tell(setting: &Setting, run: &str, command: Command) -> Result<Exit, Failure> {
     only_for_people()?;
     let folder = setting.project.find_run(run)?;
-    let text = match handle::record(&folder, &setting.asker, command)? {
+    let (answer, told) = handle::tell(&folder, &setting.asker, command)?;
+    let text = match answer {
         Answer::Accepted(text) => text,
         Answer::Noted | Answer::Verdict(_) => "noted".to_owned(),
         Answer::Refused(why) => {
@@ -111,7 +113,7 @@ fn tell(setting: &Setting, run: &str, command: Command) -> Result<Exit, Failure>
         say_json(&view)?;
     } else {
         terminal::say(&format!("Run {}: {text}.", folder.id.short()));
-        if let Some(next) = view.next.first() {
+        if let Some(next) = view.next.first().filter(|_| told == Told::Ledger) {
             terminal::talk(&format!("Next: {next}"));
         }
     }

@@ -1,15 +1,15 @@
 //! Staying with a run that this process drives: progress, Ctrl-C, and how it came to rest.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use chronicle_core::input::{Answer, Command};
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
-use chronicle_runtime::driver::Finish;
-use chronicle_runtime::handle::{self, Driven, Remote, Update};
-use chronicle_runtime::project::RunFolder;
+use chronicle_runtime::driver::{Finish, Rest};
+use chronicle_runtime::handle::{self, Driven, Remote, UPDATES_MAX, Update};
+use chronicle_runtime::project::{Claimed, FilesLock, Project, RunFolder};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -22,14 +22,19 @@ use crate::terminal::{self, Ink, Paint};
 /// How often the line at the bottom is drawn anew.
 const REDRAW: Duration = Duration::from_millis(120);
 
+/// How often the lock on the project's files is looked at.
+const FILES_LOOK: Duration = Duration::from_millis(200);
+
 /// Drives a run from that command on until it comes to rest, and shows it meanwhile.
 pub(super) fn stay(
     setting: &Setting,
     folder: &RunFolder,
     command: Command,
+    rest: Rest,
 ) -> Result<Exit, Failure> {
-    let (updates, news) = channel();
-    let (driven, answer) = handle::drive(folder, &setting.asker, command, updates)?;
+    let _files = claim_files(folder)?;
+    let (updates, news) = sync_channel(UPDATES_MAX);
+    let (driven, answer) = handle::drive(folder, &setting.asker, command, rest, updates)?;
     if let Answer::Refused(why) = answer {
         driven.remote().quit();
         driven.join()?;
@@ -42,6 +47,31 @@ pub(super) fn stay(
     let finish = driven.join()?;
     screen.close();
     closing(setting, folder, finish)
+}
+
+/// Two runs never work on the same files at once: the second waits, and says for whom.
+fn claim_files(folder: &RunFolder) -> Result<Option<FilesLock>, Failure> {
+    let project = Project::at(&folder.project);
+    let mut told = false;
+    loop {
+        let claimed = project
+            .claim_files(&folder.id)
+            .map_err(|error| Failure::internal("the project's files cannot be locked", &error))?;
+        match claimed {
+            Claimed::Ours(lock) => return Ok(Some(lock)),
+            // Its own supervisor has it: opening the run says by whom it is held.
+            Claimed::By(run) if run == folder.id => return Ok(None),
+            Claimed::By(run) if !told => {
+                terminal::talk(&format!(
+                    "Waiting: run {} works on these files. Ctrl-C gives up.",
+                    run.short()
+                ));
+                told = true;
+            }
+            Claimed::By(_) => {}
+        }
+        std::thread::sleep(FILES_LOOK);
+    }
 }
 
 /// The first signal pauses, the second stops at once.

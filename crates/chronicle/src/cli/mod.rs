@@ -4,8 +4,11 @@ mod answer;
 mod audit;
 mod completions;
 mod demo;
+mod detach;
+mod doctor;
 mod live;
 mod log;
+mod pause;
 mod problems;
 mod resume;
 mod run;
@@ -17,6 +20,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chronicle_runtime::handle::Asker;
+use chronicle_runtime::process;
 use chronicle_runtime::project::{FindError, Project, RunFolder};
 use clap::{Parser, Subcommand};
 
@@ -64,7 +68,9 @@ enum Command {
     Reject(answer::RejectArgs),
     Retry(answer::RetryArgs),
     Go(answer::GoArgs),
+    Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -110,8 +116,11 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
     let who = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     let asker = Asker {
         who: who.unwrap_or_else(|_| "somebody".to_owned()),
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        chronicle: chronicle_runtime::process::own_executable(),
+        command: std::iter::once("chronicle".to_owned())
+            .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()))
+            .collect::<Vec<_>>()
+            .join(" "),
+        chronicle: process::own_executable(),
     };
     Ok(Setting { project, json: cli.json, asker })
 }
@@ -129,7 +138,9 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Reject(args) => answer::cmd_reject(setting, args),
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
+        Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }
 }
@@ -155,11 +166,9 @@ fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// A worker is not a person: what only a person may say is refused from inside an attempt.
 fn only_for_people() -> Result<(), Failure> {
-    match std::env::var("CHRONICLE_ATTEMPT") {
-        Err(_) => Ok(()),
-        Ok(attempt) => Err(Failure::usage(format!(
-            "this is a person's command, and {attempt} is a worker"
-        ))
-        .hint("leave your phase with the tool `workflow_transition`; a person decides the rest")),
-    }
+    let attempt = std::env::var("CHRONICLE_ATTEMPT").ok();
+    let cookie = || process::lineage::of(std::process::id()).cookie;
+    let Some(worker) = attempt.or_else(cookie) else { return Ok(()) };
+    Err(Failure::usage(format!("this is a person's command, and {worker} is a worker"))
+        .hint("leave your phase with the tool `workflow_transition`; a person decides the rest"))
 }

@@ -3,10 +3,11 @@
 use chronicle_core::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
-use chronicle_runtime::handle;
 use chronicle_runtime::project::RunFolder;
+use chronicle_runtime::{handle, process};
 use clap::Args;
 
+use super::detach::{self, StayArgs};
 use super::{Setting, live, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -22,6 +23,13 @@ use crate::failure::Failure;
 pub(super) struct ResumeArgs {
     /// The run; the newest that can go on when omitted
     run: Option<String>,
+
+    #[command(flatten)]
+    stay: StayArgs,
+
+    /// This is the process that `--detach` starts
+    #[arg(long, hide = true)]
+    detached: bool,
 }
 
 pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
@@ -37,7 +45,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting => {
+        Status::Waiting if !args.stay.stays() => {
             let failure = Failure::new(
                 Exit::Waiting,
                 format!("run {} waits for a person: {}", view.short, about(&view)),
@@ -47,9 +55,16 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
                 None => failure,
             });
         }
-        Status::Running | Status::Paused => {}
+        Status::Running | Status::Paused | Status::Waiting => {}
     }
-    live::stay(setting, &folder, Command::Resume)
+    if args.detached {
+        process::leave_terminal()
+            .map_err(|error| Failure::internal("the terminal cannot be left", &error))?;
+    }
+    if args.stay.detach {
+        return detach::detach(setting, &folder);
+    }
+    live::stay(setting, &folder, Command::Resume, args.stay.rest())
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {

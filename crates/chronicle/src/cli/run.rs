@@ -7,9 +7,10 @@ use chronicle_core::event::RunStarted;
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
 use chronicle_core::workflow::{Show, Workflow, unsupported};
-use chronicle_runtime::{agents, discover};
+use chronicle_runtime::{agents, discover, handle};
 use clap::Args;
 
+use super::detach::{self, StayArgs};
 use super::{Setting, live, problems};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -45,6 +46,9 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
+    #[command(flatten)]
+    stay: StayArgs,
+
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
     accept_unenforced: bool,
@@ -76,7 +80,11 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
             .hint("make the project's folder writable for you, and make room on its disk")
     })?;
-    live::stay(setting, &folder, Command::Start(Box::new(start)))
+    if args.stay.detach {
+        handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
+        return detach::detach(setting, &folder);
+    }
+    live::stay(setting, &folder, Command::Start(Box::new(start)), args.stay.rest())
 }
 
 fn new_id() -> RunId {

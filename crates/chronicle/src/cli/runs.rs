@@ -2,7 +2,7 @@
 
 use chronicle_core::view::RunRow;
 use chronicle_core::words;
-use chronicle_runtime::{clock, handle};
+use chronicle_runtime::{clock, handle, index};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -12,11 +12,17 @@ use crate::terminal::{self, Ink, Paint};
 
 /// List the runs of this project, the newest first
 #[derive(Debug, Args)]
-pub(super) struct RunsArgs {}
+pub(super) struct RunsArgs {
+    /// The runs of every project on this machine
+    #[arg(long)]
+    all: bool,
+}
 
-pub(super) fn cmd_runs(setting: &Setting, _: &RunsArgs) -> Result<Exit, Failure> {
+pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failure> {
+    let here = setting.project.runs();
+    here.iter().for_each(index::add);
     let mut rows = Vec::new();
-    for folder in setting.project.runs() {
+    for folder in if args.all { index::all() } else { here } {
         match handle::row(&folder) {
             Ok(row) => rows.push(row),
             // One bad run never hides the good ones.

@@ -1,0 +1,211 @@
+//! A run that this process drives: on a thread of its own, with its link, its projections and its watcher.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::{Actor, Answer, By, Command, Input, What};
+use chronicle_core::record::Line;
+use chronicle_core::signal::Signal;
+use chronicle_core::state::State;
+use chronicle_core::view;
+
+use super::reading::cached;
+use super::{Asker, HandleError, Update};
+use crate::clock;
+use crate::driver::{self, Finish, INBOX_MAX, Message, Rest, Run, Watch, asked};
+use crate::effects::{Activities, Processes};
+use crate::ledger::{Head, Holder, LedgerError};
+use crate::link::{Publisher, Server};
+use crate::project::RunFolder;
+use crate::projections::Projections;
+
+/// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
+pub const UPDATES_MAX: usize = 4_096;
+/// How often a view is made of the many small things between two decisions.
+const VIEW_EVERY: Duration = Duration::from_millis(100);
+
+/// A run that this process drives.
+pub struct Driven {
+    run: String,
+    remote: Remote,
+    thread: JoinHandle<Result<Finish, LedgerError>>,
+    /// What its attempts do just now.
+    pub activities: Activities,
+}
+
+/// Reaches a driven run from another thread.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    who: String,
+    inbox: SyncSender<Message>,
+}
+
+impl Remote {
+    /// Asks for something; the answer comes once it is on disk. None when the run rests already.
+    pub fn submit(&self, command: Command) -> Option<Answer> {
+        self.exchange(asked(&self.who, command))
+    }
+
+    /// Hands a worker's call on.
+    pub(crate) fn signal(
+        &self,
+        attempt: AttemptId,
+        request: &str,
+        signal: Signal,
+    ) -> Option<Answer> {
+        let request = request.to_owned();
+        let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
+        let what = What::Command(Command::Signal { attempt, request, signal });
+        self.exchange(Input { at: clock::now(), by, what })
+    }
+
+    /// The same run, asked by somebody else.
+    pub(crate) fn named(&self, who: &str) -> Self {
+        Self { who: who.to_owned(), inbox: self.inbox.clone() }
+    }
+
+    /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
+    pub fn quit(&self) {
+        let _ = self.inbox.send(Message::Quit);
+    }
+
+    fn exchange(&self, input: Input) -> Option<Answer> {
+        let (reply, answer) = sync_channel(1);
+        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
+        answer.recv().ok()
+    }
+}
+
+impl Driven {
+    /// Reaches this run from another thread.
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
+    /// Waits until nothing works any more.
+    pub fn join(self) -> Result<Finish, HandleError> {
+        let broke = |_| HandleError::Driver { run: self.run.clone(), why: "broke".to_owned() };
+        Ok(self.thread.join().map_err(broke)??)
+    }
+}
+
+/// Opens a run and drives it on a thread of its own, beginning with that command. Returns with its answer, so that a
+/// refusal is known at once; a refused run comes to rest by itself.
+pub fn drive(
+    folder: &RunFolder,
+    asker: &Asker,
+    command: Command,
+    rest: Rest,
+    updates: SyncSender<Update>,
+) -> Result<(Driven, Answer), HandleError> {
+    let holder = Holder::current(&asker.command, clock::now());
+    let run = Run::open(&folder.ledger(), holder.clone(), cached(folder))?;
+    let (inbox, messages) = sync_channel(INBOX_MAX);
+    let activities = Activities::default();
+    let world = Processes::new(
+        folder.clone(),
+        asker.chronicle.clone(),
+        activities.clone(),
+        inbox.clone(),
+        run.state(),
+    );
+    let remote = Remote { who: asker.who.clone(), inbox };
+    // A run without a link works all the same; it only cannot be reached while it does.
+    let link = Server::start(&folder.path, folder.id.clone(), remote.clone()).ok();
+    let watch = Watcher {
+        projections: Projections::new(folder.clone()),
+        updates,
+        publisher: link.as_ref().map(Server::publisher),
+        viewed: None,
+    };
+    let (reply, answer) = sync_channel(1);
+    let input = Message::Input(Box::new(asked(&asker.who, command)), Some(reply));
+    let first = in_order(&run, &holder, input);
+    let job = Job { run, first, rest, messages, world, watch, link };
+    let name = folder.id.short().to_owned();
+    let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || job.run());
+    let thread = thread.map_err(|error| HandleError::Driver {
+        run: name.clone(),
+        why: format!("cannot begin: {error}"),
+    })?;
+    let driven = Driven { run: name.clone(), remote, thread, activities };
+    if let Ok(answer) = answer.recv() {
+        return Ok((driven, answer));
+    }
+    driven.join()?;
+    Err(HandleError::Driver { run: name, why: "gave no answer".to_owned() })
+}
+
+/// The first line of a ledger freezes the run, so nothing may stand before it.
+fn in_order(run: &Run, holder: &Holder, command: Message) -> Vec<Message> {
+    let introduction = run.introduce(holder).into_iter();
+    let mut first: Vec<Message> =
+        introduction.map(|input| Message::Input(Box::new(input), None)).collect();
+    let is_new = run.state().run.is_none();
+    first.insert(if is_new { 0 } else { first.len() }, command);
+    first
+}
+
+/// All that the driver's thread owns.
+struct Job {
+    run: Run,
+    first: Vec<Message>,
+    rest: Rest,
+    messages: Receiver<Message>,
+    world: Processes,
+    watch: Watcher,
+    link: Option<Server>,
+}
+
+impl Job {
+    fn run(mut self) -> Result<Finish, LedgerError> {
+        let (world, watch) = (&mut self.world, &mut self.watch);
+        let finish =
+            driver::drive(&mut self.run, self.first, self.rest, &self.messages, world, watch);
+        // Nobody may ask a run any more whose lock is about to be free.
+        drop(self.link);
+        finish
+    }
+}
+
+/// Tells the face and the link's watchers, and keeps the projections up to date.
+struct Watcher {
+    projections: Projections,
+    updates: SyncSender<Update>,
+    publisher: Option<Publisher>,
+    viewed: Option<Instant>,
+}
+
+impl Watcher {
+    fn show(&mut self, state: &State) {
+        self.viewed = Some(Instant::now());
+        let Some(view) = view::run(state, true) else { return };
+        if let Some(publisher) = self.publisher.as_ref().filter(|it| it.has_watchers())
+            && let Ok(value) = serde_json::to_value(&view)
+        {
+            publisher.publish(value);
+        }
+        let _ = self.updates.try_send(Update::Now(Box::new(view)));
+    }
+}
+
+impl Watch for Watcher {
+    fn shown(&mut self, state: &State, head: Head, lines: &[Line]) {
+        let entries: Vec<_> = lines.iter().flat_map(view::timeline).collect();
+        let matters = entries.iter().any(|entry| !entry.detail);
+        let _ = self.updates.try_send(Update::Happened(entries));
+        if matters || self.viewed.is_none_or(|at| at.elapsed() >= VIEW_EVERY) {
+            self.show(state);
+        }
+        self.projections.catch_up(state, head);
+    }
+
+    fn quiet(&mut self, state: &State, head: Head) {
+        self.projections.write(state, head);
+        if self.publisher.as_ref().is_some_and(Publisher::has_watchers) {
+            self.show(state);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! How faces reach runs: submit a command, watch a view. Faces know nothing else of the runtime.
+//!
+//! `driven.rs` drives a run in this process, `telling.rs` gives a person's command to whoever drives it (or to its ledger
+//! when nobody does), `reading.rs` reads.
+
+mod driven;
+mod reading;
+mod telling;
+
+use std::path::PathBuf;
+
+use chronicle_core::view::{RunView, TimelineEntry};
+use thiserror::Error;
+
+use crate::ledger::LedgerError;
+use crate::link::LinkError;
+
+pub use driven::{Driven, Remote, UPDATES_MAX, drive};
+pub use reading::{Audit, Follow, audit, follow, is_supervised, row, view};
+pub use telling::{Told, record, tell};
+
+/// Why a run could not be driven, changed or read.
+#[derive(Debug, Error)]
+pub enum HandleError {
+    /// The ledger said no.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The supervisor could not be asked.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The driver could not begin, or broke.
+    #[error("the driver of run {run} {why}")]
+    Driver {
+        /// Which run.
+        run: String,
+        /// What happened.
+        why: String,
+    },
+    /// There is a folder, and no run in it.
+    #[error("run {run} has no first line: it never started")]
+    NotStarted {
+        /// Which run.
+        run: String,
+    },
+}
+
+/// What a watcher is told, once it is on disk.
+#[derive(Debug, Clone)]
+pub enum Update {
+    /// What happened.
+    Happened(Vec<TimelineEntry>),
+    /// How the run stands now.
+    Now(Box<RunView>),
+}
+
+/// Who asks, and with which executable keepers are started.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// The person's name.
+    pub who: String,
+    /// What this process was started as, for the lock.
+    pub command: String,
+    /// Our own executable; it has the keeper.
+    pub chronicle: PathBuf,
+}

@@ -1,0 +1,128 @@
+//! Reading runs: how they stand, what happened, whether their record is whole.
+
+use chronicle_core::state::State;
+use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
+
+use super::HandleError;
+use crate::ledger::{self, Head, Ledger, LedgerError, Tail};
+use crate::project::RunFolder;
+
+/// How a run stands now; with it, why not all of it could be read: a newer Chronicle wrote the rest.
+pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), HandleError> {
+    let (state, newer) = read(folder)?;
+    let view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    Ok((view, newer))
+}
+
+/// The run's row in a list.
+pub fn row(folder: &RunFolder) -> Result<RunRow, HandleError> {
+    let (state, _) = read(folder)?;
+    view::row(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))
+}
+
+/// Whether a supervisor lives.
+pub fn is_supervised(folder: &RunFolder) -> bool {
+    folder.ledger().holder().is_some()
+}
+
+fn not_started(folder: &RunFolder) -> HandleError {
+    HandleError::NotStarted { run: folder.id.short().to_owned() }
+}
+
+fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
+    let (from, mut state) = cached(folder).unwrap_or((Head::EMPTY, State::default()));
+    for next in folder.ledger().read_from(from)? {
+        match next {
+            Ok((line, _)) => state.apply(&line),
+            Err(newer @ (LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. })) => {
+                return Ok((state, Some(newer)));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((state, None))
+}
+
+pub(super) fn cached(folder: &RunFolder) -> Option<(Head, State)> {
+    ledger::load(&folder.path)
+}
+
+/// What happened in a run, from its first line on, and then as it happens.
+pub fn follow(folder: &RunFolder) -> Follow {
+    Follow { tail: folder.ledger().tail(Head::EMPTY), folder: folder.clone() }
+}
+
+/// Reads a run's timeline and goes on as it grows.
+pub struct Follow {
+    tail: Tail,
+    folder: RunFolder,
+}
+
+impl Follow {
+    /// What has happened since the last call. Empty when nothing did.
+    pub fn poll(&mut self) -> Result<Vec<TimelineEntry>, HandleError> {
+        let mut entries = Vec::new();
+        while let Some((line, _)) = self.tail.poll()? {
+            entries.extend(view::timeline(&line));
+        }
+        Ok(entries)
+    }
+
+    /// Whether a supervisor lives, so that more may come.
+    pub fn is_supervised(&self) -> bool {
+        is_supervised(&self.folder)
+    }
+}
+
+/// What `audit` found.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Audit {
+    /// Whole lines, each chained to the one before it.
+    pub lines: u64,
+    /// Events in them.
+    pub events: u64,
+    /// Bytes of the ledger that are whole.
+    pub bytes: u64,
+    /// The sum of the last line: whoever keeps it elsewhere can tell later that nothing before it changed.
+    pub head: String,
+    /// Whether deciding again from the fold gives a legal state: every event was applied.
+    pub status: chronicle_core::state::Status,
+    /// Processes of this run that live though nobody drives it.
+    pub orphans: Vec<u32>,
+    /// Attempts without an end, though nobody drives the run: the next resume finds them lost.
+    pub open_attempts: Vec<String>,
+    /// Whether a supervisor lives.
+    pub supervised: bool,
+}
+
+/// Reads the whole ledger without its cache and checks all that can be checked.
+pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
+    let ledger = folder.ledger();
+    let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
+    for next in ledger.read_from(Head::EMPTY)? {
+        let (line, after) = next?;
+        events += line.events.len() as u64;
+        state.apply(&line);
+        head = after;
+    }
+    let supervised = is_supervised(folder);
+    let orphans = if supervised { Vec::new() } else { orphans(&state) };
+    let open = state.live.iter().filter(|_| !supervised).map(ToString::to_string);
+    Ok(Audit {
+        lines: head.seq,
+        events,
+        bytes: head.bytes,
+        head: head.sum.to_string(),
+        status: state.status(),
+        orphans,
+        open_attempts: open.collect(),
+        supervised,
+    })
+}
+
+fn orphans(state: &State) -> Vec<u32> {
+    let ids = state.attempts.iter().map(|attempt| attempt.intent.attempt);
+    let cookies = ids.filter_map(|id| chronicle_core::work::cookie(state, id));
+    let found = cookies.flat_map(|cookie| crate::process::sweep::by_cookie(&cookie));
+    found.map(|process| process.pid).collect()
+}

@@ -1,0 +1,69 @@
+//! A person's command to a run: to its supervisor while one lives, else into its ledger.
+
+use chronicle_core::input::{Answer, Command};
+
+use super::reading::cached;
+use super::{Asker, HandleError};
+use crate::clock;
+use crate::driver::{Run, asked};
+use crate::ledger::{Holder, LedgerError};
+use crate::link::{Ask, Client, Reply};
+use crate::project::RunFolder;
+use crate::projections::Projections;
+
+/// Where a command arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// At a supervisor, who acts on it.
+    Supervisor,
+    /// In the ledger alone; `resume` acts on it.
+    Ledger,
+}
+
+/// Gives a person's command to whoever drives the run, or records it when nobody does.
+pub fn tell(
+    folder: &RunFolder,
+    asker: &Asker,
+    command: Command,
+) -> Result<(Answer, Told), HandleError> {
+    if let Some(answer) = ask(folder, asker, &command)? {
+        return Ok((answer, Told::Supervisor));
+    }
+    match record(folder, asker, command.clone()) {
+        Ok(answer) => Ok((answer, Told::Ledger)),
+        // It was on its way up when we looked.
+        Err(HandleError::Ledger(held @ LedgerError::Held { .. })) => {
+            match ask(folder, asker, &command)? {
+                Some(answer) => Ok((answer, Told::Supervisor)),
+                None => Err(held.into()),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn ask(
+    folder: &RunFolder,
+    asker: &Asker,
+    command: &Command,
+) -> Result<Option<Answer>, HandleError> {
+    let Some(ask) = Ask::of(command.clone()) else { return Ok(None) };
+    let Some(mut client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };
+    Ok(match client.ask(ask)? {
+        Reply::Accepted { text, .. } => Some(Answer::Accepted(text)),
+        Reply::Refused { text, .. } => Some(Answer::Refused(text)),
+        Reply::View { .. } => None,
+    })
+}
+
+/// Writes a person's command into a run that nobody drives: decided and recorded, nothing performed.
+pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
+    let holder = Holder::current(&asker.command, clock::now());
+    let mut run = Run::open(&folder.ledger(), holder, cached(folder))?;
+    let (answer, line) = run.step(&asked(&asker.who, command))?;
+    if line.is_some() {
+        run.sync()?;
+        Projections::new(folder.clone()).write(run.state(), run.head());
+    }
+    Ok(answer)
+}

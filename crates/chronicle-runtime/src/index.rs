@@ -1,0 +1,57 @@
+//! Every run of this machine's user: one small file per run that names its project. Rebuilt by looking into projects.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::ids::RunId;
+
+use crate::ledger::atomic_write;
+use crate::project::{Project, RunFolder};
+
+/// Where the index is kept; none when the user has no home.
+fn folder() -> Option<PathBuf> {
+    let state = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    Some(state?.join("chronicle/runs"))
+}
+
+/// Makes a run known. Its failure costs nothing but that the run is found from its own project only.
+pub fn add(run: &RunFolder) {
+    let Some(folder) = folder() else { return };
+    let entry = folder.join(run.id.as_str());
+    let project = run.project.as_os_str().as_encoded_bytes();
+    if fs::read(&entry).is_ok_and(|known| known == project) {
+        return;
+    }
+    if fs::create_dir_all(&folder).is_ok() {
+        let _ = atomic_write(&entry, project);
+    }
+}
+
+/// Every run that is still there, the newest first; entries of runs that are gone are taken out.
+pub fn all() -> Vec<RunFolder> {
+    let Some(entries) = folder().and_then(|folder| fs::read_dir(folder).ok()) else {
+        return Vec::new();
+    };
+    let mut runs: Vec<RunFolder> =
+        entries.flatten().filter_map(|entry| read(&entry.path())).collect();
+    runs.sort_unstable_by(|one, other| other.id.as_str().cmp(one.id.as_str()));
+    runs
+}
+
+fn read(entry: &Path) -> Option<RunFolder> {
+    use std::os::unix::ffi::OsStrExt;
+    let id = RunId::new(entry.file_name()?.to_str()?);
+    let project = fs::read(entry).ok()?;
+    let run = Project::at(Path::new(std::ffi::OsStr::from_bytes(&project))).run(id);
+    if run.path.is_dir() {
+        return Some(run);
+    }
+    // The project itself may only be unmounted for now.
+    if run.project.is_dir() {
+        let _ = fs::remove_file(entry);
+    }
+    None
+}

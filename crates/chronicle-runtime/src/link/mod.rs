@@ -1,0 +1,50 @@
+//! How others reach a run that is being driven: a unix socket, one line of JSON at a time.
+//!
+//! The supervisor listens (`server.rs`), everybody else asks (`client.rs`) in the words of `wire.rs`. Who is on the other
+//! side is found from the system, not from what they say (`peer.rs`): another user is turned away, and a process below
+//! one of the run's agents is a worker, who may signal and not command. Each client has a thread and bounded queues of
+//! its own, so that a slow or hostile one costs nobody else anything.
+
+mod client;
+mod peer;
+mod server;
+mod wire;
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+pub use client::{Client, LinkError};
+pub(crate) use server::{Publisher, Server};
+pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply};
+
+/// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
+pub(crate) const LINK_FILE: &str = "link";
+
+/// A folder for sockets that nobody else can enter. Socket paths are short: about 100 bytes at most.
+fn folder() -> io::Result<PathBuf> {
+    let uid = rustix::process::getuid().as_raw();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let own = match runtime.filter(|path| path.is_absolute() && path.is_dir()) {
+        Some(runtime) => runtime.join("chronicle"),
+        None => std::env::temp_dir().join(format!("chronicle-{uid}")),
+    };
+    match DirBuilder::new().mode(0o700).create(&own) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let found = fs::symlink_metadata(&own)?;
+    if !found.is_dir() || found.uid() != uid || found.mode() & 0o077 != 0 {
+        let why = format!("`{}` is not a folder of yours alone", own.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(own)
+}
+
+/// Where the socket of the run in that folder goes: a copied run has another one.
+fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
+    let whole = run_folder.canonicalize()?;
+    let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
+    Ok(folder()?.join(format!("{}.sock", &name[..24])))
+}

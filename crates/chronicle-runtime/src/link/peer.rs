@@ -1,0 +1,38 @@
+//! Who is on the other side, as the system tells it.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::work;
+
+use crate::process::lineage;
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A process of the same user that no agent of ours started.
+    Person,
+    /// A process below an attempt of this run.
+    Worker(AttemptId),
+    /// A process below some agent, and not one of this run's live attempts that could be told.
+    Stray,
+    /// Another user.
+    Stranger,
+}
+
+/// Looks at the process that connected, and at everything above it.
+pub(super) fn of(stream: &UnixStream, run: &RunId) -> io::Result<Peer> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    if peer.uid != rustix::process::getuid() {
+        return Ok(Peer::Stranger);
+    }
+    let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0);
+    let found = lineage::of(pid);
+    if let Some(cookie) = &found.cookie {
+        return Ok(work::attempt_of(run, cookie).map_or(Peer::Stray, Peer::Worker));
+    }
+    // A worker that cleared its environment is still below us: agents are our keepers' children.
+    let below_us = found.ancestors.contains(&std::process::id());
+    Ok(if below_us { Peer::Stray } else { Peer::Person })
+}

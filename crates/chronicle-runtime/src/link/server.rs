@@ -1,0 +1,213 @@
+//! The supervisor's side: one thread listens, one per client answers.
+
+use std::io::{self, BufReader};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::input::Answer;
+use chronicle_core::signal;
+use serde_json::Value;
+
+use super::peer::{self, Peer};
+use super::wire::{self, Ask, Greeting, Hello, LINK_VERSION, Reply, Request};
+use super::{LINK_FILE, socket_path};
+use crate::handle::Remote;
+use crate::ledger::atomic_write;
+
+/// Most clients at once.
+const CLIENTS_MAX: usize = 64;
+/// Most views that wait for a watcher; one that is slower misses some, and gets the newest next.
+const VIEWS_MAX: usize = 4;
+/// How long a client may take to read what it asked for.
+const WRITE_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a client may take to greet.
+const GREET_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The socket of a run that is driven here. It goes away with this value.
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    socket: PathBuf,
+    note: PathBuf,
+}
+
+struct Shared {
+    run: RunId,
+    remote: Remote,
+    is_over: AtomicBool,
+    clients: AtomicUsize,
+    watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
+}
+
+/// Tells watchers how the run stands. Never waits for any of them.
+#[derive(Clone)]
+pub(crate) struct Publisher {
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Listens for the run in that folder.
+    pub(crate) fn start(run_folder: &Path, run: RunId, remote: Remote) -> io::Result<Self> {
+        let socket = socket_path(run_folder)?;
+        // We hold the run's lock, so a socket that is there is a dead supervisor's.
+        match std::fs::remove_file(&socket) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let listener = UnixListener::bind(&socket)?;
+        let note = run_folder.join(LINK_FILE);
+        atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
+        let shared = Arc::new(Shared {
+            run,
+            remote,
+            is_over: AtomicBool::new(false),
+            clients: AtomicUsize::new(0),
+            watchers: Mutex::default(),
+        });
+        let listening = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("link".to_owned())
+            .spawn(move || listening.listen(&listener))?;
+        Ok(Self { shared, socket, note })
+    }
+
+    pub(crate) fn publisher(&self) -> Publisher {
+        Publisher { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // Wakes the listener, which then sees that it is over.
+        let _ = UnixStream::connect(&self.socket);
+        let _ = std::fs::remove_file(&self.note);
+        let _ = std::fs::remove_file(&self.socket);
+        self.shared.watchers().clear();
+    }
+}
+
+impl Publisher {
+    /// Whether anybody would hear it.
+    pub(crate) fn has_watchers(&self) -> bool {
+        !self.shared.watchers().is_empty()
+    }
+
+    pub(crate) fn publish(&self, view: Value) {
+        let view = Arc::new(view);
+        self.shared.watchers().retain(|watcher| {
+            !matches!(watcher.try_send(Arc::clone(&view)), Err(TrySendError::Disconnected(_)))
+        });
+    }
+}
+
+impl Shared {
+    fn watchers(&self) -> MutexGuard<'_, Vec<SyncSender<Arc<Value>>>> {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listen(self: Arc<Self>, listener: &UnixListener) {
+        for stream in listener.incoming() {
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            let Ok(stream) = stream else { continue };
+            if self.clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX {
+                self.clients.fetch_sub(1, Ordering::SeqCst);
+                let _ = turn_away(&stream, "too many are connected");
+                continue;
+            }
+            let it = Arc::clone(&self);
+            let serve = move || {
+                let _ = it.serve(&stream);
+                it.clients.fetch_sub(1, Ordering::SeqCst);
+            };
+            if std::thread::Builder::new().name("client".to_owned()).spawn(serve).is_err() {
+                self.clients.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Answers one client until it goes, or says something that makes no sense.
+    fn serve(&self, mut stream: &UnixStream) -> io::Result<()> {
+        stream.set_write_timeout(Some(WRITE_PATIENCE))?;
+        stream.set_read_timeout(Some(GREET_PATIENCE))?;
+        let peer = peer::of(stream, &self.run)?;
+        if peer == Peer::Stranger {
+            return turn_away(stream, "this run is another user's");
+        }
+        let hello = Hello {
+            link: LINK_VERSION,
+            chronicle: env!("CARGO_PKG_VERSION").to_owned(),
+            run: self.run.to_string(),
+        };
+        wire::write(&mut stream, &hello)?;
+        let mut lines = BufReader::new(stream);
+        let Some(greeting) = wire::read::<Greeting>(&mut lines)? else { return Ok(()) };
+        if greeting.link != LINK_VERSION {
+            let why = format!(
+                "the supervisor speaks version {LINK_VERSION} of the link, you speak {}",
+                greeting.link
+            );
+            return turn_away(stream, &why);
+        }
+        stream.set_read_timeout(None)?;
+        let remote = self.remote.named(&greeting.who);
+        loop {
+            match wire::read::<Request>(&mut lines) {
+                Ok(None) => return Ok(()),
+                Err(error) => return turn_away(stream, &error.to_string()),
+                Ok(Some(Request { ask: Ask::Watch, .. })) => return self.watch(stream),
+                Ok(Some(Request { id, ask })) => {
+                    wire::write(&mut stream, &Reply::of(id, answer(&remote, &peer, ask)))?;
+                }
+            }
+        }
+    }
+
+    fn watch(&self, mut stream: &UnixStream) -> io::Result<()> {
+        let (views, to_tell): (_, Receiver<Arc<Value>>) = sync_channel(VIEWS_MAX);
+        self.watchers().push(views);
+        for view in to_tell {
+            wire::write(&mut stream, &Reply::View { view: (*view).clone() })?;
+        }
+        Ok(())
+    }
+}
+
+fn answer(remote: &Remote, peer: &Peer, ask: Ask) -> Option<Answer> {
+    match (peer, ask) {
+        (_, Ask::Ping) => Some(Answer::Accepted("here".to_owned())),
+        (Peer::Worker(attempt), Ask::Signal { request, tool, arguments }) => {
+            signalled(remote, *attempt, &request, &tool, &arguments)
+        }
+        (_, Ask::Signal { .. }) => refuse("only a worker of this run can signal"),
+        (Peer::Person, ask) => remote.submit(ask.into_command()?),
+        (Peer::Worker(_) | Peer::Stray | Peer::Stranger, _) => {
+            refuse("this is a person's command, and a worker gave it")
+        }
+    }
+}
+
+fn signalled(
+    remote: &Remote,
+    attempt: AttemptId,
+    request: &str,
+    tool: &str,
+    arguments: &Value,
+) -> Option<Answer> {
+    remote.signal(attempt, request, signal::parse(tool, arguments))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "stands where a remote's answer may be missing")]
+fn refuse(why: &str) -> Option<Answer> {
+    Some(Answer::Refused(why.to_owned()))
+}
+
+fn turn_away(mut stream: &UnixStream, why: &str) -> io::Result<()> {
+    wire::write(&mut stream, &Reply::Refused { id: 0, text: why.to_owned() })
+}

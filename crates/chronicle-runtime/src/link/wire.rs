@@ -1,0 +1,183 @@
+//! The words of the link.
+
+use std::io::{self, BufRead, Read, Write};
+
+use chronicle_core::ids::{GateId, Place};
+use chronicle_core::input::{Answer, Command};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Rises when an older side would misunderstand.
+pub const LINK_VERSION: u32 = 1;
+/// Longest line that either side reads.
+pub const LINE_MAX: u64 = 256 * 1024;
+
+/// What the supervisor says first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Hello {
+    pub(super) link: u32,
+    pub(super) chronicle: String,
+    pub(super) run: String,
+}
+
+/// What the other side says next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Greeting {
+    pub(super) link: u32,
+    /// The person's name, for the ledger.
+    pub(super) who: String,
+}
+
+/// A request with its number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub(super) id: u64,
+    pub(super) ask: Ask,
+}
+
+/// What may be asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Is anybody there?
+    Ping,
+    /// Stop for a while.
+    Pause {
+        /// Why.
+        reason: String,
+    },
+    /// Go on.
+    Resume,
+    /// Give up.
+    Cancel {
+        /// Why.
+        reason: String,
+    },
+    /// Yes, at a gate.
+    Approve {
+        /// Which.
+        gate: Option<GateId>,
+        /// What else was said.
+        note: String,
+    },
+    /// No, at a gate.
+    Reject {
+        /// Which.
+        gate: Option<GateId>,
+        /// Why not.
+        note: String,
+    },
+    /// Try a phase again.
+    Retry {
+        /// Where.
+        place: Option<Place>,
+        /// What else was said.
+        note: String,
+    },
+    /// Go to a phase.
+    Go {
+        /// Where to.
+        place: Place,
+        /// What else was said.
+        note: String,
+    },
+    /// A worker's call.
+    Signal {
+        /// The call's id.
+        request: String,
+        /// The tool.
+        tool: String,
+        /// What it is given.
+        arguments: Value,
+    },
+    /// From now on, every new view of the run.
+    Watch,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Done as asked.
+    Accepted {
+        /// To which request.
+        id: u64,
+        /// The words.
+        text: String,
+    },
+    /// Not done.
+    Refused {
+        /// To which request; 0 when it is about the connection.
+        id: u64,
+        /// Why, and what would be right.
+        text: String,
+    },
+    /// How the run stands now, to a watcher.
+    View {
+        /// As `status --json` has it.
+        view: Value,
+    },
+}
+
+impl Ask {
+    /// The person's command in it; none for what is no command.
+    pub(super) fn into_command(self) -> Option<Command> {
+        Some(match self {
+            Self::Pause { reason } => Command::Pause { reason },
+            Self::Resume => Command::Resume,
+            Self::Cancel { reason } => Command::Cancel { reason },
+            Self::Approve { gate, note } => Command::Approve { gate, note },
+            Self::Reject { gate, note } => Command::Reject { gate, note },
+            Self::Retry { place, note } => Command::Retry { place, note },
+            Self::Go { place, note } => Command::Go { place, note },
+            Self::Ping | Self::Signal { .. } | Self::Watch => return None,
+        })
+    }
+
+    /// The ask that carries a person's command; none for what only a supervisor or worker says.
+    pub fn of(command: Command) -> Option<Self> {
+        Some(match command {
+            Command::Pause { reason } => Self::Pause { reason },
+            Command::Resume => Self::Resume,
+            Command::Cancel { reason } => Self::Cancel { reason },
+            Command::Approve { gate, note } => Self::Approve { gate, note },
+            Command::Reject { gate, note } => Self::Reject { gate, note },
+            Command::Retry { place, note } => Self::Retry { place, note },
+            Command::Go { place, note } => Self::Go { place, note },
+            Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
+        })
+    }
+}
+
+impl Reply {
+    pub(super) fn of(id: u64, answer: Option<Answer>) -> Self {
+        match answer {
+            Some(Answer::Accepted(text)) => Self::Accepted { id, text },
+            Some(Answer::Refused(text)) => Self::Refused { id, text },
+            Some(Answer::Noted | Answer::Verdict(_)) => {
+                Self::Accepted { id, text: "noted".to_owned() }
+            }
+            None => Self::Refused { id, text: "the run has come to rest".to_owned() },
+        }
+    }
+}
+
+/// Reads one line; none at the end. A line that is too long or makes no sense is an error.
+pub(super) fn read<T: for<'de> Deserialize<'de>>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+    let mut line = Vec::new();
+    if from.by_ref().take(LINE_MAX + 1).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    let bad = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    if line.last() != Some(&b'\n') {
+        return Err(bad(format!("a line is cut short, or longer than {LINE_MAX} bytes")));
+    }
+    serde_json::from_slice(&line).map(Some).map_err(|error| bad(format!("not understood: {error}")))
+}
+
+/// Writes one line.
+pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    to.write_all(&line)
+}

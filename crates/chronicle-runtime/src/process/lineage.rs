@@ -1,0 +1,44 @@
+//! What stands above a process: whether an agent of ours is among its ancestors.
+
+use super::order::COOKIE_VARIABLE;
+
+/// More ancestors than any process has.
+const ANCESTORS_MAX: usize = 128;
+
+/// What was found above a process, itself included.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lineage {
+    /// The nearest cookie.
+    pub cookie: Option<String>,
+    /// The process and everything above it, as far as it can be seen.
+    pub ancestors: Vec<u32>,
+}
+
+/// Looks at a process and everything above it.
+pub fn of(pid: u32) -> Lineage {
+    let mut found = Lineage::default();
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|pid| *pid > 1 && found.ancestors.len() < ANCESTORS_MAX) {
+        found.ancestors.push(pid);
+        if found.cookie.is_none() {
+            found.cookie = cookie_of(pid);
+        }
+        next = parent_of(pid);
+    }
+    found
+}
+
+fn cookie_of(pid: u32) -> Option<String> {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environ.split(|byte| *byte == 0);
+    let value = variables.find_map(|variable| {
+        variable.strip_prefix(COOKIE_VARIABLE.as_bytes())?.strip_prefix(b"=")
+    })?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// The fourth field of its line; its name, the second, may hold spaces and parentheses.
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}

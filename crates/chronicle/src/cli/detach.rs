@@ -1,0 +1,101 @@
+//! Staying at gates, and supervisors that outlive the terminal.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use chronicle_core::state::Status;
+use chronicle_runtime::driver::Rest;
+use chronicle_runtime::handle;
+use chronicle_runtime::process;
+use chronicle_runtime::project::RunFolder;
+use clap::Args;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// How long a detached supervisor may take to begin.
+const BEGIN_PATIENCE: Duration = Duration::from_secs(20);
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// Where a detached supervisor talks, in the run's folder.
+const LOG: &str = "supervisor.log";
+
+/// How long a supervisor stays.
+#[derive(Debug, Args)]
+pub(super) struct StayArgs {
+    /// Stay while a person is needed, instead of ending with exit code 4
+    #[arg(long)]
+    wait: bool,
+
+    /// Go on without this terminal; `status`, `log --follow` and `pause` reach the run
+    #[arg(long, conflicts_with = "wait")]
+    pub(super) detach: bool,
+}
+
+impl StayArgs {
+    pub(super) fn rest(&self) -> Rest {
+        if self.wait { Rest::WhenOver } else { Rest::AtGates }
+    }
+
+    pub(super) fn stays(&self) -> bool {
+        self.wait || self.detach
+    }
+}
+
+/// Starts a supervisor for the run that leaves this terminal, and returns once it has the run.
+pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
+    let log = folder.path.join(LOG);
+    let words: Vec<OsString> = vec![
+        setting.asker.chronicle.clone().into(),
+        "-C".into(),
+        folder.project.clone().into(),
+        "resume".into(),
+        folder.id.as_str().into(),
+        "--wait".into(),
+        "--detached".into(),
+    ];
+    let mut child = process::detached(&words, &folder.project, &log)
+        .map_err(|error| Failure::internal("no supervisor can be started", &error))?;
+    let deadline = Instant::now() + BEGIN_PATIENCE;
+    while !has_begun(folder) {
+        let ended = child.try_wait().ok().flatten();
+        if ended.is_some() || Instant::now() >= deadline {
+            return failed(&log);
+        }
+        std::thread::sleep(LOOK);
+    }
+    let (view, _) = handle::view(folder)?;
+    if setting.json {
+        say_json(&view)?;
+        return Ok(Exit::Done);
+    }
+    let run = folder.id.short();
+    terminal::say(&format!("Run {run} goes on by itself."));
+    terminal::talk(&format!("Next: chronicle log {run} --follow  (or: status, pause, cancel)"));
+    Ok(Exit::Done)
+}
+
+/// It holds the run, and has gone on from where it was found; a short run may be over by now.
+fn has_begun(folder: &RunFolder) -> bool {
+    handle::row(folder).is_ok_and(|row| match row.status {
+        Status::Done | Status::Cancelled => true,
+        Status::Running | Status::Waiting => handle::is_supervised(folder),
+        Status::Paused => false,
+    })
+}
+
+fn failed(log: &std::path::Path) -> Result<Exit, Failure> {
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let last: Vec<&str> = said.trim().lines().rev().take(3).collect();
+    let last: Vec<&str> = last.into_iter().rev().collect();
+    Err(Failure::new(
+        Exit::Internal,
+        format!(
+            "the supervisor did not begin: {}",
+            chronicle_core::words::one_line(&last.join(" "))
+        ),
+    )
+    .hint(format!("look into `{}`", log.display())))
+}

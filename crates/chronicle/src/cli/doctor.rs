@@ -1,0 +1,121 @@
+//! `chronicle doctor`.
+
+use std::path::PathBuf;
+
+use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// Look whether this machine has what Chronicle needs
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {}
+
+/// One thing looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    good: bool,
+    found: String,
+    /// What to do about it.
+    advice: Option<&'static str>,
+}
+
+pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
+    let findings = [keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
+    let all_good = findings.iter().all(|finding| finding.good);
+    if setting.json {
+        say_json(&findings)?;
+    } else {
+        say(&findings);
+    }
+    Ok(if all_good { Exit::Done } else { Exit::RunFailed })
+}
+
+fn say(findings: &[Finding]) {
+    let paint = Paint::stdout();
+    for finding in findings {
+        let sign =
+            if finding.good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
+        terminal::say(&format!("  {sign} {:<12} {}", finding.what, finding.found));
+        if let Some(advice) = finding.advice.filter(|_| !finding.good) {
+            terminal::say(&format!("      {advice}"));
+        }
+    }
+}
+
+/// A real process under a real keeper.
+fn keeper(setting: &Setting) -> Finding {
+    let advice = Some("agents cannot be held here; on Linux, /proc must be mounted and readable");
+    let tried = try_keeper(setting);
+    let (good, found) = match tried {
+        Ok(()) => (true, "a process was started and ended under a keeper".to_owned()),
+        Err(why) => (false, why),
+    };
+    Finding { what: "processes", good, found, advice }
+}
+
+fn try_keeper(setting: &Setting) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let cookie = format!("doctor-{}", std::process::id());
+    let argv = process::shell_argv("exit 7");
+    let lock = folder.path().join("doctor.lock");
+    let mut order = KeeperOrder::new(cookie, lock, folder.path().to_owned(), argv);
+    order.chronicle.clone_from(&setting.asker.chronicle);
+    let kept = process::start(&order).map_err(|error| error.to_string())?;
+    drop(kept.stdin);
+    match kept.control.wait() {
+        KeeperEnd::Ended { code: Some(7), .. } => Ok(()),
+        other => Err(format!("it ended otherwise than it should: {other:?}")),
+    }
+}
+
+/// Whether the project can be written, and synced.
+fn disk(setting: &Setting) -> Finding {
+    let root = setting.project.root();
+    let tried = tempfile::tempfile_in(root).and_then(|file| file.sync_data());
+    let (good, found) = match tried {
+        Ok(()) => (true, format!("`{}` can be written and synced", root.display())),
+        Err(error) => (false, format!("`{}`: {error}", root.display())),
+    };
+    Finding { what: "disk", good, found, advice: Some("make the folder writable, and make room") }
+}
+
+/// Whether a lock of one file is seen by another.
+fn lock(setting: &Setting) -> Finding {
+    let tried = tempfile::NamedTempFile::new_in(setting.project.root()).and_then(|file| {
+        file.as_file().try_lock().map_err(std::io::Error::from)?;
+        Ok(std::fs::File::open(file.path())?.try_lock().is_err())
+    });
+    let (good, found) = match tried {
+        Ok(true) => (true, "locks hold".to_owned()),
+        Ok(false) => (false, "a locked file could be locked again".to_owned()),
+        Err(error) => (false, error.to_string()),
+    };
+    let advice = Some("this disk has no locks: do not drive one run from two machines");
+    Finding { what: "locks", good, found, advice }
+}
+
+fn git(setting: &Setting) -> Finding {
+    let version = process::tool(&["git", "--version"], setting.project.root());
+    let (good, found) = match version {
+        Ok(output) if output.status.success() => {
+            (true, String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        }
+        Ok(_) | Err(_) => (false, "git is not there".to_owned()),
+    };
+    Finding { what: "git", good, found, advice: Some("install git") }
+}
+
+fn proc_folder() -> Finding {
+    let own = PathBuf::from("/proc/self/environ");
+    let good = std::fs::read(&own).is_ok();
+    let found =
+        if good { "processes can be found by their cookie" } else { "/proc cannot be read" };
+    let advice = Some("what a killed keeper leaves behind cannot be found here");
+    Finding { what: "cookies", good, found: found.to_owned(), advice }
+}

@@ -1,0 +1,3 @@
+//! The runtime, part by part.
+
+mod agents;

@@ -69,10 +69,11 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
 }
 
 fn run(path: &Path, talk: &mut Talk) -> Result<std::convert::Infallible, Stop> {
+    // The order first: a supervisor that cannot even write it would not know why.
+    let open = first(talk)?;
     let text = std::fs::read_to_string(path)
         .map_err(|error| Stop::Script { line: 0, why: format!("cannot be read: {error}") })?;
     let script = Script::parse(&text)?;
-    let open = first(talk)?;
     let steps = script.steps(&open.place, open.try_number)?;
     let home = Home::from_environment()?;
     let session = session(&home, &open)?;

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -374,7 +375,7 @@ fn a_wrong_script_says_where() {
 fn a_missing_script_is_an_error_line_too() {
     let world = World::new("");
     fs::remove_file(world.folder.path().join("script.yaml")).unwrap();
-    let mut agent = world.spawn();
+    let mut agent = world.start("plan", 1);
     let error = agent.expect("error");
     assert!(error["text"].as_str().unwrap().contains("cannot be read"), "{error}");
     assert_eq!(agent.end().code(), Some(2));
@@ -461,4 +462,99 @@ plan:
         json!(["text", "text", "text", "tool_call", "tool_end", "error", "quota"])
     );
     agent.kill();
+}
+
+#[test]
+fn sigterm_is_ignored_when_asked() {
+    let world =
+        World::new("plan: [ignore_term, {say: ready}, {wait_for: {file: go}}, {say: alive}]");
+    let mut agent = world.start("plan", 1);
+    agent.expect("session");
+    agent.expect("text");
+    signal(agent.child.id(), Signal::TERM);
+    fs::write(world.project().join("go"), "").unwrap();
+    assert_eq!(agent.obey(), ["alive", "finished"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn strays_outlive_the_agent() {
+    for (options, ignores_term) in [
+        ("pid: pid", false),
+        ("pid: pid, ignore_term: true", true),
+        ("pid: pid, setsid: true", false),
+        ("pid: pid, double_fork: true, ignore_term: true", true),
+        ("pid: pid, setsid: true, double_fork: true", false),
+    ] {
+        let script = format!("plan: [{{stray: {{{options}}}}}, {{wait_for: {{file: pid}}}}]");
+        let world = World::new(&script);
+        let mut agent = world.start("plan", 1);
+        assert_eq!(agent.obey(), ["session", "finished"], "{options}");
+        let pid: u32 = world.read("pid").trim().parse().unwrap();
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+        assert!(agent.end().success());
+        assert!(Path::new(&format!("/proc/{pid}")).exists(), "{options}");
+        signal(pid, Signal::KILL);
+        let term_bit = 1 << (Signal::TERM.as_raw() - 1);
+        let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+        assert_eq!(ignored & term_bit != 0, ignores_term, "{options}");
+    }
+}
+
+fn signal(pid: u32, signal: Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+const DOCUMENT: &str = include_str!("../../../../docs/agent-protocol.md");
+
+/// The first block of code in the document that bears this name.
+fn documented(language: &str) -> &'static str {
+    let (_, rest) = DOCUMENT.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_documented_script_plays() {
+    let world = World::new(documented("yaml"));
+    let did = world.start("plan", 1).obey();
+    assert_eq!(did.last().map(String::as_str), Some("finished"));
+    let did = world.start("implementation", 2).obey();
+    assert_eq!(did.last().map(String::as_str), Some("finished"));
+    assert_eq!(world.read("PLAN.md"), "1. built\n");
+}
+
+#[test]
+fn the_documented_steps_are_those_of_the_agent() {
+    let table = DOCUMENT.split_once("| step | what it does |").unwrap().1;
+    let documented: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split(['`', ':']).next())
+        .collect();
+    let world = World::new("plan: [{no_such_step: 1}]");
+    let mut agent = world.start("plan", 1);
+    let error = agent.expect("error");
+    let text = error["text"].as_str().unwrap();
+    let known = text.split_once("expected one of ").unwrap().1;
+    let mut known: Vec<&str> = known.split(", ").collect();
+    known.sort_unstable();
+    let mut sorted = documented.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, known);
+}
+
+#[test]
+fn the_documented_agent_works() {
+    let world = World::new("");
+    let mut command = Command::new("python3");
+    command.args(["-c", documented("python")]).env("HOME", world.folder.path());
+    let mut agent = Agent::spawn(command, &world.project());
+    agent.tell(&world.order("start", "plan", 1));
+    assert_eq!(
+        agent.obey().join(" "),
+        "session Working on: t permission file_change tool_end usage signal finished"
+    );
+    assert!(agent.end().success());
+    assert_eq!(world.read("NOTES.md"), "t\n");
 }

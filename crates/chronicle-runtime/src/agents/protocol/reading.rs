@@ -9,7 +9,7 @@ use chronicle_core::usage::{Scope, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::PROTOCOL;
+use super::{FROM_AGENT, PROTOCOL};
 use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, Seen, ToolInput};
 
 /// Most answers to choose from that are shown to a person.
@@ -24,12 +24,19 @@ fn understand(line: &str, session_named: bool) -> Result<Seen, String> {
     if line.len() > LINE_MAX {
         return Err(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
     }
-    let message: Value =
+    let mut message: Value =
         serde_json::from_str(line).map_err(|error| format!("not a line of JSON: {error}"))?;
+    if let Value::Object(fields) = &mut message {
+        // What is not said may be left out or be null.
+        fields.retain(|_, value| !value.is_null());
+    }
     let Some(kind) = message.get("type").and_then(Value::as_str).map(str::to_owned) else {
         return Err("a message without `type`".to_owned());
     };
-    let seen = by_type(&kind, message)?;
+    if !FROM_AGENT.contains(&kind.as_str()) {
+        return Err(format!("a message of unknown type `{}`", bounded(&kind, NAME_MAX)));
+    }
+    let seen = by_type(&kind, message).map_err(|why| format!("`{kind}`: {why}"))?;
     if session_named || is_allowed_first(&seen) {
         Ok(seen)
     } else {
@@ -38,7 +45,7 @@ fn understand(line: &str, session_named: bool) -> Result<Seen, String> {
 }
 
 fn by_type(kind: &str, message: Value) -> Result<Seen, String> {
-    let seen = match kind {
+    match kind {
         "session" => session(&fields(message)?),
         "text" => Ok(text(fields(message)?)),
         "tool_call" => tool_call(fields(message)?),
@@ -51,9 +58,8 @@ fn by_type(kind: &str, message: Value) -> Result<Seen, String> {
         "error" => Ok(error(&fields(message)?)),
         "quota" => quota(&fields(message)?),
         "finished" => Ok(Seen::Finished),
-        other => Err(format!("a message of unknown type `{}`", bounded(other, NAME_MAX))),
-    };
-    seen.map_err(|why| format!("`{}`: {why}", bounded(kind, NAME_MAX)))
+        other => Err(format!("no type of this protocol: `{other}`")),
+    }
 }
 
 fn fields<'de, T: Deserialize<'de>>(message: Value) -> Result<T, String> {

@@ -390,6 +390,11 @@ pub enum End {
     Stopped,
     /// Its supervisor or keeper died.
     Lost,
+    /// Something of it may still run, so that nobody may start beside it.
+    Unclear {
+        /// Why.
+        why: String,
+    },
 }
 
 /// What is known about a crash.

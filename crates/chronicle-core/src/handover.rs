@@ -1,29 +1,36 @@
 //! The text that opens an attempt: a pure function of the state, so the ledger need not keep it.
 //!
 //! A worker starts with nothing. The handover tells it the task, where it is, what happened before, what it is to do and
-//! how to say that it is done. Bounded: old summaries are cut first, the task and the instructions last.
+//! how to say that it is done. Bounded: what happened before is cut first, then the task; the instructions and the way out
+//! are never cut below what a worker needs.
 
 use std::fmt::Write as _;
 
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
-use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
+use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
 use crate::workflow::Phase;
+
+/// The most that the task may take of a handover.
+const TASK_SHARE: usize = HANDOVER_MAX / 2;
+/// The most that a phase's instructions may take.
+const INSTRUCTIONS_SHARE: usize = HANDOVER_MAX / 4;
 
 /// What the worker of an attempt is told.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(run) = &state.run else { return String::new() };
     let place = &attempt.intent.place;
-    let Some(phase) = state.phase_at(place) else { return run.task.clone() };
+    let Some(phase) = state.phase_at(place) else { return bounded(&run.task, TASK_SHARE) };
     let mut text = String::new();
-    section(&mut text, "Why you are here", &why(&attempt.intent.why));
-    section(&mut text, "Task", &run.task);
+    section(&mut text, "Why you are here", &reasons(state, attempt));
+    section(&mut text, "Task", &bounded(&run.task, TASK_SHARE));
     section(&mut text, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut text, "Instructions", &phase.instructions);
+    section(&mut text, "Instructions", &bounded(&phase.instructions, INSTRUCTIONS_SHARE));
     section(&mut text, "Tools", &tools(phase));
     section(&mut text, "When you are done", &way_out(phase));
+    section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
 }
@@ -32,6 +39,19 @@ fn section(text: &mut String, title: &str, body: &str) {
     if !body.trim().is_empty() {
         let _ = write!(text, "## {title}\n\n{}\n\n", body.trim());
     }
+}
+
+/// Why this attempt exists, and why the try exists that it goes on with: what a person asked for outlives a crash.
+fn reasons(state: &State, attempt: &Attempt) -> String {
+    let own = why(&attempt.intent.why);
+    if !attempt.intent.why.is_same_try() {
+        return own;
+    }
+    let earlier = state.attempts.iter().rev().map(|earlier| &earlier.intent);
+    let origin = earlier
+        .filter(|intent| intent.place == attempt.intent.place)
+        .find(|intent| !intent.why.is_same_try());
+    format!("{}\n\n{own}", origin.map(|intent| why(&intent.why)).unwrap_or_default())
 }
 
 fn why(why: &Why) -> String {
@@ -67,11 +87,11 @@ fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
     }
     let done = state.visits.iter().filter(|visit| visit.left.is_some()).count();
     let _ = write!(text, "\nPhases left so far: {done}.");
-    text
+    bounded(&text, TEXT_MAX)
 }
 
 fn tools(phase: &Phase) -> String {
-    let list = |names: &[String]| names.join(", ");
+    let list = |names: &[String]| bounded(&names.join(", "), TEXT_MAX);
     match (&phase.tools.allow, phase.tools.deny.as_slice()) {
         (Some(allow), _) => format!("You may use only: {}.", list(allow)),
         (None, []) => String::new(),
@@ -87,8 +107,18 @@ fn way_out(phase: &Phase) -> String {
         "Call the tool `workflow_transition` with `target_state` and a `summary` of what you did \
          and found; then end your turn. Ending your turn without it does not end the phase.\n\
          You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.",
-        names.join(", ")
+        bounded(&names.join(", "), TEXT_MAX)
     )
+}
+
+/// Notes given at gates, wherever in the run.
+fn people(state: &State) -> String {
+    let mut text = String::new();
+    let noted = state.gates.iter().rev().filter(|gate| !gate.note.trim().is_empty());
+    for gate in noted.take(HANDOVER_SUMMARIES_MAX) {
+        let _ = writeln!(text, "- at `{}`: {}", gate.opened.place, gate.note);
+    }
+    text
 }
 
 fn before(state: &State) -> String {

@@ -105,6 +105,12 @@ impl FramePath {
         }
     }
 
+    /// Whether this frame is that one, or below it.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let below = || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.starts_with('/'));
+        other.is_root() || self == other || below()
+    }
+
     /// The text, empty for the root.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -208,6 +208,8 @@ pub struct EndSeen {
     pub lost: bool,
     /// Whether we ended it.
     pub stopped: bool,
+    /// Why something of it may still run.
+    pub unclear: Option<String>,
     /// The last error that the agent reported.
     pub error: Option<(CrashClass, String)>,
     /// Exit code.

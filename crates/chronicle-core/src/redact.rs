@@ -62,6 +62,17 @@ impl Redactor {
     }
 }
 
+impl Redactor {
+    /// One line of a stream whose secrets may go over several lines: a private key is hidden from its first line to its last.
+    pub fn redact_line<'a>(&self, line: &'a str, inside_key: &mut bool) -> Cow<'a, str> {
+        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
+        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
+        let hidden = *inside_key;
+        *inside_key = (*inside_key || begins) && !ends;
+        if hidden { Cow::Borrowed(REDACTED) } else { self.redact(line) }
+    }
+}
+
 /// Whether a variable of that name usually holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -99,6 +110,16 @@ mod tests {
         let out = redactor.redact(r#"{"text":"hunter2hunter2 and short"}"#).into_owned();
         assert_eq!(out, r#"{"text":"[redacted] and short"}"#);
         assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok());
+    }
+
+    #[test]
+    fn a_key_over_several_lines_goes_whole() {
+        let mut inside = false;
+        let lines =
+            ["a", "-----BEGIN PRIVATE KEY-----", "c2VjcmV0", "-----END PRIVATE KEY-----", "b"];
+        let out: Vec<_> =
+            lines.map(|line| Redactor::default().redact_line(line, &mut inside)).to_vec();
+        assert_eq!(out, ["a", REDACTED, REDACTED, REDACTED, "b"]);
     }
 
     #[test]

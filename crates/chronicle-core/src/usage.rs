@@ -81,10 +81,12 @@ pub enum Scope {
 /// The sum of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SessionUsage {
-    /// Turns that have ended, and older messages.
+    /// Turns that have ended.
     closed: Usage,
     /// Messages of the turn in hand.
     messages: BTreeMap<String, Usage>,
+    /// Older messages of that turn, no longer told apart.
+    folded: Usage,
     /// What was spent before the agent's totals began again.
     baseline: Usage,
     /// The agent's last total.
@@ -104,6 +106,7 @@ impl SessionUsage {
             Scope::Turn => {
                 let turn = self.turn().max(usage);
                 self.messages.clear();
+                self.folded = Usage::default();
                 self.closed = self.closed.plus(&turn);
             }
             Scope::Session => {
@@ -119,15 +122,20 @@ impl SessionUsage {
 
     fn add_message(&mut self, id: &str, usage: &Usage) {
         if self.messages.len() >= TURN_MESSAGES_MAX && !self.messages.contains_key(id) {
-            self.closed = self.closed.plus(&self.turn());
-            self.messages.clear();
+            self.fold();
         }
         let message = self.messages.entry(id.to_owned()).or_default();
         *message = message.max(usage);
     }
 
+    /// Forgets which message spent what, once none of them can be reported again.
+    pub fn fold(&mut self) {
+        self.folded = self.turn();
+        self.messages.clear();
+    }
+
     fn turn(&self) -> Usage {
-        self.messages.values().fold(Usage::default(), |sum, message| sum.plus(message))
+        self.messages.values().fold(self.folded, |sum, message| sum.plus(message))
     }
 
     fn counted(&self) -> Usage {
@@ -191,6 +199,8 @@ mod tests {
             session.add(&message(&format!("m{i}")), &tokens(1));
         }
         assert_eq!(session.sum().tokens(), 2_000);
+        session.add(&Scope::Turn, &tokens(2_000));
+        assert_eq!(session.sum().tokens(), 2_000, "the turn covers its messages, however many");
         assert!(session.messages.len() <= TURN_MESSAGES_MAX);
     }
 }

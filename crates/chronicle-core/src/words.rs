@@ -15,8 +15,12 @@ pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody wo
 /// Longest quotation in a sentence.
 const QUOTE_MAX: usize = 200;
 
-/// What happened, as a sentence without a subject that changes: one per event.
+/// What happened, as one sentence. What agents said is in it, so control characters go: they could fool a terminal.
 pub fn sentence(event: &Event) -> String {
+    plain(&raw_sentence(event))
+}
+
+fn raw_sentence(event: &Event) -> String {
     match event {
         Event::RunStarted(run) => {
             let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
@@ -152,6 +156,7 @@ pub fn end(end: &End) -> String {
         End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
         End::Stopped => "was stopped".to_owned(),
         End::Lost => "was lost with its supervisor or keeper".to_owned(),
+        End::Unclear { why } => format!("may still run: {}", one_line(why)),
     }
 }
 
@@ -208,10 +213,20 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
-        GateKind::Intervention => {
-            format!("chronicle retry {run}  (or: chronicle go {run} PHASE, chronicle cancel {run})")
+        // The worker asked for a person: there is no phase to try again.
+        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
+            format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
         }
+        GateKind::Intervention => format!(
+            "chronicle retry {run} {}  (or: chronicle go {run} {}, chronicle cancel {run})",
+            gate.place,
+            some_phase(gate)
+        ),
     }
+}
+
+fn some_phase(gate: &GateOpened) -> Place {
+    gate.place.frame().place(&PhaseId::from("PHASE"))
 }
 
 /// A run's status in a word, knowing whether a supervisor lives.
@@ -311,7 +326,7 @@ pub fn usd(micros: u64) -> String {
         0 => "$0.00".to_owned(),
         1..10_000 => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
         _ => {
-            let cents = (micros + 5_000) / 10_000;
+            let cents = micros.saturating_add(5_000) / 10_000;
             format!("${}.{:02}", cents / 100, cents % 100)
         }
     }
@@ -355,6 +370,11 @@ fn quote(text: &str) -> String {
 
 /// Text from outside on one line, without control characters that could fool a terminal.
 pub fn one_line(text: &str) -> String {
-    let text = bounded(text.trim(), QUOTE_MAX);
-    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+    plain(&bounded(text.trim(), QUOTE_MAX))
+}
+
+/// Without control characters, nor those that turn the direction of text.
+fn plain(text: &str) -> String {
+    let turns = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|char| if char.is_control() || turns(char) { ' ' } else { char }).collect()
 }

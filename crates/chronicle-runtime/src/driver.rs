@@ -4,26 +4,27 @@
 //! queue, takes all that waits through the step, syncs once, and only then lets anybody know. Opening a ledger finds
 //! attempts that nothing here runs: the world observes them and reports them lost. That is all there is to recovery.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use chronicle_core::engine;
-use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
+use chronicle_core::input::{Answer, Input, Report};
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
 
-use crate::clock;
+pub use crate::inbox::{INBOX_MAX, Message, asked, reported};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 
 /// Most inputs that share one sync.
 const BATCH_MAX: usize = 256;
-/// Most inputs that wait; whoever sends more waits too.
-pub const INBOX_MAX: usize = 1_024;
+/// How often projections catch up while nothing happens.
+const TICK: Duration = Duration::from_secs(1);
 
 /// A run whose ledger is in hand.
 pub struct Run {
     state: State,
     writer: Box<dyn Writer>,
+    beaten: Instant,
 }
 
 impl Run {
@@ -35,7 +36,7 @@ impl Run {
     ) -> Result<Self, LedgerError> {
         let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
         let writer = ledger::open(ledger, who, from, |line| state.apply(&line))?;
-        Ok(Self { state, writer })
+        Ok(Self { state, writer, beaten: Instant::now() })
     }
 
     /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
@@ -52,6 +53,15 @@ impl Run {
     /// Brings all that was decided to the disk.
     pub fn sync(&mut self) -> Result<(), LedgerError> {
         self.writer.sync()
+    }
+
+    /// Shows now and then that somebody lives, where the system's locks do not.
+    fn beat(&mut self) -> Result<(), LedgerError> {
+        if self.beaten.elapsed() >= HEARTBEAT_EVERY {
+            self.writer.heartbeat()?;
+            self.beaten = Instant::now();
+        }
+        Ok(())
     }
 
     /// What is known about the run.
@@ -78,27 +88,6 @@ impl Run {
         };
         torn.into_iter().chain([started]).map(reported).collect()
     }
-}
-
-/// What the supervisor itself has to say.
-pub fn reported(report: Report) -> Input {
-    let by = By { actor: Actor::Supervisor, request: None };
-    Input { at: clock::now(), by, what: What::Report(report) }
-}
-
-/// What a person asks for.
-pub fn asked(who: &str, command: Command) -> Input {
-    let by = By { actor: Actor::Person(who.to_owned()), request: None };
-    Input { at: clock::now(), by, what: What::Command(command) }
-}
-
-/// What is sent to a run that is being driven.
-#[derive(Debug)]
-pub enum Message {
-    /// Something came in.
-    Input(Box<Input>, Option<SyncSender<Answer>>),
-    /// Stop now, whatever is going on.
-    Quit,
 }
 
 /// What performs effects: the real one starts processes, a simulated one plays.
@@ -193,17 +182,14 @@ fn next_batch(
     inbox: &Receiver<Message>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<Message>, LedgerError> {
-    let tick = HEARTBEAT_EVERY.min(Duration::from_secs(1));
     loop {
-        match inbox.recv_timeout(tick) {
+        run.beat()?;
+        match inbox.recv_timeout(TICK) {
             Ok(first) => {
                 let more = inbox.try_iter().take(BATCH_MAX - 1);
                 return Ok(std::iter::once(first).chain(more).collect());
             }
-            Err(RecvTimeoutError::Timeout) => {
-                run.writer.heartbeat()?;
-                watch.quiet(run.state(), run.head());
-            }
+            Err(RecvTimeoutError::Timeout) => watch.quiet(run.state(), run.head()),
             Err(RecvTimeoutError::Disconnected) => return Ok(vec![Message::Quit]),
         }
     }

@@ -8,6 +8,7 @@ pub mod discover;
 pub mod driver;
 pub mod effects;
 pub mod handle;
+mod inbox;
 pub mod index;
 pub mod ledger;
 pub mod link;

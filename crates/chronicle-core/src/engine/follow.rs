@@ -59,7 +59,7 @@ fn next_of(state: &State, frame: &Frame) -> Option<Event> {
     match &frame.stage {
         Stage::Bound => Some(enter(state, frame)),
         Stage::Entered { approved } => Some(begin(state, frame, *approved)),
-        Stage::Ready { why } => Some(attempt(state, frame, why.clone())),
+        Stage::Ready { why } => Some(start(state, frame, why.clone())),
         Stage::Broken { attempt, end } => Some(mend(state, frame, *attempt, end)),
         Stage::Left { target, outcome, summary, approved } => {
             Some(leave(state, frame, (target.as_ref(), outcome, summary), *approved))
@@ -96,6 +96,16 @@ fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
     }
 }
 
+/// Tries a phase again: an attempt, or the workflow inside it from its beginning.
+fn start(state: &State, frame: &Frame, why: Why) -> Event {
+    match state.phase_at(&frame.place()).map(|phase| phase.run) {
+        Some(PhaseKind::Worker | PhaseKind::Command) | None => attempt(state, frame, why),
+        Some(PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Human) => {
+            begin(state, frame, true)
+        }
+    }
+}
+
 fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let place = frame.place();
     let Some(phase) = state.phase_at(&place) else {
@@ -103,11 +113,12 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     };
     let tries = tries_at(state, &place);
     let same_try = why.is_same_try() && tries > 0;
-    if phase.once && same_try {
+    let by_itself = !matches!(why, Why::First | Why::Asked { .. });
+    if phase.once && by_itself && frame.session.is_some() {
         return intervene(state, frame, words::once_only(phase));
     }
     let id = state.next_attempt();
-    let known = frame.session.clone().filter(|_| resumes(&why, phase));
+    let known = frame.session.clone().filter(|session| resumes(state, session, &why, phase));
     Event::AttemptStarted(AttemptStarted {
         attempt: id,
         try_number: if same_try { tries } else { tries + 1 },
@@ -127,10 +138,17 @@ fn tries_at(state: &State, place: &Place) -> u32 {
     u32::try_from(tries).unwrap_or(u32::MAX)
 }
 
-fn resumes(why: &Why, phase: &Phase) -> bool {
+/// Whether an attempt goes on in the session before it. One that ended before our eyes has a session only if it said so;
+/// of one that was lost or stopped we may have missed it.
+fn resumes(state: &State, session: &SessionId, why: &Why, phase: &Phase) -> bool {
+    let seen = || {
+        let attempts = state.attempts.iter().rev();
+        attempts.filter(|it| it.intent.session == *session).any(|it| it.session_seen)
+    };
     phase.run == PhaseKind::Worker
         && match why {
-            Why::Nudge { .. } | Why::Lost | Why::Paused | Why::Rejected { .. } => true,
+            Why::Lost | Why::Paused => true,
+            Why::Nudge { .. } | Why::Rejected { .. } => seen(),
             Why::First | Why::Retry { .. } | Why::SessionGone | Why::Asked { .. } => false,
         }
 }
@@ -174,6 +192,7 @@ fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
             attempt(state, frame, Why::Lost)
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
+        End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
         End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
         End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, "stuck", end)

@@ -91,6 +91,9 @@ fn answer_approval(
     gate: Option<GateId>,
     (answer, note): (GateAnswer, &str),
 ) -> Answer {
+    if scratch.state().cancelled.is_some() || scratch.state().is_over() {
+        return over(scratch.state());
+    }
     let gate = match pick_gate(scratch.state(), gate, is_approval) {
         Ok(gate) => gate.opened.clone(),
         Err(refusal) => return Answer::Refused(refusal),
@@ -156,6 +159,9 @@ pub(super) fn retry(
     place: Option<&Place>,
     note: &str,
 ) -> Answer {
+    if scratch.state().cancelled.is_some() || scratch.state().is_over() {
+        return over(scratch.state());
+    }
     let (gate, place) = match gated_frame(scratch.state(), place) {
         Ok((gate, frame)) => (gate, frame.place()),
         Err(refusal) => return Answer::Refused(refusal),
@@ -193,9 +199,9 @@ fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &
 pub(super) fn go(scratch: &mut Scratch<'_>, by: &By, place: &Place, note: &str) -> Answer {
     match way(scratch.state(), place) {
         Err(refusal) => Answer::Refused(refusal),
-        Ok((gate, taken)) => {
+        Ok((gates, taken)) => {
             let taken = EdgeTaken { summary: bounded(note, TEXT_MAX), ..taken };
-            if let Some(gate) = gate {
+            for gate in gates {
                 emit_answer(scratch, by, gate, GateAnswer::Go(taken.to.clone()), note);
             }
             scratch.emit(Event::EdgeTaken(taken));
@@ -204,8 +210,9 @@ pub(super) fn go(scratch: &mut Scratch<'_>, by: &By, place: &Place, note: &str) 
     }
 }
 
-/// The move that a person asks for. Not under a worker's hands: first the run must rest there.
-fn way(state: &State, place: &Place) -> Result<(Option<GateId>, EdgeTaken), String> {
+/// The move that a person asks for, and the gates that it answers: the frame's own, and those of frames below, which end
+/// with it. Not under a worker's hands: first the run must rest there.
+fn way(state: &State, place: &Place) -> Result<(Vec<GateId>, EdgeTaken), String> {
     if state.is_over() || state.cancelled.is_some() {
         return Err("the run is over".to_owned());
     }
@@ -215,13 +222,17 @@ fn way(state: &State, place: &Place) -> Result<(Option<GateId>, EdgeTaken), Stri
         .ok_or_else(|| format!("the run is not inside `{}`", place.frame().as_str()))?;
     let to = place.phase();
     check_phase(state, frame, &to)?;
-    let gate = match &frame.stage {
-        Stage::Gated { gate, .. } => Some(*gate),
-        Stage::Ready { .. } | Stage::Broken { .. } if state.paused.is_some() => None,
-        _ => {
-            return Err(format!("`{}` is being worked on: pause the run first", frame.place()));
-        }
-    };
+    let within = |place: &Place| place.frame().is_within(&frame.path);
+    if let Some(worked) = state.live_attempts().find(|attempt| within(&attempt.intent.place)) {
+        let (attempt, place) = (worked.intent.attempt, &worked.intent.place);
+        return Err(format!("{attempt} works at `{place}`: pause the run first"));
+    }
+    let open = state.open_gates().map(|gate| &gate.opened);
+    let gates: Vec<GateId> =
+        open.filter(|gate| within(&gate.place)).map(|gate| gate.gate).collect();
+    if gates.is_empty() && state.paused.is_none() {
+        return Err(format!("`{}` does not rest: pause the run first", frame.place()));
+    }
     let taken = EdgeTaken {
         frame: frame.path.clone(),
         from: frame.phase.clone(),
@@ -230,7 +241,7 @@ fn way(state: &State, place: &Place) -> Result<(Option<GateId>, EdgeTaken), Stri
         summary: String::new(),
         by: Mover::Person,
     };
-    Ok((gate, taken))
+    Ok((gates, taken))
 }
 
 fn check_phase(state: &State, frame: &Frame, to: &PhaseId) -> Result<(), String> {

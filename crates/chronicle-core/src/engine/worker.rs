@@ -26,7 +26,7 @@ pub(super) fn signal(
         Some(attempt) if attempt.ended.is_none() => attempt,
         Some(_) | None => return Answer::Refused(format!("{id} is over: nothing was done")),
     };
-    if let Some(answered) = attempt.answers.get(&request) {
+    if let Some((_, answered)) = attempt.answers.iter().find(|(before, _)| *before == request) {
         return repeat(answered);
     }
     match signal {

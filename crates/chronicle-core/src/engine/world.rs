@@ -16,6 +16,9 @@ const NAME_MAX: usize = 400;
 
 pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     match report {
+        // The first line freezes the run: nothing may stand before it.
+        Report::SupervisorStarted { .. } | Report::TailSetAside { .. }
+            if scratch.state().run.is_none() => {}
         Report::SupervisorStarted { pid, host, epoch, version } => {
             scratch.emit(Event::SupervisorStarted(SupervisorStarted {
                 pid: *pid,
@@ -109,7 +112,7 @@ fn call_tool(
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
     let call = bounded(call, NAME_MAX);
-    if let Some(verdict) = attempt.calls.get(&call) {
+    if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
     let tools = state.phase_at(&attempt.intent.place).map(|phase| &phase.tools);
@@ -146,12 +149,17 @@ fn judge(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Verdict {
     }
 }
 
-/// Names an attempt's end. A signal that was accepted stands, whatever became of the process.
+/// Names an attempt's end. A signal that was accepted stands, whatever became of the process; but while something of it
+/// may still run, nobody may start beside it. That we ended it is a pause only if the run was paused.
 fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
     let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
     let is_shell = attempt.intent.agent == super::follow::SHELL;
+    let rests = state.paused.is_some() || state.cancelled.is_some();
+    if let Some(why) = &seen.unclear {
+        return End::Unclear { why: bounded(why, TEXT_MAX) };
+    }
     if attempt.leave.is_some() {
         return End::Left;
     }
@@ -164,7 +172,7 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     match attempt.stop {
         _ if seen.lost => End::Lost,
         Some(cause) => End::StoppedBy(cause),
-        None if seen.stopped => End::Stopped,
+        None if seen.stopped && rests => End::Stopped,
         None => End::Crashed(crash(seen)),
     }
 }

@@ -53,7 +53,7 @@ impl State {
             Event::ToolCalled(called) => self.call_tool(called),
             Event::ToolEnded { attempt, call, active_ms, .. } => {
                 self.change(*attempt, |attempt| {
-                    attempt.calls.remove(call);
+                    attempt.calls.retain(|(open, _)| open != call);
                     attempt.active_ms = attempt.active_ms.max(*active_ms);
                 });
             }
@@ -115,6 +115,9 @@ impl State {
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
         let place = taken.frame.place(&taken.from);
+        // A person may leave a phase from outside of the workflow in it.
+        let below = place.frame_below();
+        self.frames.retain(|path, _| !path.is_within(&below));
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
                 Mover::Run => *frame.edges.entry(edge(&taken.from, &taken.to)).or_default() += 1,
@@ -159,8 +162,8 @@ impl State {
             session_seen: false,
             leave: None,
             stop: None,
-            calls: std::collections::BTreeMap::default(),
-            answers: std::collections::BTreeMap::default(),
+            calls: std::collections::VecDeque::new(),
+            answers: std::collections::VecDeque::new(),
             usage: Usage::default(),
             active_ms: 0,
             tools: 0,
@@ -179,9 +182,9 @@ impl State {
     fn call_tool(&mut self, called: &ToolCalled) {
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
-                attempt.calls.pop_first();
+                attempt.calls.pop_front();
             }
-            attempt.calls.insert(called.call.clone(), called.verdict.clone());
+            attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.active_ms = attempt.active_ms.max(called.active_ms);
         });
@@ -191,7 +194,7 @@ impl State {
         let Some(session) = self.attempt(id).map(|attempt| attempt.intent.session.clone()) else {
             return;
         };
-        let counted = self.sessions.entry(session).or_default();
+        let counted = Arc::make_mut(self.sessions.entry(session).or_default());
         let before = counted.sum();
         counted.add(scope, usage);
         let more = counted.sum().minus(&before);
@@ -231,6 +234,7 @@ impl State {
             frame.stage = after(ended, leave.map(|(leave, _)| leave));
         });
         self.live.remove(&ended.attempt);
+        self.close_messages(ended);
         self.change(ended.attempt, |attempt| {
             attempt.active_ms = attempt.active_ms.max(ended.active_ms);
             attempt.ended = Some((ended.end.clone(), at));
@@ -239,8 +243,22 @@ impl State {
         });
     }
 
+    /// A session that ended before our eyes reports no message again; one that was lost may.
+    fn close_messages(&mut self, ended: &AttemptEnded) {
+        let session = self.attempt(ended.attempt).map(|attempt| attempt.intent.session.clone());
+        let counted = session.and_then(|session| self.sessions.get_mut(&session));
+        if let Some(counted) = counted.filter(|_| !matches!(ended.end, End::Lost | End::Stopped)) {
+            Arc::make_mut(counted).fold();
+        }
+    }
+
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
-        self.gates.push(Arc::new(Gate { opened: opened.clone(), at, answered: None }));
+        self.gates.push(Arc::new(Gate {
+            opened: opened.clone(),
+            at,
+            answered: None,
+            note: String::new(),
+        }));
         self.change_frame(&opened.place.frame(), |frame| {
             let held = std::mem::replace(&mut frame.stage, Stage::Bound);
             frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
@@ -250,7 +268,9 @@ impl State {
     fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
         let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
         let Some(gate) = self.gates.get_mut(index) else { return };
-        Arc::make_mut(gate).answered = Some((answer.clone(), who.to_owned(), at));
+        let gate = Arc::make_mut(gate);
+        gate.answered = Some((answer.clone(), who.to_owned(), at));
+        note.clone_into(&mut gate.note);
         let frame = gate.opened.place.frame();
         self.change_frame(&frame, |frame| {
             let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
@@ -335,8 +355,8 @@ impl Counters {
 impl Attempt {
     fn remember(&mut self, request: &str, answered: Answered) {
         if self.answers.len() >= ANSWERS_MAX {
-            self.answers.pop_first();
+            self.answers.pop_front();
         }
-        self.answers.insert(request.to_owned(), answered);
+        self.answers.push_back((request.to_owned(), answered));
     }
 }

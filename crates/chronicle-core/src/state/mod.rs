@@ -8,7 +8,7 @@ mod apply;
 mod due;
 mod frame;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub struct State {
     /// Every visit of a phase, in order: the path of the run.
     pub visits: Vec<Arc<Visit>>,
     /// What each session spent.
-    pub sessions: BTreeMap<SessionId, SessionUsage>,
+    pub sessions: BTreeMap<SessionId, Arc<SessionUsage>>,
     /// What all of them spent.
     pub usage: Usage,
     /// Who drives it, or drove it last.
@@ -75,9 +75,9 @@ pub struct Attempt {
     /// Why it is being ended.
     pub stop: Option<StopCause>,
     /// Verdicts on calls that have not ended.
-    pub calls: BTreeMap<String, Verdict>,
+    pub calls: VecDeque<(String, Verdict)>,
     /// Answers to its calls, by request, to be repeated word for word.
-    pub answers: BTreeMap<String, Answered>,
+    pub answers: VecDeque<(String, Answered)>,
     /// What it spent, sessions shared with other attempts counted once.
     pub usage: Usage,
     /// Active time as far as known.
@@ -108,6 +108,8 @@ pub struct Gate {
     pub at: Millis,
     /// How, by whom and when it was answered.
     pub answered: Option<(GateAnswer, String, Millis)>,
+    /// What they said.
+    pub note: String,
 }
 
 /// One stay at a phase.

@@ -166,7 +166,11 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         status,
         supervised,
         standing: words::standing(status, supervised),
-        reason: state.cancelled.clone().or_else(|| state.paused.clone()),
+        reason: match status {
+            Status::Cancelled => state.cancelled.clone(),
+            Status::Paused => state.paused.clone(),
+            Status::Running | Status::Waiting | Status::Done => None,
+        },
         unenforced: run.unenforced.clone(),
         breadcrumbs: breadcrumbs(state),
         phases: phases(state),

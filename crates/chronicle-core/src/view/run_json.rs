@@ -74,6 +74,6 @@ fn exit_code(end: &End) -> i32 {
         End::Left | End::CommandsDone => 0,
         End::Crashed(crash) => crash.code.filter(|code| *code != 0).unwrap_or(1),
         End::StoppedBy(_) => 124,
-        End::CommandFailed { .. } | End::Stopped | End::Lost => 1,
+        End::CommandFailed { .. } | End::Stopped | End::Lost | End::Unclear { .. } => 1,
     }
 }

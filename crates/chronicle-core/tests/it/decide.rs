@@ -200,7 +200,6 @@ fn a_lost_attempt_is_resumed_in_its_session_and_counts_as_the_same_try() {
               workflow `main` entered
               phase `work` entered
               a1 started at `work` (scripted)
-            a1 works in session `s9`
             a1 reported 10 tokens
             a1 was lost with its supervisor or keeper
               a2 resumed at `work` (scripted): the last attempt was lost

@@ -4,6 +4,7 @@
 mod decide;
 mod decide_kinds;
 mod decide_people;
+mod decide_traps;
 mod properties;
 mod recover;
 mod workflow;

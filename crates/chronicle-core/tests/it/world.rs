@@ -6,13 +6,14 @@
 //! g1: approve                                what a person says at the first gate
 //! ```
 //!
-//! Like a real agent, one that is resumed goes on after its last finished move.
+//! Like a real agent, each says first which session it works in (not told, being always the same), and one that is resumed
+//! goes on after its last finished move.
 
 use std::collections::BTreeMap;
 
 use chronicle_core::effect::Action;
 use chronicle_core::engine;
-use chronicle_core::event::{Change, CrashClass, RunStarted};
+use chronicle_core::event::{Change, CrashClass, Event, RunStarted};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
@@ -147,7 +148,7 @@ impl World {
         panic!("the world goes on for ever:\n{}", self.told());
     }
 
-    fn one_move(&mut self) -> bool {
+    pub(crate) fn one_move(&mut self) -> bool {
         match self.state.due().first().map(|effect| effect.action) {
             Some(Action::RunAttempt(attempt)) => self.agent_moves(attempt),
             Some(Action::StopAttempt(attempt)) => {
@@ -195,6 +196,11 @@ impl World {
         let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
         if intent.resume && !self.progress.keys().any(|(session, ..)| *session == intent.session) {
             return self.end(id, Some((CrashClass::SessionGone, "no such session")));
+        }
+        if intent.agent != "shell" && !attempt.session_seen {
+            self.progress.entry(key).or_default();
+            self.step(&about(id, AttemptReport::Session(intent.session)));
+            return;
         }
         let at = *self.progress.entry(key.clone()).or_default();
         let exact = format!("{} {}", intent.place, intent.try_number);
@@ -286,7 +292,8 @@ impl World {
     pub(crate) fn told(&self) -> String {
         let mut out = String::new();
         for line in &self.lines {
-            for (index, event) in line.events.iter().enumerate() {
+            let shown = |event: &&Event| !matches!(event, Event::SessionOpened { .. });
+            for (index, event) in line.events.iter().filter(shown).enumerate() {
                 let indent = if index == 0 { "" } else { "  " };
                 out.push_str(indent);
                 out.push_str(&words::sentence(event));

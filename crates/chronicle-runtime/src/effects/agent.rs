@@ -42,6 +42,10 @@ impl Stop {
     pub(super) fn stop(&self, grace: Duration) {
         self.control.stop(grace);
     }
+
+    pub(super) fn control(&self) -> Control {
+        self.control.clone()
+    }
 }
 
 /// What the threads of one attempt share.
@@ -302,12 +306,13 @@ impl Shared {
     }
 
     fn read_stderr(&self, stderr: ChildStderr) {
+        let mut inside_key = false;
         for line in Lines::new(stderr).map_while(Result::ok) {
             let text = match &line {
                 ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
                 ReadLine::TooLong { start, .. } => start,
             };
-            let text = self.context.redactor.redact(text);
+            let text = self.context.redactor.redact_line(text, &mut inside_key);
             self.transcript.add(From::Stderr, &text);
             self.last_words().stderr.push(text.into_owned());
         }
@@ -326,16 +331,27 @@ impl Shared {
     }
 }
 
+/// What could not be ended may still work on the files.
+pub(super) fn unclear(survivors: u32) -> Option<String> {
+    match survivors {
+        0 => None,
+        1 => Some("1 process could not be ended".to_owned()),
+        many => Some(format!("{many} processes could not be ended")),
+    }
+}
+
 /// Adds what the keeper saw.
 pub(super) fn ended_as(seen: EndSeen, end: KeeperEnd) -> EndSeen {
     match end {
-        KeeperEnd::Ended { code, signal, strays, stopped, .. } => {
-            EndSeen { code, signal, strays, stopped, ..seen }
+        KeeperEnd::Ended { code, signal, strays, stopped, survivors } => {
+            EndSeen { code, signal, strays, stopped, unclear: unclear(survivors), ..seen }
         }
         KeeperEnd::CannotStart { text } => {
             EndSeen { error: Some((CrashClass::CannotStart, text)), ..seen }
         }
-        KeeperEnd::LeaseRanOut { strays, .. } => EndSeen { lost: true, strays, ..seen },
+        KeeperEnd::LeaseRanOut { strays, survivors } => {
+            EndSeen { lost: true, strays, unclear: unclear(survivors), ..seen }
+        }
         KeeperEnd::KeeperDied => EndSeen { lost: true, ..seen },
     }
 }

@@ -26,6 +26,7 @@ use chronicle_core::work::{self, Work};
 pub use activity::{Activities, Activity};
 
 use crate::driver::{Message, World, reported};
+use crate::process::{Control, sweep};
 use crate::project::RunFolder;
 use report::Reporter;
 use timer::Timers;
@@ -86,7 +87,7 @@ impl Processes {
         if self.running.contains_key(&id) {
             return None;
         }
-        if self.unknown.remove(&id) {
+        if self.unknown.remove(&id) && !self.is_absent(state, id) {
             return self.observe(state, id);
         }
         let work = work::work(state, id)?;
@@ -113,7 +114,9 @@ impl Processes {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Observed) => {}
-            None if self.unknown.remove(&id) => return self.observe(state, id),
+            None if self.unknown.remove(&id) && !self.is_absent(state, id) => {
+                return self.observe(state, id);
+            }
             // Decided and taken back in one breath: it never ran.
             None => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
@@ -123,6 +126,16 @@ impl Processes {
         None
     }
 
+    /// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so
+    /// where there is no lock there was no agent. What was on its way is ended.
+    fn is_absent(&self, state: &State, id: AttemptId) -> bool {
+        let absent = !self.context.folder.keeper(id).exists();
+        if let Some(cookie) = work::cookie(state, id).filter(|_| absent) {
+            sweep::sweep(&cookie);
+        }
+        absent
+    }
+
     fn observe(&mut self, state: &State, id: AttemptId) -> Option<Input> {
         let cookie = work::cookie(state, id)?;
         self.running.insert(id, Running::Observed);
@@ -130,6 +143,29 @@ impl Processes {
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
             .map(|text| cannot_start(id, text))
+    }
+}
+
+impl Drop for Processes {
+    /// Nothing that we started outlives us: whoever opens the run next finds it quiet.
+    fn drop(&mut self) {
+        let held: Vec<Control> = self.running.values().filter_map(Running::control).collect();
+        for control in &held {
+            control.stop(Duration::ZERO);
+        }
+        for control in held {
+            control.wait();
+        }
+    }
+}
+
+impl Running {
+    fn control(&self) -> Option<Control> {
+        match self {
+            Self::Agent(stop) => Some(stop.control()),
+            Self::Shell(stop) => stop.control(),
+            Self::Observed => None,
+        }
     }
 }
 

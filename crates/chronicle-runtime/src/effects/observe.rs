@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chronicle_core::event::CrashClass;
 use chronicle_core::input::{AttemptReport, EndSeen};
 
+use super::agent::unclear;
 use super::report::Reporter;
 use crate::process::sweep;
 
@@ -18,12 +18,14 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
     let observe = move || {
         let swept = sweep::await_keeper(&keeper, &cookie, KEEPER_PATIENCE);
         let seen = match swept {
-            Ok(swept) => EndSeen { lost: true, strays: swept.ended, ..EndSeen::default() },
-            // Something of it may still work: nobody may start a second one beside it.
-            Err(error) => EndSeen {
-                error: Some((CrashClass::CannotStart, format!("what it left runs on: {error}"))),
+            Ok(swept) => EndSeen {
+                lost: true,
+                strays: swept.ended,
+                unclear: unclear(swept.survivors),
                 ..EndSeen::default()
             },
+            // Something of it may still work: nobody may start a second one beside it.
+            Err(error) => EndSeen { unclear: Some(error.to_string()), ..EndSeen::default() },
         };
         reporter.tell(AttemptReport::Ended(seen));
     };

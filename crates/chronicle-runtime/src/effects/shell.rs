@@ -43,6 +43,13 @@ impl Stop {
             control.stop(grace);
         }
     }
+
+    /// The command that runs; no further one begins.
+    pub(super) fn control(&self) -> Option<Control> {
+        let mut now = lock(&self.now);
+        now.stopped = true;
+        now.control.clone()
+    }
 }
 
 struct Shell {
@@ -156,12 +163,13 @@ impl Shell {
         let (transcript, watchdog) = (Arc::clone(&self.transcript), self.watchdog.clone());
         let output = Arc::clone(output);
         let body = move || {
+            let mut inside_key = false;
             for line in Lines::new(pipe).map_while(Result::ok) {
                 let text = match line {
                     ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
                     ReadLine::TooLong { start, .. } => start,
                 };
-                let text = context.redactor.redact(&text);
+                let text = context.redactor.redact_line(&text, &mut inside_key);
                 context.activities.line(id, text.len());
                 context.activities.last(id, &text);
                 transcript.add(from, &text);

@@ -164,8 +164,10 @@ impl Job {
         let (world, watch) = (&mut self.world, &mut self.watch);
         let finish =
             driver::drive(&mut self.run, self.first, self.rest, &self.messages, world, watch);
-        // Nobody may ask a run any more whose lock is about to be free.
+        // In this order: nobody may ask any more, nothing may work any more, and then the lock is free.
         drop(self.link);
+        drop(self.messages);
+        drop(self.world);
         finish
     }
 }

@@ -1,5 +1,7 @@
 //! Reading runs: how they stand, what happened, whether their record is whole.
 
+use std::collections::BTreeSet;
+
 use chronicle_core::state::State;
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 
@@ -47,6 +49,9 @@ pub(super) fn cached(folder: &RunFolder) -> Option<(Head, State)> {
     ledger::load(&folder.path)
 }
 
+/// Most entries that are read at once.
+const POLL_MAX: usize = 1_000;
+
 /// What happened in a run, from its first line on, and then as it happens.
 pub fn follow(folder: &RunFolder) -> Follow {
     Follow { tail: folder.ledger().tail(Head::EMPTY), folder: folder.clone() }
@@ -59,10 +64,12 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// What has happened since the last call. Empty when nothing did.
+    /// What has happened since the last call, as much as is read at once. Empty when nothing more did.
     pub fn poll(&mut self) -> Result<Vec<TimelineEntry>, HandleError> {
         let mut entries = Vec::new();
-        while let Some((line, _)) = self.tail.poll()? {
+        while entries.len() < POLL_MAX
+            && let Some((line, _)) = self.tail.poll()?
+        {
             entries.extend(view::timeline(&line));
         }
         Ok(entries)
@@ -122,7 +129,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
 
 fn orphans(state: &State) -> Vec<u32> {
     let ids = state.attempts.iter().map(|attempt| attempt.intent.attempt);
-    let cookies = ids.filter_map(|id| chronicle_core::work::cookie(state, id));
-    let found = cookies.flat_map(|cookie| crate::process::sweep::by_cookie(&cookie));
-    found.map(|process| process.pid).collect()
+    let cookies: BTreeSet<String> =
+        ids.filter_map(|id| chronicle_core::work::cookie(state, id)).collect();
+    crate::process::lineage::bearing(&cookies)
 }

@@ -24,16 +24,16 @@ pub enum Told {
 pub fn tell(
     folder: &RunFolder,
     asker: &Asker,
-    command: Command,
+    command: &Command,
 ) -> Result<(Answer, Told), HandleError> {
-    if let Some(answer) = ask(folder, asker, &command)? {
+    if let Some(answer) = ask(folder, asker, command)? {
         return Ok((answer, Told::Supervisor));
     }
     match record(folder, asker, command.clone()) {
         Ok(answer) => Ok((answer, Told::Ledger)),
         // It was on its way up when we looked.
         Err(HandleError::Ledger(held @ LedgerError::Held { .. })) => {
-            match ask(folder, asker, &command)? {
+            match ask(folder, asker, command)? {
                 Some(answer) => Ok((answer, Told::Supervisor)),
                 None => Err(held.into()),
             }

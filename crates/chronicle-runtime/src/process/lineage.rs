@@ -1,5 +1,7 @@
 //! What stands above a process: whether an agent of ours is among its ancestors.
 
+use std::collections::BTreeSet;
+
 use super::order::COOKIE_VARIABLE;
 
 /// More ancestors than any process has.
@@ -26,6 +28,13 @@ pub fn of(pid: u32) -> Lineage {
         next = parent_of(pid);
     }
     found
+}
+
+/// Every living process that bears one of the cookies, found in one look.
+pub fn bearing(cookies: &BTreeSet<String>) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| cookie_of(*pid).is_some_and(|cookie| cookies.contains(&cookie))).collect()
 }
 
 fn cookie_of(pid: u32) -> Option<String> {

@@ -31,11 +31,9 @@ pub(super) struct ApproveArgs {
 pub(super) struct RejectArgs {
     /// The run
     run: String,
-    /// The gate; the only open one when omitted
-    gate: Option<GateId>,
-    /// Why not
-    #[arg(default_value = "")]
-    note: String,
+    /// The gate, unless only one is open, and why not
+    #[arg(value_name = "[GATE] WHY")]
+    words: Vec<String>,
 }
 
 /// Try a phase again that waits for a person, with a fresh worker
@@ -74,29 +72,31 @@ pub(super) struct CancelArgs {
 }
 
 pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, Failure> {
-    tell(setting, &args.run, Command::Approve { gate: args.gate, note: args.note })
+    tell(setting, &args.run, &Command::Approve { gate: args.gate, note: args.note })
 }
 
-pub(super) fn cmd_reject(setting: &Setting, args: RejectArgs) -> Result<Exit, Failure> {
-    tell(setting, &args.run, Command::Reject { gate: args.gate, note: args.note })
+pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
+    let gate: Option<GateId> = args.words.first().and_then(|word| word.parse().ok());
+    let note = args.words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" ");
+    tell(setting, &args.run, &Command::Reject { gate, note })
 }
 
 pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Failure> {
     let place = args.place.map(Place::new);
-    tell(setting, &args.run, Command::Retry { place, note: args.note })
+    tell(setting, &args.run, &Command::Retry { place, note: args.note })
 }
 
 pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
     let place = Place::new(args.place);
-    tell(setting, &args.run, Command::Go { place, note: args.note })
+    tell(setting, &args.run, &Command::Go { place, note: args.note })
 }
 
 pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Failure> {
-    tell(setting, &args.run, Command::Cancel { reason: args.reason })
+    tell(setting, &args.run, &Command::Cancel { reason: args.reason })
 }
 
 /// Gives a command to a run and says what came of it.
-pub(super) fn tell(setting: &Setting, run: &str, command: Command) -> Result<Exit, Failure> {
+pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Exit, Failure> {
     only_for_people()?;
     let folder = setting.project.find_run(run)?;
     let (answer, told) = handle::tell(&folder, &setting.asker, command)?;

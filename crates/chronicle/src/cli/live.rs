@@ -25,6 +25,9 @@ const REDRAW: Duration = Duration::from_millis(120);
 /// How often the lock on the project's files is looked at.
 const FILES_LOOK: Duration = Duration::from_millis(200);
 
+/// How long a run that was told to stop at once may take.
+const QUIT_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Drives a run from that command on until it comes to rest, and shows it meanwhile.
 pub(super) fn stay(
     setting: &Setting,
@@ -41,7 +44,7 @@ pub(super) fn stay(
         return Err(Failure::usage(why)
             .hint(format!("chronicle status {} shows how it stands", folder.id.short())));
     }
-    listen(driven.remote(), folder)?;
+    listen(driven.remote())?;
     let mut screen = Screen::new();
     watch(&driven, &news, &mut screen);
     let finish = driven.join()?;
@@ -75,22 +78,16 @@ fn claim_files(folder: &RunFolder) -> Result<Option<FilesLock>, Failure> {
 }
 
 /// The first signal pauses, the second stops at once.
-fn listen(remote: Remote, folder: &RunFolder) -> Result<(), Failure> {
+fn listen(remote: Remote) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::internal("signals cannot be caught", &error))?;
-    let run = folder.id.short().to_owned();
     let listen = move || {
         for (count, _) in signals.forever().enumerate() {
-            if count > 0 {
-                remote.quit();
-                continue;
-            }
-            terminal::talk("\nPausing: the worker is being stopped. Ctrl-C again stops at once.");
             let remote = remote.clone();
-            let reason = "interrupted from the keyboard".to_owned();
-            let ask = move || drop(remote.submit(Command::Pause { reason }));
-            if std::thread::Builder::new().spawn(ask).is_err() {
-                terminal::talk(&format!("Stopping. Go on with: chronicle resume {run}"));
+            // On threads of their own: neither a full queue nor a terminal that stands still may hold up the next signal.
+            let act = move || if count == 0 { pause(&remote) } else { quit(&remote) };
+            if std::thread::Builder::new().spawn(act).is_err() {
+                leave_at_once();
             }
         }
     };
@@ -99,6 +96,27 @@ fn listen(remote: Remote, folder: &RunFolder) -> Result<(), Failure> {
         .spawn(listen)
         .map(drop)
         .map_err(|error| Failure::internal("no thread for signals", &error))
+}
+
+fn pause(remote: &Remote) {
+    let pausing = "\nPausing: the worker is being stopped. Ctrl-C again stops at once.";
+    let _ = std::thread::Builder::new().spawn(move || terminal::talk(pausing));
+    drop(remote.submit(Command::Pause { reason: "interrupted from the keyboard".to_owned() }));
+}
+
+fn quit(remote: &Remote) {
+    remote.quit();
+    std::thread::sleep(QUIT_PATIENCE);
+    leave_at_once();
+}
+
+/// Keepers see that we are gone and end everything; the next resume finds the rest in the ledger.
+#[expect(
+    clippy::exit,
+    reason = "a person said twice that it is to end, and something stands still"
+)]
+fn leave_at_once() {
+    std::process::exit(Exit::Interrupted as i32);
 }
 
 fn watch(driven: &Driven, news: &Receiver<Update>, screen: &mut Screen) {

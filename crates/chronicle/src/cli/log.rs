@@ -44,25 +44,35 @@ pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure
     loop {
         // Asked before the look: what was written before it went away is still shown.
         let more = args.follow && follow.is_supervised();
-        for entry in follow.poll()? {
+        let news = follow.poll()?;
+        let caught_up = news.is_empty();
+        for entry in news {
             let wanted = entry.seq > args.since && (args.tools || setting.json || !entry.detail);
             if wanted && !terminal::say(&line(setting, &entry)?) {
                 return Ok(Exit::Done);
             }
         }
-        if !more {
+        if caught_up && !more {
             return Ok(Exit::Done);
         }
-        std::thread::sleep(LOOK);
+        if caught_up {
+            std::thread::sleep(LOOK);
+        }
     }
 }
 
 /// Prints the whole of a run for people, without its details.
 pub(super) fn say_all(setting: &Setting, folder: &RunFolder) -> Result<(), Failure> {
-    for entry in handle::follow(folder).poll()?.iter().filter(|entry| !entry.detail) {
-        terminal::say(&line(setting, entry)?);
+    let mut follow = handle::follow(folder);
+    loop {
+        let news = follow.poll()?;
+        if news.is_empty() {
+            return Ok(());
+        }
+        for entry in news.iter().filter(|entry| !entry.detail) {
+            terminal::say(&line(setting, entry)?);
+        }
     }
-    Ok(())
 }
 
 /// One entry: a sentence, or with `--json` an object on a line of its own.

@@ -135,7 +135,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Log(args) => log::cmd_log(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
-        Command::Reject(args) => answer::cmd_reject(setting, args),
+        Command::Reject(args) => answer::cmd_reject(setting, &args),
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),

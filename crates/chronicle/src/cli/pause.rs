@@ -21,5 +21,5 @@ pub(super) struct PauseArgs {
 }
 
 pub(super) fn cmd_pause(setting: &Setting, args: PauseArgs) -> Result<Exit, Failure> {
-    answer::tell(setting, &args.run, Command::Pause { reason: args.reason })
+    answer::tell(setting, &args.run, &Command::Pause { reason: args.reason })
 }

@@ -200,13 +200,16 @@ fn usage(message: UsageReport) -> Result<Seen, String> {
     Ok(Seen::Usage { scope, usage })
 }
 
+/// More than any report can mean.
+const USD_MAX: f64 = 1e9;
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "checked to be finite and not negative; a float too large becomes the largest integer"
+    reason = "checked to lie between nothing and a billion dollars"
 )]
 fn micros(usd: f64) -> Result<u64, String> {
-    if usd.is_finite() && usd >= 0.0 {
+    if (0.0..=USD_MAX).contains(&usd) {
         Ok((usd * 1e6).round() as u64)
     } else {
         Err(format!("`usd` cannot be {usd}"))

@@ -1,0 +1,31 @@
+//! What comes to a driven run, and from whom.
+
+use std::sync::mpsc::SyncSender;
+
+use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
+
+use crate::clock;
+
+/// Most inputs that wait; whoever sends more waits too.
+pub const INBOX_MAX: usize = 1_024;
+
+/// What the supervisor itself has to say.
+pub fn reported(report: Report) -> Input {
+    let by = By { actor: Actor::Supervisor, request: None };
+    Input { at: clock::now(), by, what: What::Report(report) }
+}
+
+/// What a person asks for.
+pub fn asked(who: &str, command: Command) -> Input {
+    let by = By { actor: Actor::Person(who.to_owned()), request: None };
+    Input { at: clock::now(), by, what: What::Command(command) }
+}
+
+/// What is sent to a run that is being driven.
+#[derive(Debug)]
+pub enum Message {
+    /// Something came in.
+    Input(Box<Input>, Option<SyncSender<Answer>>),
+    /// Stop now, whatever is going on.
+    Quit,
+}

@@ -1,5 +1,9 @@
 //! One binary of tests for the runtime.
 
+mod driver;
+mod driver_faults;
+mod driver_resumes;
+mod driver_stories;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;
@@ -7,3 +11,6 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod world;
+mod world_log;
+mod world_moves;

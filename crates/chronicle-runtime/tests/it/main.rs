@@ -11,6 +11,7 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledgers_v1;
 mod world;
 mod world_log;
 mod world_moves;

@@ -96,7 +96,9 @@ impl Story {
                 begun: BTreeSet::new(),
                 sent: Vec::new(),
             };
+            let before = run.state().seq;
             drive(&mut run, batch, &messages, &mut agents, &mut watch)?;
+            assert_ne!(run.state().seq, before, "the answer was refused:\n{}", self.log.text());
             match self.answer(run.state()) {
                 Some(command) => first.push(person(command)),
                 None => return Ok(run.state().clone()),

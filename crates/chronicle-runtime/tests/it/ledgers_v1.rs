@@ -106,9 +106,9 @@ fn canonical(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let sorted: BTreeMap<&String, &Value> = map.iter().collect();
-            let fields = sorted.iter().map(|(key, value)| {
-                format!("{}:{}", Value::from(key.as_str()), canonical(value))
-            });
+            let fields = sorted
+                .iter()
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => {
@@ -176,7 +176,9 @@ fn variants(source: &str, name: &str) -> BTreeSet<String> {
     let (body, _) = after.split_once("\n}").unwrap();
     let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
     let names = lines.filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()));
-    names.map(|line| snake_case(line.split(|it: char| !it.is_alphanumeric()).next().unwrap())).collect()
+    names
+        .map(|line| snake_case(line.split(|it: char| !it.is_alphanumeric()).next().unwrap()))
+        .collect()
 }
 
 fn snake_case(name: &str) -> String {
@@ -236,7 +238,15 @@ fn no_enum_of_events_is_left_out() {
         .filter_map(|line| line.strip_prefix("pub enum ")?.strip_suffix(" {"))
         .collect();
     let checked = [
-        "Event", "Mover", "Why", "Verdict", "Change", "StopCause", "End", "CrashClass", "GateKind",
+        "Event",
+        "Mover",
+        "Why",
+        "Verdict",
+        "Change",
+        "StopCause",
+        "End",
+        "CrashClass",
+        "GateKind",
         "GateAnswer",
     ];
     assert_eq!(enums, checked, "add the new one to the test above, and a ledger that has it");

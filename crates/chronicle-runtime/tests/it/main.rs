@@ -1,5 +1,6 @@
 //! One binary of tests for the runtime.
 
+mod discover;
 mod driver;
 mod driver_faults;
 mod driver_resumes;
@@ -12,6 +13,8 @@ mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
 mod ledgers_v1;
+mod project;
+mod projections;
 mod world;
 mod world_log;
 mod world_moves;

@@ -1,7 +1,7 @@
 //! The text that opens an attempt: a pure function of the state, so the ledger need not keep it.
 //!
 //! A worker starts with nothing. The handover tells it the task, where it is, what happened before, what it is to do and
-//! how to say that it is done. Bounded: old summaries are cut first, the task and the instructions last.
+//! how to say that it is done. Bounded: old summaries are cut first, then the task, then the instructions; the way out never.
 
 use std::fmt::Write as _;
 
@@ -12,18 +12,25 @@ use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
 use crate::state::{Attempt, State};
 use crate::workflow::Phase;
 
+/// Room for a section's title and for the words that say how much was cut.
+const TITLE_MAX: usize = 100;
+
 /// What the worker of an attempt is told.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(run) = &state.run else { return String::new() };
     let place = &attempt.intent.place;
     let Some(phase) = state.phase_at(place) else { return run.task.clone() };
+    let mut rest = String::new();
+    section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
+    section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
+    section(&mut rest, "Tools", &tools(phase));
+    section(&mut rest, "When you are done", &way_out(phase));
     let mut text = String::new();
     section(&mut text, "Why you are here", &why(&attempt.intent.why));
-    section(&mut text, "Task", &run.task);
-    section(&mut text, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut text, "Instructions", &phase.instructions);
-    section(&mut text, "Tools", &tools(phase));
-    section(&mut text, "When you are done", &way_out(phase));
+    // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
+    let room = HANDOVER_MAX.saturating_sub(text.len() + rest.len() + TITLE_MAX);
+    section(&mut text, "Task", &bounded(&run.task, room));
+    text.push_str(&rest);
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
 }

@@ -4,8 +4,12 @@
 mod decide;
 mod decide_kinds;
 mod decide_people;
+mod handover;
 mod properties;
+mod purity;
 mod recover;
+mod views;
+mod views_told;
 mod workflow;
 mod workflow_hostile;
 mod workflow_problems;

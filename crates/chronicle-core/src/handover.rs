@@ -1,8 +1,8 @@
 //! The text that opens an attempt: a pure function of the state, so the ledger need not keep it.
 //!
 //! A worker starts with nothing. The handover tells it the task, where it is, what happened before, what it is to do and
-//! how to say that it is done. Bounded: what happened before is cut first, then the task; the instructions and the way out
-//! are never cut below what a worker needs.
+//! how to say that it is done. Bounded: what happened before is cut first, then the task, then the instructions; the way out
+//! never.
 
 use std::fmt::Write as _;
 
@@ -13,23 +13,25 @@ use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
 use crate::workflow::Phase;
 
-/// The most that the task may take of a handover.
-const TASK_SHARE: usize = HANDOVER_MAX / 2;
-/// The most that a phase's instructions may take.
-const INSTRUCTIONS_SHARE: usize = HANDOVER_MAX / 4;
+/// Room for a section's title and for the words that say how much was cut.
+const TITLE_MAX: usize = 100;
 
 /// What the worker of an attempt is told.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(run) = &state.run else { return String::new() };
     let place = &attempt.intent.place;
-    let Some(phase) = state.phase_at(place) else { return bounded(&run.task, TASK_SHARE) };
+    let Some(phase) = state.phase_at(place) else { return bounded(&run.task, HANDOVER_MAX) };
+    let mut rest = String::new();
+    section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
+    section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
+    section(&mut rest, "Tools", &tools(phase));
+    section(&mut rest, "When you are done", &way_out(phase));
     let mut text = String::new();
     section(&mut text, "Why you are here", &reasons(state, attempt));
-    section(&mut text, "Task", &bounded(&run.task, TASK_SHARE));
-    section(&mut text, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut text, "Instructions", &bounded(&phase.instructions, INSTRUCTIONS_SHARE));
-    section(&mut text, "Tools", &tools(phase));
-    section(&mut text, "When you are done", &way_out(phase));
+    // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
+    let room = HANDOVER_MAX.saturating_sub(text.len() + rest.len() + TITLE_MAX);
+    section(&mut text, "Task", &bounded(&run.task, room));
+    text.push_str(&rest);
     section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)

@@ -299,6 +299,7 @@ pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
 
 pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount) -> String {
     match count {
+        _ if from == to => format!("`{from}` was begun anew {taken} times, as often as allowed"),
         LoopCount::Pair => format!(
             "`{from}` and `{to}` were left for each other {taken} times, as often as allowed"
         ),

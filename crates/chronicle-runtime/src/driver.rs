@@ -134,6 +134,7 @@ pub fn drive(
     let mut batch = first;
     loop {
         if !take(run, batch, watch)? {
+            watch.quiet(run.state(), run.head());
             return Ok(Finish::Quit);
         }
         let at_once = world.reconcile(run.state());

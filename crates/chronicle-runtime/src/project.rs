@@ -179,8 +179,10 @@ impl Project {
 }
 
 fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
-    let fits =
-        |run: &RunFolder| run.id.as_str().starts_with(text) || run.id.as_str().ends_with(text);
+    let fits = |run: &RunFolder| {
+        let id = run.id.as_str();
+        !text.is_empty() && (id.starts_with(text) || id.ends_with(text))
+    };
     runs.into_iter().filter(fits).collect()
 }
 

@@ -60,7 +60,7 @@ pub(super) fn resume(scratch: &mut Scratch<'_>) -> Answer {
 
 pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     let state = scratch.state();
-    if state.is_over() || state.cancelled.is_some() {
+    if is_given_up(state) {
         return over(state);
     }
     scratch.emit(Event::RunCancelled { reason: bounded(reason, TEXT_MAX) });
@@ -91,7 +91,7 @@ fn answer_approval(
     gate: Option<GateId>,
     (answer, note): (GateAnswer, &str),
 ) -> Answer {
-    if scratch.state().cancelled.is_some() || scratch.state().is_over() {
+    if is_given_up(scratch.state()) {
         return over(scratch.state());
     }
     let gate = match pick_gate(scratch.state(), gate, is_approval) {
@@ -159,7 +159,7 @@ pub(super) fn retry(
     place: Option<&Place>,
     note: &str,
 ) -> Answer {
-    if scratch.state().cancelled.is_some() || scratch.state().is_over() {
+    if is_given_up(scratch.state()) {
         return over(scratch.state());
     }
     let (gate, place) = match gated_frame(scratch.state(), place) {
@@ -213,7 +213,7 @@ pub(super) fn go(scratch: &mut Scratch<'_>, by: &By, place: &Place, note: &str) 
 /// The move that a person asks for, and the gates that it answers: the frame's own, and those of frames below, which end
 /// with it. Not under a worker's hands: first the run must rest there.
 fn way(state: &State, place: &Place) -> Result<(Vec<GateId>, EdgeTaken), String> {
-    if state.is_over() || state.cancelled.is_some() {
+    if is_given_up(state) {
         return Err("the run is over".to_owned());
     }
     let frame = state
@@ -261,6 +261,11 @@ fn emit_answer(scratch: &mut Scratch<'_>, by: &By, gate: GateId, answer: GateAns
         Actor::Supervisor => "the supervisor".to_owned(),
     };
     scratch.emit(Event::GateAnswered { gate, answer, who, note: bounded(note, TEXT_MAX) });
+}
+
+/// Whether nothing will follow from any answer, even while the last attempt is being stopped.
+fn is_given_up(state: &State) -> bool {
+    state.is_over() || state.cancelled.is_some()
 }
 
 fn over(state: &State) -> Answer {

@@ -8,7 +8,7 @@ use crate::state::{Attempt, Stage, State, Status};
 use crate::time::Millis;
 use crate::usage::Usage;
 use crate::words;
-use crate::workflow::Workflow;
+use crate::workflow::{Phase, Workflow};
 
 /// Everything about one run that a face may show.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -276,8 +276,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
     let usage = here().fold(Usage::default(), |sum, attempt| sum.plus(&attempt.usage));
     let last = visits().rev().find_map(|visit| visit.left.as_ref());
     PhaseRow {
-        name: state
-            .phase_at(&place)
+        name: definition(state, &place)
             .map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
         mark: mark(state, &place),
         visits: visits().count(),
@@ -287,6 +286,18 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         summary: last.map_or_else(String::new, |left| left.summary.clone()),
         place,
     }
+}
+
+/// The phase at a place, also of a frame that has ended: found from the outermost workflow inwards.
+fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
+    let frame = place.frame();
+    let workflow = if frame.is_root() {
+        state.run.as_ref()?.workflows.first()?
+    } else {
+        let around = definition(state, &Place::new(frame.as_str()))?;
+        state.workflow(around.workflow.as_ref()?)?
+    };
+    workflow.phase(&place.phase())
 }
 
 fn attempt_row(attempt: &Attempt) -> AttemptRow {

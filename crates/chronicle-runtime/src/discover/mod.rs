@@ -61,7 +61,8 @@ fn folders(project: &Project) -> Vec<PathBuf> {
 
 /// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
 pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
-    let main = read(&locate(project, name)?, key_of(name))?;
+    let (path, key) = locate(project, name)?;
+    let main = read(&path, key)?;
     // `load` can only be told that a workflow is not there; why it cannot be read is told here.
     let mut unreadable = None;
     let loaded = load(main, &mut |key| match read(&locate_by_key(project, key)?, key.to_owned()) {
@@ -77,15 +78,21 @@ pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> 
 /// The names of the workflows there are.
 pub fn known(project: &Project) -> Vec<String> {
     let entries = folders(project).into_iter().filter_map(|folder| fs::read_dir(folder).ok());
-    let mut names: Vec<String> = entries
-        .flat_map(Iterator::flatten)
-        .map(|entry| entry.path())
-        .filter(|path| has_ending(path) || path.join("workflow.yaml").is_file())
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
+    let mut names: Vec<String> =
+        entries.flat_map(Iterator::flatten).filter_map(|entry| listed(&entry.path())).collect();
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The key of a file or folder among workflows; none when no key would find it.
+fn listed(path: &Path) -> Option<String> {
+    let name = match has_ending(path) {
+        true if path.is_file() => path.file_stem(),
+        false if path.join("workflow.yaml").is_file() => path.file_name(),
+        _ => None,
+    };
+    name?.to_str().filter(|key| is_key(key)).map(str::to_owned)
 }
 
 fn has_ending(path: &Path) -> bool {
@@ -94,22 +101,31 @@ fn has_ending(path: &Path) -> bool {
 }
 
 /// A name with a slash or a known ending is a path.
-fn locate(project: &Project, name: &str) -> Result<PathBuf, DiscoverError> {
+fn locate(project: &Project, name: &str) -> Result<(PathBuf, String), DiscoverError> {
     let path = Path::new(name);
     if name.contains('/') || has_ending(path) {
         let folder = path.join("workflow.yaml");
-        return Ok(if folder.is_file() { folder } else { path.to_owned() });
+        let path = if folder.is_file() { folder } else { path.to_owned() };
+        let key = key_of(&path).unwrap_or(name).to_owned();
+        return Ok((path, key));
     }
-    locate_by_key(project, name).ok_or_else(|| DiscoverError::Unknown {
-        name: name.to_owned(),
-        looked: folders(project),
-        known: known(project),
-    })
+    match locate_by_key(project, name) {
+        Some(path) => Ok((path, name.to_owned())),
+        None => Err(DiscoverError::Unknown {
+            name: name.to_owned(),
+            looked: folders(project),
+            known: known(project),
+        }),
+    }
+}
+
+/// A key is a name, never a way out of the folder.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['/', '\\', '\0']) && !text.starts_with('.')
 }
 
 fn locate_by_key(project: &Project, key: &str) -> Option<PathBuf> {
-    // A key is a name, never a way out of the folder.
-    if key.is_empty() || key.contains(['/', '\\', '\0']) || key.starts_with('.') {
+    if !is_key(key) {
         return None;
     }
     folders(project).into_iter().find_map(|folder| {
@@ -119,14 +135,10 @@ fn locate_by_key(project: &Project, key: &str) -> Option<PathBuf> {
 }
 
 /// The key of a workflow given by path: the file's name, or its folder's.
-fn key_of(name: &str) -> String {
-    let path = Path::new(name);
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+fn key_of(path: &Path) -> Option<&str> {
+    let stem = path.file_stem()?.to_str()?;
     let folder = path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
-    match (stem, folder) {
-        ("workflow", Some(folder)) => folder.to_owned(),
-        _ => stem.to_owned(),
-    }
+    Some(if stem == "workflow" { folder.unwrap_or(stem) } else { stem })
 }
 
 /// Reads a little more than the largest file allowed, so that a larger one is seen to be too large.

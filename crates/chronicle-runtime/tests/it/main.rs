@@ -1,6 +1,11 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod discover;
+mod driver;
+mod driver_faults;
+mod driver_resumes;
+mod driver_stories;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;
@@ -8,3 +13,9 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledgers_v1;
+mod project;
+mod projections;
+mod world;
+mod world_log;
+mod world_moves;

@@ -1,0 +1,377 @@
+//! What people and programs see of a run, for one state of each kind. Every field is shown: a new one appears here.
+
+use chronicle_core::ids::{AttemptId, GateId};
+use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen};
+use chronicle_core::state::State;
+use chronicle_core::view;
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::world::{World, about, person};
+
+pub(crate) const TWO: &str =
+    "{name: Two, phases: {plan: {name: Planning, next: [build]}, build: {}}}";
+
+/// One line per field, one per item of a list.
+pub(crate) fn told(view: &impl serde::Serialize) -> String {
+    let Value::Object(fields) = serde_json::to_value(view).unwrap() else { panic!("no object") };
+    let lines = fields.iter().map(|(name, value)| match value {
+        Value::Array(items) => {
+            let items: String = items.iter().map(|item| format!("  - {item}\n")).collect();
+            format!("{name}:\n{items}")
+        }
+        other => format!("{name}: {other}\n"),
+    });
+    lines.collect()
+}
+
+fn check(state: &State, supervised: bool, expected: &Expect) {
+    expected.assert_eq(&told(&view::run(state, supervised).unwrap()));
+}
+
+fn check_row(state: &State, expected: &Expect) {
+    expected.assert_eq(&told(&view::row(state, false).unwrap()));
+}
+
+pub(crate) fn stop(world: &mut World, attempt: u32) {
+    let seen = EndSeen { stopped: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(attempt), AttemptReport::Ended(seen)));
+}
+
+pub(crate) fn pause(reason: &str) -> Command {
+    Command::Pause { reason: reason.to_owned() }
+}
+
+#[test]
+fn nothing_is_seen_before_the_first_line() {
+    let state = State::default();
+    assert!(view::run(&state, true).is_none());
+    assert!(view::row(&state, true).is_none());
+    assert!(view::run_json(&state).is_none());
+}
+
+#[test]
+fn a_run_that_works() {
+    let mut world = World::started(TWO, "");
+    let call = |call: &str| AttemptReport::ToolCalled {
+        call: call.to_owned(),
+        tool: "read".to_owned(),
+        input: String::new(),
+    };
+    world.step(&about(AttemptId(1), call("c1")));
+    world.step(&about(AttemptId(1), call("c2")));
+    check(
+        &world.state,
+        true,
+        &expect![[r#"
+            active_ms: 10
+            attempts: 1
+            breadcrumbs:
+              - {"frame":"","text":"Planning [●] -> build [ ]"}
+            needs_you:
+            next:
+              - "chronicle log c0ffee01 --follow"
+            phases:
+              - {"active_ms":10,"attempts":1,"mark":"current","name":"Planning","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+            reason: null
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 3
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            standing: "running"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "running"
+            supervised: true
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Two"
+            working:
+              - {"agent":"scripted","attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_that_should_work_and_nobody_drives_it_is_interrupted() {
+    let world = World::started(TWO, "");
+    let [alone, driven] = [false, true].map(|it| view::run(&world.state, it).unwrap());
+    assert_eq!((alone.standing, driven.standing), ("interrupted", "running"));
+    assert_eq!(alone.next, ["chronicle resume c0ffee01"]);
+    assert_eq!(alone.status, driven.status, "the status is the ledger's, whoever looks");
+    check_row(
+        &world.state,
+        &expect![[r#"
+        needs_you: 0
+        places:
+          - "plan"
+        run: "01997f3a-0000-7000-8000-0000c0ffee01"
+        short: "c0ffee01"
+        spent: {"priced":true,"tokens":0,"usd_micros":0}
+        standing: "interrupted"
+        started_at: "2026-11-15T02:30:50.000Z"
+        status: "running"
+        task: "the task"
+        updated_at: "2026-11-15T02:30:50.000Z"
+        workflow: "Two"
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_that_waits_for_a_person() {
+    let workflow = "{name: Asks, phases: {plan: {approval: after, next: [build]}, build: {}}}";
+    let world = World::started(workflow, "plan: usage 1200; go build").play();
+    check(
+        &world.state,
+        false,
+        &expect![[r#"
+            active_ms: 10
+            attempts: 1
+            breadcrumbs:
+              - {"frame":"","text":"plan [●] -> build [ ]"}
+            needs_you:
+              - {"about":"is `plan` done? \"did it\"","gate":"g1","kind":"approval_after","next":"chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")","place":"plan","since":"2026-11-15T02:30:50.000Z"}
+            next:
+              - "chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")"
+            phases:
+              - {"active_ms":10,"attempts":1,"mark":"current","name":"plan","place":"plan","spent":{"priced":true,"tokens":1200,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+            reason: null
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 5
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":1200,"usd_micros":0}
+            standing: "waiting"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "waiting"
+            supervised: false
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Asks"
+            working:
+        "#]],
+    );
+    check_row(
+        &world.state,
+        &expect![[r#"
+        needs_you: 1
+        places:
+          - "plan"
+        run: "01997f3a-0000-7000-8000-0000c0ffee01"
+        short: "c0ffee01"
+        spent: {"priced":true,"tokens":1200,"usd_micros":0}
+        standing: "waiting"
+        started_at: "2026-11-15T02:30:50.000Z"
+        status: "waiting"
+        task: "the task"
+        updated_at: "2026-11-15T02:30:50.000Z"
+        workflow: "Asks"
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_that_needs_help_says_what_to_type() {
+    let workflow = "{name: Stuck, phases: {plan: {limits: {nudges: 0, retries: 0}}}}";
+    let world = World::started(workflow, "plan: crash boom").play();
+    let view = view::run(&world.state, false).unwrap();
+    expect![[r#"
+        about: "`plan` cannot go on: the last attempt reported an error: \"boom\""
+        gate: "g1"
+        kind: "intervention"
+        next: "chronicle retry c0ffee01 plan  (or: chronicle go c0ffee01 PHASE, chronicle cancel c0ffee01)"
+        place: "plan"
+        since: "2026-11-15T02:30:50.000Z"
+    "#]].assert_eq(&told(&view.needs_you[0]));
+    assert_eq!(view.next, [view.needs_you[0].next.as_str()]);
+    assert_eq!(view::run_json(&world.state).unwrap()["status"], "human_intervention");
+}
+
+#[test]
+fn a_paused_run_works_until_its_last_attempt_has_ended() {
+    let mut world = World::started(TWO, "");
+    world.step(&person(pause("lunch")));
+    assert_eq!(view::run(&world.state, true).unwrap().standing, "running");
+    stop(&mut world, 1);
+    check(
+        &world.state,
+        true,
+        &expect![[r#"
+            active_ms: 10
+            attempts: 1
+            breadcrumbs:
+              - {"frame":"","text":"Planning [●] -> build [ ]"}
+            needs_you:
+            next:
+              - "chronicle resume c0ffee01"
+            phases:
+              - {"active_ms":10,"attempts":1,"mark":"current","name":"Planning","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+            reason: "lunch"
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 3
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            standing: "paused"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "paused"
+            supervised: true
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Two"
+            working:
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancelled_run_asks_for_nothing_any_more() {
+    let workflow = "{name: Asks, phases: {plan: {approval: before}}}";
+    let mut world = World::started(workflow, "");
+    assert_eq!(view::run(&world.state, false).unwrap().needs_you.len(), 1);
+    world.step(&person(Command::Cancel { reason: "changed my mind".to_owned() }));
+    for command in [
+        Command::Approve { gate: Some(GateId(1)), note: String::new() },
+        Command::Reject { gate: None, note: String::new() },
+        Command::Retry { place: None, note: String::new() },
+    ] {
+        let refused = Answer::Refused("the run has been cancelled".to_owned());
+        assert_eq!(world.step(&person(command.clone())), refused, "{command:?}");
+    }
+    check(
+        &world.state,
+        false,
+        &expect![[r#"
+            active_ms: 0
+            attempts: 0
+            breadcrumbs:
+              - {"frame":"","text":"plan [●]"}
+            needs_you:
+            next:
+            phases:
+              - {"active_ms":0,"attempts":0,"mark":"current","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+            reason: "changed my mind"
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 2
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            standing: "cancelled"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "cancelled"
+            supervised: false
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Asks"
+            working:
+        "#]],
+    );
+    check_row(
+        &world.state,
+        &expect![[r#"
+        needs_you: 0
+        places:
+        run: "01997f3a-0000-7000-8000-0000c0ffee01"
+        short: "c0ffee01"
+        spent: {"priced":true,"tokens":0,"usd_micros":0}
+        standing: "cancelled"
+        started_at: "2026-11-15T02:30:50.000Z"
+        status: "cancelled"
+        task: "the task"
+        updated_at: "2026-11-15T02:30:50.000Z"
+        workflow: "Asks"
+    "#]],
+    );
+}
+
+const OUTER: &str = "{name: Outer, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, \
+    ship: {}}}\n=== i\n{name: Inner, phases: {look: {name: Looking, next: [judge]}, judge: {}}}";
+
+#[test]
+fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
+    let world =
+        World::started(OUTER, "plan: go in\nin/look: go judge\nin/judge: auth sign in").play();
+    check(
+        &world.state,
+        false,
+        &expect![[r#"
+            active_ms: 30
+            attempts: 3
+            breadcrumbs:
+              - {"frame":"","text":"plan [✓] -> in [●] -> ship [ ]"}
+              - {"frame":"in","text":"Looking [✓] -> judge [●]"}
+            needs_you:
+              - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
+            next:
+              - "chronicle retry c0ffee01 in/judge  (or: chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
+            phases:
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"current","name":"in","place":"in","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"pending","name":"ship","place":"ship","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"Looking","place":"in/look","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"attempts":1,"mark":"current","name":"judge","place":"in/judge","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+            reason: null
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 9
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            standing: "waiting"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "waiting"
+            supervised: false
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Outer"
+            working:
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_that_is_done() {
+    let script = "plan: go in\nin/look: usage 7; go judge\nin/judge: go done\nship: go done";
+    let world = World::started(OUTER, script).play();
+    check(
+        &world.state,
+        false,
+        &expect![[r#"
+            active_ms: 40
+            attempts: 4
+            breadcrumbs:
+              - {"frame":"","text":"plan [✓] -> in [✓] -> ship [✓]"}
+            needs_you:
+            next:
+            phases:
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":0,"attempts":0,"mark":"done","name":"in","place":"in","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"ship","place":"ship","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"Looking","place":"in/look","spent":{"priced":true,"tokens":7,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"attempts":1,"mark":"done","name":"judge","place":"in/judge","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+            reason: null
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            seq: 14
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":7,"usd_micros":0}
+            standing: "done"
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "done"
+            supervised: false
+            task: "the task"
+            unenforced:
+            updated_at: "2026-11-15T02:30:50.000Z"
+            version: 1
+            workflow: "Outer"
+            working:
+        "#]],
+    );
+}

@@ -1,0 +1,85 @@
+//! What happened, line by line, and the run in the names of the older format.
+
+use chronicle_core::view;
+use expect_test::expect;
+
+use crate::views::{TWO, pause, stop, told};
+use crate::world::{World, person};
+
+#[test]
+fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {
+    let world = World::started(TWO, "plan: tool read; usage 5; go build\nbuild: go done").play();
+    let entries = world.lines.iter().flat_map(view::timeline);
+    let told: Vec<String> = entries
+        .map(|entry| {
+            let weight = if entry.detail { "detail" } else { "      " };
+            let by = serde_json::to_string(&entry.by.actor).unwrap();
+            format!("{} {weight} {} {by}", entry.seq, entry.text)
+        })
+        .collect();
+    expect![[r#"
+        1        run started: `Two` on "the task" {"is":"person","id":"ann"}
+        1        workflow `main` entered {"is":"person","id":"ann"}
+        1        phase `plan` entered {"is":"person","id":"ann"}
+        1        a1 started at `plan` (scripted) {"is":"person","id":"ann"}
+        2 detail a1 works in session `dd0a8080-a14b-8574-91fb-fff2e9596d46` {"is":"supervisor"}
+        3 detail a1 called `read` {"is":"supervisor"}
+        4 detail a1 reported 5 tokens {"is":"supervisor"}
+        5        a1 leaves for `build`: "did it" {"is":"worker","id":"a1"}
+        6        a1 ended {"is":"supervisor"}
+        6        `plan` left for `build` {"is":"supervisor"}
+        6        phase `build` entered {"is":"supervisor"}
+        6        a2 started at `build` (scripted) {"is":"supervisor"}
+        7 detail a2 works in session `6a0c2e62-feea-8a97-876f-7e8cd891b4c3` {"is":"supervisor"}
+        8        a2 leaves for `done`: "did it" {"is":"worker","id":"a2"}
+        9        a2 ended {"is":"supervisor"}
+        9        `build` left, nothing follows {"is":"supervisor"}
+        9        the workflow came to its end {"is":"supervisor"}
+        9        run done {"is":"supervisor"}"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn run_json_has_the_names_of_the_older_format() {
+    let script = "plan 1: usage 3; crash boom\nplan 2: usage 4; go build\nbuild: go done";
+    let world = World::started(TWO, script).play();
+    let mut json = view::run_json(&world.state).unwrap();
+    let workflow = json["workflowDef"].take();
+    assert_eq!(workflow["name"], "Two", "the whole workflow as it was frozen");
+    expect![[r#"
+        created: 1794709850000
+        currentState: "done"
+        currentStateTask: "the task"
+        history:
+          - {"agentName":"scripted","completedAt":1794709850000,"elapsed":10,"exitCode":1,"outputPreview":"reported an error: \"boom\"","startedAt":1794709850000,"state":"plan","summary":"reported an error: \"boom\"","taskGiven":"the task","tokensUsed":3}
+          - {"agentName":"scripted","completedAt":1794709850000,"elapsed":10,"exitCode":0,"outputPreview":"did it","startedAt":1794709850000,"state":"plan","summary":"did it","taskGiven":"the task","tokensUsed":4}
+          - {"agentName":"scripted","completedAt":1794709850000,"elapsed":10,"exitCode":0,"outputPreview":"did it","startedAt":1794709850000,"state":"build","summary":"did it","taskGiven":"the task","tokensUsed":0}
+        id: "01997f3a-0000-7000-8000-0000c0ffee01"
+        initialTask: "the task"
+        lastUpdated: 1794709850000
+        snapshot: {"custom":{},"keyFindings":[],"modifiedFiles":[],"pendingTasks":[]}
+        standing: "done"
+        status: "done"
+        totalElapsed: 30
+        totalTokens: 7
+        transitionCounts: {"build->done":1,"plan->build":1}
+        trees:
+        workflowDef: null
+        workflowName: "Two"
+        workflowPath: "main.yaml"
+    "#]].assert_eq(&told(&json));
+}
+
+#[test]
+fn run_json_knows_four_statuses() {
+    let status = |world: &World| view::run_json(&world.state).unwrap()["status"].clone();
+    let mut world = World::started(TWO, "");
+    assert_eq!(status(&world), "running");
+    world.step(&person(pause("")));
+    stop(&mut world, 1);
+    assert_eq!(status(&world), "paused");
+    let gated = World::started("{name: A, phases: {plan: {approval: before}}}", "");
+    assert_eq!(status(&gated), "paused");
+    let done = World::started(TWO, "plan: go build\nbuild: go done").play();
+    assert_eq!(status(&done), "done");
+}

@@ -1,0 +1,253 @@
+//! Ledgers of version 1, kept for ever: each must fold to the facts that it had when it was written.
+//!
+//! What is hashed are the facts of a run, as text: the JSON of states and views may get more fields without any ledger
+//! changing its meaning.
+//! `UPDATE_LEDGERS=1` adds what is missing; what is there is never written again.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use chronicle_core::record::Line;
+use chronicle_core::state::State;
+use chronicle_runtime::ledger::{Head, Ledger, Memory};
+use serde_json::Value;
+
+use crate::world::Story;
+
+/// The story whose supervisor dies while it writes its fifth line, and whose agents forget their sessions.
+const TORN: &str = "torn";
+
+/// File name, workflow, what the world does.
+const STORIES: [(&str, &str, &str); 8] = [
+    (
+        "straight",
+        "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
+        "plan: session s; tool read; tool-end c1; tool bash; tool-fail c3; create a; change b; \
+            delete c; usage 10 at 5; usage-turn 30 at 9; usage-session 70; go build
+         build: go done; tool read; grace",
+    ),
+    (
+        "persons",
+        "{name: Persons, phases: {plan: {approval: both, next: [build]}, build: {approval: before}}}",
+        "plan: go build\nbuild: go done\ng1: approve\ng2: reject not yet\ng3: approve good\ng4: reject never
+         g5: go plan\ng6: approve\ng7: approve\ng8: go done",
+    ),
+    (
+        "crashes",
+        "{name: Crashes, phases: {plan: {limits: {nudges: 9, retries: 2}, next: [build]}, \
+            build: {next: [done], on: {crash: mend}}, mend: {}}}",
+        "plan 1: finish\nplan 2: died\nplan 3: crash quota later\nplan 4: crash overload\nplan 5: crash context_full
+         plan 6: crash protocol not json\nplan 7: crash other odd\nplan 8: crash session_gone\nplan 9: go build
+         build: crash cannot_start no such file\nmend 1: crash auth sign in\nmend 2: go done\ng1: retry signed in",
+    ),
+    (
+        "retries",
+        "{name: Retries, phases: {plan: {limits: {nudges: 1, retries: 1}}}}",
+        "plan 1: nonsense; go nowhere; finish\nplan 2: finish\nplan 3: finish\nplan 4: go done\ng1: retry once more",
+    ),
+    (
+        TORN,
+        "{name: Torn, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: tool read; lost; person pause lunch; go build\nbuild: go done\npaused: resume",
+    ),
+    (
+        "limits",
+        "{name: Limits, phases: {plan: {limits: {timeout: 5m}, next: [build], on: {timeout: build}}, \
+            build: {next: [test], on: {stuck: test}}, test: {limits: {loop: 1}, next: [test, done]}}}",
+        "plan: timeout\nbuild: idle\ntest 1: unclear\ntest: go test\ng1: retry\ng2: go done",
+    ),
+    (
+        "commands-inside",
+        "{name: Outer, phases: {in: {run: workflow, workflow: i, next: [ship]}, \
+            ship: {next: [human_intervention]}}}\n=== i\n\
+            {name: Inner, limits: {loop: 9}, phases: {test: {run: command, commands: [a, b], next: [done], \
+            on: {fail: mend}}, mend: {next: [test]}}}",
+        "in/test 1: run 0 0; run 1 2\nin/test 2: run 0 -\nin/mend: go test\nship: go human_intervention\ng1: go done",
+    ),
+    (
+        "cancelled",
+        "{name: Cancelled, phases: {plan: {}}}",
+        "plan: usage 4; person cancel changed my mind",
+    ),
+];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ledgers/v1")
+}
+
+/// Every ledger there is, by its file's name.
+fn ledgers() -> BTreeMap<String, Vec<Line>> {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .map(|path| {
+            let memory = Memory::new();
+            memory.replace(fs::read(&path).unwrap());
+            let lines = memory.read_from(Head::EMPTY).unwrap().map(|line| line.unwrap().0);
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), lines.collect())
+        })
+        .collect()
+}
+
+fn hash(lines: &[Line]) -> String {
+    let mut state = State::default();
+    for line in lines {
+        state.apply(line);
+    }
+    blake3::hash(facts(&state).as_bytes()).to_hex().to_string()
+}
+
+/// Status, path, attempts, gates and what was spent.
+fn facts(state: &State) -> String {
+    let mut text = format!("{:?} {} {:?}\n", state.status(), state.seq, state.usage);
+    for visit in &state.visits {
+        writeln!(text, "{} {:?}", visit.place, visit.left).unwrap();
+    }
+    for attempt in &state.attempts {
+        let (intent, ended) = (&attempt.intent, &attempt.ended);
+        let (id, place, number) = (intent.attempt, &intent.place, intent.try_number);
+        let why = &intent.why;
+        writeln!(text, "{id} {place} {number} {why:?} {ended:?} {:?}", attempt.usage).unwrap();
+    }
+    for gate in &state.gates {
+        writeln!(text, "{} {:?}", gate.opened.gate, gate.answered).unwrap();
+    }
+    text
+}
+
+/// Adds the stories that have no file yet, and hashes that are missing.
+fn add_missing() {
+    fs::create_dir_all(folder()).unwrap();
+    for (name, workflow, script) in STORIES {
+        let path = folder().join(format!("{name}.jsonl"));
+        if !path.exists() {
+            let (memory, mut story) = (Memory::new(), Story::new(workflow, script));
+            story.play(&memory).unwrap();
+            if name == TORN {
+                memory.replace(torn_in_line_5(&memory.bytes()));
+                story.cut_after(0).play(&memory).unwrap();
+            }
+            fs::write(path, memory.bytes()).unwrap();
+        }
+    }
+    let path = folder().join("hashes.txt");
+    let mut text = fs::read_to_string(&path).unwrap_or_default();
+    for (name, lines) in ledgers() {
+        if !text.lines().any(|line| line.ends_with(&format!(" {name}"))) {
+            writeln!(text, "{} {name}", hash(&lines)).unwrap();
+        }
+    }
+    fs::write(path, text).unwrap();
+}
+
+fn torn_in_line_5(bytes: &[u8]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    [lines[..4].concat().as_slice(), &lines[4][..50]].concat()
+}
+
+#[test]
+fn every_ledger_folds_to_the_facts_that_it_always_had() {
+    if std::env::var_os("UPDATE_LEDGERS").is_some_and(|value| value == "1") {
+        add_missing();
+    }
+    let text = fs::read_to_string(folder().join("hashes.txt")).unwrap();
+    let kept: BTreeMap<&str, &str> = text
+        .lines()
+        .map(|line| line.split_once(' ').unwrap())
+        .map(|(hash, name)| (name, hash))
+        .collect();
+    let ledgers = ledgers();
+    let names: Vec<&str> = ledgers.keys().map(String::as_str).collect();
+    assert_eq!(names, kept.keys().copied().collect::<Vec<_>>(), "each ledger has its hash");
+    for (name, _, _) in STORIES {
+        assert!(kept.contains_key(format!("{name}.jsonl").as_str()), "`{name}` was never added");
+    }
+    for (name, lines) in &ledgers {
+        assert_eq!(hash(lines), kept[name.as_str()], "{name} is seen otherwise than it was");
+    }
+}
+
+/// The variants of an enum as the ledger writes them, read from the source.
+fn variants(source: &str, name: &str) -> BTreeSet<String> {
+    let (_, after) = source.split_once(&format!("pub enum {name} {{\n")).unwrap();
+    let (body, _) = after.split_once("\n}").unwrap();
+    let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+    let names = lines.filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()));
+    names
+        .map(|line| snake_case(line.split(|it: char| !it.is_alphanumeric()).next().unwrap()))
+        .collect()
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}
+
+/// Every word found in all ledgers at one of these paths below an event, or below a line for `by`.
+fn words(lines: &[Value], paths: &[&str]) -> BTreeSet<String> {
+    let events = lines.iter().flat_map(|line| line["events"].as_array().unwrap());
+    let found = lines.iter().chain(events).flat_map(|value| {
+        paths.iter().filter_map(|path| value.pointer(path)?.as_str().map(str::to_owned))
+    });
+    found.collect()
+}
+
+#[test]
+fn together_they_have_every_kind_of_event_and_every_word_in_them() {
+    let lines: Vec<Value> =
+        ledgers().values().flatten().map(|line| serde_json::to_value(line).unwrap()).collect();
+    let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src");
+    let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
+    let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
+    let places: [(&str, &str, &[&str]); 12] = [
+        (&event, "Event", &["/kind"]),
+        (&event, "Mover", &["/data/by"]),
+        (&event, "Why", &["/data/why/is"]),
+        (&event, "Verdict", &["/data/verdict/is"]),
+        (&event, "Change", &["/data/change"]),
+        (&event, "StopCause", &["/data/cause"]),
+        (&event, "End", &["/data/end/is"]),
+        (&event, "CrashClass", &["/data/end/data/class"]),
+        (&event, "GateKind", &["/data/gate_kind"]),
+        (&event, "GateAnswer", &["/data/answer/is"]),
+        (&input, "Actor", &["/by/actor/is"]),
+        (&usage, "Scope", &["/data/scope/of"]),
+    ];
+    for (source, name, paths) in places {
+        let known = variants(source, name);
+        assert!(known.len() > 1, "`{name}` was not found in the source");
+        assert_eq!(words(&lines, paths), known, "{name}");
+    }
+}
+
+#[test]
+fn no_enum_of_events_is_left_out() {
+    let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src/event.rs");
+    let source = fs::read_to_string(core).unwrap();
+    let enums: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub enum ")?.strip_suffix(" {"))
+        .collect();
+    let checked = [
+        "Event",
+        "Mover",
+        "Why",
+        "Verdict",
+        "Change",
+        "StopCause",
+        "End",
+        "CrashClass",
+        "GateKind",
+        "GateAnswer",
+    ];
+    assert_eq!(enums, checked, "add the new one to the test above, and a ledger that has it");
+}

@@ -1,0 +1,248 @@
+//! What stands beside the truth: `state.cache`, `run.json` and its mirror. None of it may ever change what is seen.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fs;
+use std::path::Path;
+
+use chronicle_core::ids::RunId;
+use chronicle_core::input::{Answer, Command};
+use chronicle_core::state::{State, Status};
+use chronicle_core::view::{self, RunView};
+use chronicle_runtime::handle::{self, Asker, HandleError};
+use chronicle_runtime::ledger::{self, Head, Ledger, LedgerError};
+use chronicle_runtime::project::{Project, RunFolder};
+use serde_json::Value;
+
+use crate::world::start;
+
+const WORKFLOW: &str =
+    "{name: Gated, phases: {plan: {approval: before, next: [build]}, build: {}}}";
+
+fn asker() -> Asker {
+    Asker { who: "ann".to_owned(), command: "test".to_owned(), chronicle: "chronicle".into() }
+}
+
+fn new_run(root: &Path, id: &str) -> RunFolder {
+    Project::at(root).new_run(RunId::from(id)).unwrap()
+}
+
+fn record(run: &RunFolder, command: Command) {
+    let answer = handle::record(run, &asker(), command).unwrap();
+    assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+}
+
+/// A run that waits at its first gate.
+fn waiting(root: &Path, id: &str) -> RunFolder {
+    let run = new_run(root, id);
+    let mut started = start(WORKFLOW);
+    started.run = RunId::from(id);
+    record(&run, Command::Start(Box::new(started)));
+    run
+}
+
+fn pause(run: &RunFolder) {
+    record(run, Command::Pause { reason: "lunch".to_owned() });
+}
+
+fn view(run: &RunFolder) -> RunView {
+    let (view, newer) = handle::view(run).unwrap();
+    assert!(newer.is_none());
+    view
+}
+
+/// The fold of every line, whatever the cache says.
+fn folded(run: &RunFolder) -> (Head, State) {
+    let (mut head, mut state) = (Head::EMPTY, State::default());
+    for line in run.ledger().read_from(Head::EMPTY).unwrap() {
+        let (line, after) = line.unwrap();
+        state.apply(&line);
+        head = after;
+    }
+    (head, state)
+}
+
+fn exact(run: &RunFolder) -> RunView {
+    view::run(&folded(run).1, false).unwrap()
+}
+
+/// A state that no ledger says, to see whether it is believed.
+fn lie(state: &State) -> State {
+    State { cancelled: Some("a lie".to_owned()), ..state.clone() }
+}
+
+#[test]
+fn a_cache_that_fits_is_believed_and_lines_after_it_are_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    assert_eq!(view(&run), exact(&run));
+    let (head, state) = folded(&run);
+    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    assert_eq!(view(&run).status, Status::Cancelled, "the cache was not used at all");
+
+    // A longer ledger: the cache as it was, and what came since.
+    ledger::save(&run.path, &head, &state).unwrap();
+    let kept = fs::read(run.path.join("state.cache")).unwrap();
+    pause(&run);
+    fs::write(run.path.join("state.cache"), kept).unwrap();
+    assert_eq!(view(&run), exact(&run));
+    assert_eq!(view(&run).reason.as_deref(), Some("lunch"));
+}
+
+#[test]
+fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, other) = (waiting(folder.path(), "0199-a"), waiting(folder.path(), "0199-b"));
+    let (head, state) = folded(&other);
+    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    assert_eq!(view(&run), exact(&run), "another ledger's");
+
+    let (head, state) = folded(&run);
+    ledger::save(&run.path, &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
+    assert_eq!(view(&run), exact(&run), "after the last byte");
+
+    ledger::save(&run.path, &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
+    assert_eq!(view(&run), exact(&run), "in the middle of a line");
+
+    // The ledger went back to an earlier copy.
+    let before = fs::read(run.ledger().ledger_path()).unwrap();
+    pause(&run);
+    let (head, state) = folded(&run);
+    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    fs::write(run.ledger().ledger_path(), before).unwrap();
+    assert_eq!(view(&run), exact(&run), "a ledger that is shorter than its cache");
+    assert_eq!(view(&run).status, Status::Waiting);
+}
+
+#[test]
+fn a_damaged_cache_is_as_good_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let cache = run.path.join("state.cache");
+    let whole = fs::read(&cache).unwrap();
+    let exact = exact(&run);
+    for at in (0..whole.len()).step_by(41) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        fs::write(&cache, bytes).unwrap();
+        assert_eq!(view(&run), exact, "byte {at} changed");
+        fs::write(&cache, &whole[..at]).unwrap();
+        assert_eq!(view(&run), exact, "cut at byte {at}");
+    }
+    fs::remove_file(&cache).unwrap();
+    assert_eq!(view(&run), exact);
+}
+
+#[test]
+fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let (head, state) = folded(&run);
+    ledger::save(&run.path, &head, &state).unwrap();
+    record(&run, Command::Approve { gate: None, note: String::new() });
+    fs::remove_file(run.path.join("state.cache")).unwrap();
+    assert_eq!(view(&run).status, Status::Running);
+    assert_eq!(view(&run).standing, "interrupted");
+    assert_eq!(handle::row(&run).unwrap().needs_you, 0);
+}
+
+fn json(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.ends_with("}\n"), "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn run_json_says_what_the_ledger_says_and_follows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let expected = |run: &RunFolder| view::run_json(&folded(run).1).unwrap();
+    assert_eq!(json(&run.run_json()), expected(&run));
+    assert_eq!(json(&run.run_json())["status"], "paused", "a gate is a pause in the older format");
+    assert_eq!(json(&run.run_json())["currentState"], "plan");
+    record(&run, Command::Cancel { reason: String::new() });
+    assert_eq!(json(&run.run_json()), expected(&run));
+    assert_eq!(json(&run.run_json())["standing"], "cancelled");
+}
+
+#[test]
+fn the_mirror_is_kept_only_where_the_older_format_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    assert!(!folder.path().join(".pi").exists(), "nothing is made for a format nobody uses");
+    fs::create_dir(folder.path().join(".pi")).unwrap();
+    pause(&run);
+    let mirror = folder.path().join(".pi/chronicle/sessions/0199-a.json");
+    assert_eq!(fs::read(&mirror).unwrap(), fs::read(run.run_json()).unwrap());
+    assert_eq!(json(&mirror)["id"], "0199-a");
+}
+
+#[test]
+fn projections_that_cannot_be_written_stop_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    // Folders stand where files should: each write fails.
+    for path in [run.run_json(), run.path.join("state.cache")] {
+        fs::remove_file(&path).unwrap();
+        fs::create_dir_all(path.join("in-the-way")).unwrap();
+    }
+    fs::write(folder.path().join(".pi"), "a file").unwrap();
+    pause(&run);
+    assert_eq!(view(&run).status, Status::Paused);
+}
+
+#[test]
+fn a_refused_command_changes_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let files = || {
+        let names = [run.ledger().ledger_path(), run.run_json(), run.path.join("state.cache")];
+        names.map(|path| fs::read(path).unwrap())
+    };
+    let before = files();
+    let answer = handle::record(&run, &asker(), Command::Start(Box::new(start(WORKFLOW)))).unwrap();
+    assert_eq!(answer, Answer::Refused("this run has started already".to_owned()));
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn a_folder_without_a_first_line_never_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = new_run(folder.path(), "0199-a");
+    let error = handle::view(&run).unwrap_err();
+    assert!(matches!(error, HandleError::NotStarted { .. }), "{error}");
+    assert!(matches!(handle::row(&run), Err(HandleError::NotStarted { .. })));
+    fs::remove_dir_all(&run.path).unwrap();
+    let error = handle::view(&run).unwrap_err();
+    assert!(matches!(error, HandleError::Ledger(LedgerError::Missing { .. })), "{error}");
+}
+
+#[test]
+fn a_timeline_is_followed_from_the_first_line_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let mut follow = handle::follow(&run);
+    let seqs: Vec<u64> = follow.poll().unwrap().iter().map(|entry| entry.seq).collect();
+    assert_eq!(seqs, [1, 1, 1, 1], "four events in one line");
+    assert!(follow.poll().unwrap().is_empty());
+    assert!(!follow.is_supervised());
+    pause(&run);
+    let more: Vec<String> = follow.poll().unwrap().into_iter().map(|entry| entry.text).collect();
+    assert_eq!(more, ["paused: lunch"]);
+}
+
+#[test]
+fn an_audit_counts_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    pause(&run);
+    let audit = handle::audit(&run).unwrap();
+    let (head, _) = folded(&run);
+    assert_eq!((audit.lines, audit.events, audit.bytes), (2, 5, head.bytes));
+    assert_eq!(audit.head, head.sum.to_string());
+    assert_eq!((audit.orphans, audit.open_attempts), (vec![], vec![]));
+    let ledger = run.ledger().ledger_path();
+    let mut bytes = fs::read(&ledger).unwrap();
+    bytes[30] ^= 1;
+    fs::write(&ledger, bytes).unwrap();
+    assert!(handle::audit(&run).is_err(), "a cache must not hide damage from an audit");
+}

@@ -1,0 +1,285 @@
+//! A scripted world for the real driver: agents that play their moves in this process, and people who answer gates.
+//!
+//! ```text
+//! plan: tool read; usage 100; go build      the same at every try
+//! build 1: crash died                       only at the first logical try
+//! g1: approve                               what a person says at the first gate
+//! paused: resume                            what a person says once the run is paused
+//! ```
+//!
+//! Every move is a message to the driver; the next one comes after the driver has taken it. Agents outlive their
+//! supervisor's death as real sessions do: one that is resumed goes on after the last move that was taken.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use chronicle_core::effect::Action;
+use chronicle_core::event::RunStarted;
+use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
+use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
+use chronicle_core::state::{State, Status};
+use chronicle_core::time::Millis;
+use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::ledger::{Holder, Ledger, LedgerError};
+
+use crate::world_log::{Log, Recorder};
+use crate::world_moves::{self, Move};
+
+const AT: Millis = Millis(1_794_709_850_123);
+
+/// How far each session is with the script of its place and try.
+pub(crate) type Progress = BTreeMap<(SessionId, Place, u32), usize>;
+
+/// A workflow, what the world does with it, and what the agents remember from one supervisor to the next.
+pub(crate) struct Story {
+    workflow: String,
+    script: BTreeMap<String, Vec<String>>,
+    progress: Progress,
+    /// How far the agents were when a line was the last.
+    by_line: BTreeMap<u64, Progress>,
+    pub(crate) log: Log,
+}
+
+impl Story {
+    pub(crate) fn new(workflow: &str, script: &str) -> Self {
+        let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
+        let moves = lines.map(|line| {
+            let (key, moves) = line.split_once(':').unwrap();
+            let moves = moves.split(';').map(|text| text.trim().to_owned()).collect();
+            (key.trim().to_owned(), moves)
+        });
+        Self {
+            workflow: workflow.to_owned(),
+            script: moves.collect(),
+            progress: Progress::new(),
+            by_line: BTreeMap::new(),
+            log: Log::default(),
+        }
+    }
+
+    /// The same story with agents as they were when the ledger had so many lines.
+    pub(crate) fn cut_after(&self, lines: u64) -> Self {
+        let before = self.by_line.range(..=lines).next_back();
+        Self {
+            workflow: self.workflow.clone(),
+            script: self.script.clone(),
+            progress: before.map(|(_, progress)| progress.clone()).unwrap_or_default(),
+            by_line: BTreeMap::new(),
+            log: Log::default(),
+        }
+    }
+
+    /// Opens the ledger and drives it until nothing follows and nobody has anything to say.
+    pub(crate) fn play(&mut self, ledger: &dyn Ledger) -> Result<State, LedgerError> {
+        let played = self.play_unsettled(ledger);
+        self.log.settle();
+        played
+    }
+
+    fn play_unsettled(&mut self, ledger: &dyn Ledger) -> Result<State, LedgerError> {
+        let mut run = Run::open(ledger, who(), None)?;
+        let (inbox, messages) = sync_channel(INBOX_MAX);
+        let mut first: Vec<Input> = introduction(&run);
+        if run.state().run.is_none() {
+            first.insert(0, person(Command::Start(Box::new(start(&self.workflow)))));
+        }
+        let mut watch = Recorder(self.log.clone());
+        let unknown = run.state().live.clone();
+        loop {
+            let batch = first.drain(..).map(|input| self.log.asked("first", input)).collect();
+            let mut agents = Agents {
+                story: self,
+                inbox: inbox.clone(),
+                unknown: unknown.clone(),
+                begun: BTreeSet::new(),
+                sent: Vec::new(),
+            };
+            let before = run.state().seq;
+            drive(&mut run, batch, Rest::AtGates, &messages, &mut agents, &mut watch)?;
+            assert_ne!(run.state().seq, before, "the answer was refused:\n{}", self.log.text());
+            match self.answer(run.state()) {
+                Some(command) => first.push(person(command)),
+                None => return Ok(run.state().clone()),
+            }
+        }
+    }
+
+    /// What a person says to a run that rests.
+    fn answer(&self, state: &State) -> Option<Command> {
+        let gate = state.open_gates().next().map(|gate| gate.opened.gate);
+        let said = |key: &str| self.script.get(key).and_then(|moves| moves.first());
+        match (state.status(), gate) {
+            (Status::Paused, _) => said("paused").map(|text| world_moves::command(text, None)),
+            (Status::Waiting, Some(gate)) => {
+                said(&gate.to_string()).map(|text| world_moves::command(text, Some(gate)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What plays while one supervisor lives.
+struct Agents<'a> {
+    story: &'a mut Story,
+    inbox: SyncSender<Message>,
+    /// Attempts of a supervisor that died.
+    unknown: BTreeSet<AttemptId>,
+    begun: BTreeSet<AttemptId>,
+    /// Whose moves are on their way.
+    sent: Vec<(SessionId, Place, u32)>,
+}
+
+impl World for Agents<'_> {
+    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+        // The driver has taken what was on its way, or it would not ask what is due.
+        for key in self.sent.drain(..) {
+            *self.story.progress.entry(key).or_default() += 1;
+        }
+        self.story.by_line.insert(state.seq, self.story.progress.clone());
+        for effect in state.due() {
+            match effect.action {
+                Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
+                    self.end(id, EndSeen { lost: true, ..EndSeen::default() });
+                }
+                Action::RunAttempt(id) => self.play(state, id),
+                Action::StopAttempt(id) => {
+                    self.story.log.note(format!("stop {id}"));
+                    self.end(id, EndSeen { stopped: true, ..EndSeen::default() });
+                }
+                Action::RunTimer { .. } => {}
+            }
+        }
+        Vec::new()
+    }
+}
+
+impl Agents<'_> {
+    fn play(&mut self, state: &State, id: AttemptId) {
+        let attempt = state.attempt(id).unwrap();
+        let intent = &attempt.intent;
+        let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
+        if self.begun.insert(id) {
+            self.story.log.note(format!("perform {id}"));
+            let known = self.story.progress.keys().any(|(session, ..)| *session == intent.session);
+            if intent.resume && !known {
+                return self.send(id, Move::session_gone());
+            }
+        }
+        let at = *self.story.progress.entry(key.clone()).or_default();
+        self.sent.push(key);
+        let exact = format!("{} {}", intent.place, intent.try_number);
+        let moves = self.story.script.get(&exact);
+        let moves = moves.or_else(|| self.story.script.get(intent.place.as_str()));
+        let text = moves.and_then(|moves| moves.get(at)).cloned();
+        let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
+        let command = (intent.agent == "shell").then(|| next_command(state, id));
+        match (text, command) {
+            _ if attempt.leave.is_some() && !goes_on => self.send(id, Move::finish()),
+            (_, Some(None)) | (None, None) => self.send(id, Move::finish()),
+            (Some(text), _) => self.send(id, Move::read(id, at, &text)),
+            // A command that the script does not know ends well.
+            (None, Some(Some(index))) => {
+                self.send(id, Move::read(id, at, &format!("run {index} 0")));
+            }
+        }
+    }
+
+    fn end(&mut self, id: AttemptId, seen: EndSeen) {
+        self.send(id, Move::Report(AttemptReport::Ended(seen)));
+    }
+
+    fn send(&mut self, id: AttemptId, made: Move) {
+        let input = match made {
+            Move::Nothing => return,
+            Move::Report(what) => reported(Report::Attempt { attempt: id, active_ms: 10, what }),
+            Move::Timer(timer) => reported(Report::TimerFired { attempt: id, timer }),
+            Move::Person(command) => person(command),
+            Move::Signal(request, signal) => {
+                let by = By { actor: Actor::Worker(id), request: Some(request.clone()) };
+                let what = What::Command(Command::Signal { attempt: id, request, signal });
+                Input { at: AT, by, what }
+            }
+        };
+        self.inbox.send(self.story.log.asked(&id.to_string(), input)).unwrap();
+    }
+}
+
+/// The command that a shell runs next; none after the last, or after one that failed.
+fn next_command(state: &State, id: AttemptId) -> Option<u32> {
+    let attempt = state.attempt(id)?;
+    let place = &attempt.intent.place;
+    let done = state.frames.get(&place.frame())?.counters.commands_done;
+    let more = (done as usize) < state.phase_at(place)?.commands.len();
+    (more && attempt.failed_command.is_none()).then_some(done)
+}
+
+/// A supervisor that is the same on every machine.
+pub(crate) fn who() -> Holder {
+    Holder {
+        pid: 4_711,
+        host: "forge".to_owned(),
+        started: 1,
+        command: "chronicle run".to_owned(),
+        since: AT,
+    }
+}
+
+/// What a supervisor says first, at a time that is always the same.
+pub(crate) fn introduction(run: &Run) -> Vec<Input> {
+    run.introduce(&who()).into_iter().map(|input| Input { at: AT, ..input }).collect()
+}
+
+pub(crate) fn person(command: Command) -> Input {
+    let by = By { actor: Actor::Person("ann".to_owned()), request: None };
+    Input { at: AT, by, what: What::Command(command) }
+}
+
+pub(crate) fn reported(report: Report) -> Input {
+    let by = By { actor: Actor::Supervisor, request: None };
+    Input { at: AT, by, what: What::Report(report) }
+}
+
+pub(crate) fn start(workflow: &str) -> RunStarted {
+    RunStarted {
+        run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
+        task: "the task".to_owned(),
+        who: "ann".to_owned(),
+        project: "/project".to_owned(),
+        agent: "scripted:script.yaml".to_owned(),
+        model: Some("large".to_owned()),
+        workflows: workflows(workflow),
+        source: "main.yaml".to_owned(),
+        unenforced: Vec::new(),
+        version: "0.1.0".to_owned(),
+    }
+}
+
+/// Reads a workflow that must be right; those inside it follow after `=== key`.
+fn workflows(text: &str) -> Vec<Workflow> {
+    let mut parts = text.split("\n=== ");
+    let main = parts.next().unwrap();
+    let inner: BTreeMap<&str, &str> = parts.map(|part| part.split_once('\n').unwrap()).collect();
+    let source = |key: &str, text: &str| Source {
+        name: format!("{key}.yaml"),
+        key: key.to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
+    assert!(loaded.is_usable(), "{:#?}", loaded.problems);
+    loaded.workflows
+}
+
+/// What must be the same however often a run was interrupted: status, path, how each phase was left, edges.
+pub(crate) fn end_of(state: &State) -> String {
+    let path = state.visits.iter().map(|visit| {
+        let left = visit.left.as_ref().map(|left| (left.to.as_str(), left.summary.as_str()));
+        format!("{} {left:?}", visit.place)
+    });
+    let frames = state.frames.values().map(|frame| {
+        format!("frame `{}` {:?} {:?}", frame.path.as_str(), frame.stage, frame.edges)
+    });
+    let told: Vec<String> = path.chain(frames).collect();
+    format!("{:?}\n{}", state.status(), told.join("\n"))
+}

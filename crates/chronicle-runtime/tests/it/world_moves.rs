@@ -1,0 +1,130 @@
+//! The moves of a scripted world, read from their words.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
+use chronicle_core::signal::Signal;
+use chronicle_core::usage::{Scope, Usage};
+
+/// What an agent, or something about it, does next.
+pub(crate) enum Move {
+    /// It works on without a word.
+    Nothing,
+    Report(AttemptReport),
+    Signal(String, Signal),
+    Timer(TimerKind),
+    /// A person says something while it works.
+    Person(Command),
+}
+
+impl Move {
+    /// The move with that number in the script of its place.
+    pub(crate) fn read(id: AttemptId, number: usize, text: &str) -> Self {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let call = format!("c{number}");
+        let request = format!("r{number}");
+        let changed = |change| AttemptReport::FileChanged { path: rest.to_owned(), change };
+        let usage = |scope| AttemptReport::Usage { scope, usage: priced(rest) };
+        Self::Report(match verb {
+            "hang" => return Self::Nothing,
+            "go" | "complete" => return Self::Signal(request, leave(verb, rest)),
+            "nonsense" => {
+                return Self::Signal(request, Signal::Malformed("that is no signal".to_owned()));
+            }
+            "timeout" => return Self::Timer(TimerKind::Timeout),
+            "grace" => return Self::Timer(TimerKind::Grace),
+            "person" => return Self::Person(command(rest, None)),
+            "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),
+            "tool" => {
+                AttemptReport::ToolCalled { call, tool: rest.to_owned(), input: "{}".to_owned() }
+            }
+            "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
+            "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
+            "create" => changed(Change::Created),
+            "change" => changed(Change::Changed),
+            "delete" => changed(Change::Deleted),
+            "usage" => usage(Scope::Message(format!("m{number}"))),
+            "usage-turn" => usage(Scope::Turn),
+            "usage-session" => usage(Scope::Session),
+            "run" => {
+                let (index, code) = rest.split_once(' ').unwrap();
+                let (index, code) = (index.parse().unwrap(), code.parse().ok());
+                AttemptReport::CommandEnded { index, code, output: "printed".to_owned() }
+            }
+            "idle" => AttemptReport::Idle,
+            "finish" => return Self::finish(),
+            "lost" => AttemptReport::Ended(EndSeen { lost: true, ..EndSeen::default() }),
+            "unclear" => {
+                let unclear = Some("1 process could not be ended".to_owned());
+                AttemptReport::Ended(EndSeen { unclear, ..EndSeen::default() })
+            }
+            "died" => AttemptReport::Ended(EndSeen {
+                signal: Some(9),
+                strays: 2,
+                stderr: "out of memory".to_owned(),
+                ..EndSeen::default()
+            }),
+            "crash" => crash(rest),
+            other => panic!("no such move: {other}"),
+        })
+    }
+
+    /// Its turn is over, and it said so.
+    pub(crate) fn finish() -> Self {
+        let (finished, code, transcript_bytes) = (true, Some(0), 1_234);
+        let seen = EndSeen { finished, code, transcript_bytes, ..EndSeen::default() };
+        Self::Report(AttemptReport::Ended(seen))
+    }
+
+    pub(crate) fn session_gone() -> Self {
+        Self::Report(crash("session_gone no such session"))
+    }
+
+    /// Whether a worker goes on with it after its leaving signal, instead of ending its turn.
+    pub(crate) fn is_after_leaving(text: &str) -> bool {
+        ["grace", "tool", "hang"].iter().any(|verb| text.split(' ').next() == Some(verb))
+    }
+}
+
+fn crash(text: &str) -> AttemptReport {
+    let (class, said) = text.split_once(' ').unwrap_or((text, ""));
+    let class: CrashClass = serde_json::from_value(class.into()).unwrap();
+    let error = Some((class, said.to_owned()));
+    AttemptReport::Ended(EndSeen { error, code: Some(1), ..EndSeen::default() })
+}
+
+/// `100` tokens, or `100 at 5`: with their price in millionths of a dollar.
+fn priced(text: &str) -> Usage {
+    let (tokens, price) = text.split_once(" at ").unwrap_or((text, ""));
+    Usage {
+        input: tokens.parse().unwrap(),
+        output: 1,
+        usd_micros: price.parse().unwrap_or_default(),
+        unpriced: price.is_empty(),
+        ..Usage::default()
+    }
+}
+
+fn leave(verb: &str, rest: &str) -> Signal {
+    let mut words = rest.split_whitespace();
+    let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
+    let outcome = words.next().map(Outcome::from);
+    Signal::Leave { target, outcome, summary: "did it".to_owned() }
+}
+
+/// What a person types.
+pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
+    let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let note = rest.to_owned();
+    match verb {
+        "approve" => Command::Approve { gate, note },
+        "reject" => Command::Reject { gate, note },
+        "retry" => Command::Retry { place: None, note },
+        "go" => Command::Go { place: Place::new(rest), note: String::new() },
+        "pause" => Command::Pause { reason: note },
+        "resume" => Command::Resume,
+        "cancel" => Command::Cancel { reason: note },
+        other => panic!("no such answer: {other}"),
+    }
+}

@@ -1,7 +1,12 @@
 //! The binary, driven as its users drive it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod kill;
+mod kill_signals;
 mod process;
 mod process_death;
 mod process_lines;
 mod process_yard;
+mod scenarios;
 mod scripted;
+mod session;

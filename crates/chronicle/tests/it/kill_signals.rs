@@ -57,7 +57,7 @@ fn the_first_pauses() {
         session.assert_whole();
         goes_on(&session);
         assert_eq!(session.read("log"), "1\n2\n");
-        assert_eq!(session.events_of("attempt_started")[1]["data"]["why"]["kind"], "paused");
+        assert_eq!(session.events_of("attempt_started")[1]["data"]["why"]["is"], "paused");
     }
 }
 

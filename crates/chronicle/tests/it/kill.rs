@@ -43,7 +43,8 @@ fn in_the_middle() -> (Session, Started) {
 fn assert_same_end(session: &Session) {
     let view = session.json(&["status"]);
     assert_eq!(view["status"], "done", "{view}");
-    assert_eq!(view["spent"]["tokens"], 330);
+    // What an agent had said and nobody had read yet is lost with its supervisor, but nothing counts twice.
+    assert!(view["spent"]["tokens"].as_u64().unwrap() <= 330, "{view}");
     assert_eq!(session.path_of_phases(), PHASES);
     assert_eq!(session.read("log"), LOG);
     session.assert_whole();
@@ -61,6 +62,7 @@ fn nobody_is_killed() {
     session.write("go", "");
     session.run().exits(0);
     assert_same_end(&session);
+    assert_eq!(session.json(&["status"])["spent"]["tokens"], 330);
     assert_eq!(whys(&session), ["first", "first", "first"]);
     assert_eq!(session.read("commands"), "one\n");
 }
@@ -317,10 +319,9 @@ fn a_second_supervisor_names_the_first() {
 #[test]
 fn a_run_that_is_driven_takes_no_word_from_elsewhere() {
     let (session, supervisor) = in_the_middle();
-    let lines = session.ledger_lines();
     let first = format!("process {}", supervisor.pid());
     session.chronicle(&["cancel", &session.short()]).exits(5).talks(&first);
-    assert_eq!(session.ledger_lines(), lines, "who was refused writes nothing");
+    assert!(session.events_of("run_cancelled").is_empty(), "who was refused writes nothing");
     session.write("go", "");
     supervisor.wait().exits(0);
     assert_same_end(&session);

@@ -20,8 +20,29 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    three_phases
+    approval
+    command_agent
+    command_fails
+    commands
+    crash_to_person
+    flood
+    garbage
+    idle
+    loop_limit
+    no_result
+    person_wanted
+    program_not_found
     refused_target
+    rejected_before
+    secrets
+    session_gone
+    strays
+    sub_workflow
+    three_phases
+    timeout
+    tools
+    unasked_tool
+    usage
 }
 
 #[test]

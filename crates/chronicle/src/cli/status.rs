@@ -12,6 +12,9 @@ use crate::terminal::{self, Ink, Paint};
 
 /// Show how a run stands, and what to type next
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle status             the newest run
+  chronicle status 5f3a9c1e    by the digits that `chronicle runs` shows")]
 pub(super) struct StatusArgs {
     /// The run; the newest when omitted
     run: Option<String>,

@@ -143,12 +143,23 @@ impl Session {
     }
 
     /// Starts a command of [`Self::command`]; its output goes to files, so that it never waits for a reader.
-    pub(crate) fn start(&self, mut command: Command, input: &str) -> Started {
+    pub(crate) fn start(&self, command: Command, input: &str) -> Started {
+        self.launch(command, input, None)
+    }
+
+    /// Starts a command of [`Self::command`] that prints somewhere else.
+    pub(crate) fn start_into(&self, command: Command, output: impl Into<Stdio>) -> Started {
+        self.launch(command, "", Some(output.into()))
+    }
+
+    fn launch(&self, mut command: Command, input: &str, output: Option<Stdio>) -> Started {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let file = |name: &str| self.folder.path().join("out").join(format!("{number}.{name}"));
         let (stdout, stderr) = (file("stdout"), file("stderr"));
         command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-        command.stdout(File::create(&stdout).unwrap()).stderr(File::create(&stderr).unwrap());
+        let out = File::create(&stdout).unwrap();
+        command.stdout(output.unwrap_or_else(|| out.into()));
+        command.stderr(File::create(&stderr).unwrap());
         let mut child = command.spawn().unwrap();
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(input.as_bytes()).unwrap();
@@ -184,7 +195,7 @@ impl Session {
     pub(crate) fn ledger_lines(&self) -> usize {
         let Some(run) = self.runs().pop() else { return 0 };
         let file = self.path(".chronicle/runs").join(run).join("ledger.jsonl");
-        fs::read(file).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+        fs::read(file).map_or(0, |bytes| bytes.split(|byte| *byte == b'\n').count() - 1)
     }
 
     /// Every event of the newest run.

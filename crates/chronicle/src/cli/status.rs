@@ -60,7 +60,7 @@ pub(super) fn say(view: &RunView) {
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
     }
-    if let Some(reason) = &view.reason {
+    if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.trim().is_empty()) {
         lines.push(String::new());
         lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));
     }
@@ -74,12 +74,13 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         Mark::Current => paint.ink(Ink::Busy, "●"),
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };
-    if phase.visits == 0 {
-        return format!("  {sign} {}", phase.place);
-    }
-    let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     let said = words::one_line(&phase.summary);
     let said = if said.is_empty() { String::new() } else { format!("\n      {said}") };
+    // Nobody has worked there: it was not reached, waits to begin, or is a workflow with phases of its own.
+    if phase.attempts == 0 {
+        return format!("  {sign} {}{said}", phase.place);
+    }
+    let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
 }
 

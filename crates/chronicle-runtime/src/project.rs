@@ -13,7 +13,7 @@ use crate::ledger::{Folder, atomic_write};
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
 /// Held by the supervisor whose run works on the project's files.
-const FILES_LOCK: &str = "files.lock";
+const FILES_LOCK: &str = "worktrees/shared.lock";
 /// Digits that are enough to mean a run of another project.
 const SHORT_MIN: usize = 8;
 /// Longer than any run's id.
@@ -153,7 +153,8 @@ impl Project {
 
     /// Takes the project's files for one run, so that no two work on them at once.
     pub fn claim_files(&self, run: &RunId) -> io::Result<Claimed> {
-        let path = self.definitions().join("runs").join(FILES_LOCK);
+        let path = self.definitions().join(FILES_LOCK);
+        path.parent().map(fs::create_dir_all).transpose()?;
         let mut file =
             File::options().create(true).truncate(false).read(true).write(true).open(path)?;
         match file.try_lock() {

@@ -1,5 +1,7 @@
 //! The text that opens an attempt: what it says for each reason to start one, that it is bounded, and always the same.
 
+use std::fmt::Write as _;
+
 use chronicle_core::event::CrashClass;
 use chronicle_core::handover::handover;
 use chronicle_core::ids::AttemptId;
@@ -120,7 +122,7 @@ fn every_other_attempt_is_told_why_it_is_there_and_then_the_same() {
         assert!(text.contains(&first), "{reason}:\n{text}");
         let (why, _) = text.split_once("\n\n## Task").unwrap();
         let why = why.strip_prefix("## Why you are here\n\n").unwrap();
-        told.push_str(&format!("{reason}: {}\n", why.trim_end()));
+        writeln!(told, "{reason}: {}", why.trim_end()).unwrap();
     }
     expect![[r#"
         nudge: Your turn ended without a leaving signal, so this phase is not done. Go on where you were; when the work is done, send the signal.

@@ -17,7 +17,8 @@ pub(crate) fn told(view: &impl serde::Serialize) -> String {
     let Value::Object(fields) = serde_json::to_value(view).unwrap() else { panic!("no object") };
     let lines = fields.iter().map(|(name, value)| match value {
         Value::Array(items) => {
-            let items: String = items.iter().map(|item| format!("  - {item}\n")).collect();
+            let items: Vec<String> = items.iter().map(|item| format!("  - {item}\n")).collect();
+            let items = items.concat();
             format!("{name}:\n{items}")
         }
         other => format!("{name}: {other}\n"),

@@ -1,5 +1,4 @@
 //! The order of the driver's step: decide → append → sync → answer, show, perform; and how a drive ends.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use std::sync::mpsc::{Receiver, sync_channel};
 

@@ -1,5 +1,4 @@
 //! Every prefix of every ledger resumes to the same end, through the real driver.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use chronicle_core::event::Event;
 use chronicle_core::state::Status;

@@ -145,7 +145,7 @@ impl World for Agents<'_> {
                 }
                 Action::RunAttempt(id) => self.play(state, id),
                 Action::StopAttempt(id) => {
-                    self.story.log.note(format!("stop {id}"));
+                    self.story.log.note(&format!("stop {id}"));
                     self.end(id, EndSeen { stopped: true, ..EndSeen::default() });
                 }
                 Action::RunTimer { .. } => {}
@@ -161,7 +161,7 @@ impl Agents<'_> {
         let intent = &attempt.intent;
         let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
         if self.begun.insert(id) {
-            self.story.log.note(format!("perform {id}"));
+            self.story.log.note(&format!("perform {id}"));
             let known = self.story.progress.keys().any(|(session, ..)| *session == intent.session);
             if intent.resume && !known {
                 return self.send(id, Move::session_gone());

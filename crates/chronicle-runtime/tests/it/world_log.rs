@@ -38,9 +38,9 @@ impl Log {
         self.book().hand = Some(Box::new(hand));
     }
 
-    pub(crate) fn note(&self, text: String) {
-        self.write(text.clone());
-        self.before(&text);
+    pub(crate) fn note(&self, text: &str) {
+        self.write(text.to_owned());
+        self.before(text);
     }
 
     fn before(&self, text: &str) {
@@ -67,7 +67,8 @@ impl Log {
     }
 
     pub(crate) fn text(&self) -> String {
-        self.entries().iter().map(|entry| format!("{entry}\n")).collect()
+        let entries = self.entries().join("\n");
+        if entries.is_empty() { entries } else { entries + "\n" }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -100,7 +101,7 @@ impl Watch for Recorder {
         let seqs: Vec<String> = lines.iter().map(|line| line.seq.to_string()).collect();
         let last = lines.last().map(|line| line.seq);
         assert_eq!(last, Some(head.seq), "the head is that of the last line shown");
-        self.0.note(format!("show {}", seqs.join(" ")));
+        self.0.note(&format!("show {}", seqs.join(" ")));
     }
 
     fn quiet(&mut self, state: &State, head: Head) {

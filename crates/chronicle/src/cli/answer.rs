@@ -38,6 +38,7 @@ pub(super) struct RejectArgs {
 
 /// Try a phase again that waits for a person, with a fresh worker
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle retry 5f3a9c1e --note \"use the other library\"")]
 pub(super) struct RetryArgs {
     /// The run
     run: String,
@@ -63,6 +64,7 @@ pub(super) struct GoArgs {
 
 /// Give a run up; its ledger stays
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle cancel 5f3a9c1e \"not needed any more\"")]
 pub(super) struct CancelArgs {
     /// The run
     run: String,

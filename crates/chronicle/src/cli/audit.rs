@@ -14,6 +14,7 @@ use crate::terminal::{self, Ink, Paint};
 /// Every line is chained to the one before it. The head that is printed is an anchor: whoever keeps
 /// it can tell later that nothing before it was changed.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle audit 5f3a9c1e --json | jq -r .head")]
 pub(super) struct AuditArgs {
     /// The run; the newest when omitted
     run: Option<String>,

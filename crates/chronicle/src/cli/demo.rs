@@ -27,6 +27,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Makes a throw-away project in the temporary folder and runs a three-phase workflow there with
 /// the scripted agent, which needs no model and no network. Its edits and processes are real.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle demo")]
 pub(super) struct DemoArgs {}
 
 pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure> {

@@ -13,6 +13,7 @@ use crate::terminal::{self, Ink, Paint};
 
 /// Look whether this machine has what Chronicle needs
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle doctor")]
 pub(super) struct DoctorArgs {}
 
 /// One thing looked at.

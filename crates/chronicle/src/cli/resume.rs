@@ -71,15 +71,16 @@ fn about(view: &chronicle_core::view::RunView) -> String {
     view.needs_you.first().map_or_else(String::new, |gate| words::one_line(&gate.about))
 }
 
-/// The newest run that should work and that nobody drives.
+/// The newest run that should work and that nobody drives; else the newest that waits, to say what for.
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
-    let can_go_on = |folder: &RunFolder| {
-        handle::row(folder).is_ok_and(|row| {
-            matches!(row.status, Status::Running | Status::Paused) && !handle::is_supervised(folder)
-        })
+    let runs = setting.project.runs();
+    let stands = |folder: &&RunFolder, wanted: &[Status]| {
+        handle::row(folder).is_ok_and(|row| wanted.contains(&row.status))
+            && !handle::is_supervised(folder)
     };
-    let found = setting.project.runs().into_iter().find(can_go_on);
-    found.ok_or_else(|| {
+    let can_go_on = runs.iter().find(|run| stands(run, &[Status::Running, Status::Paused]));
+    let waits = || runs.iter().find(|run| stands(run, &[Status::Waiting]));
+    can_go_on.or_else(waits).cloned().ok_or_else(|| {
         Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
     })
 }

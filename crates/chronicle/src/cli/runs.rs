@@ -12,6 +12,7 @@ use crate::terminal::{self, Ink, Paint};
 
 /// List the runs of this project, the newest first
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle runs --json | jq -r '.[].short'")]
 pub(super) struct RunsArgs {
     /// The runs of every project on this machine
     #[arg(long)]

@@ -12,6 +12,9 @@ use crate::terminal::{self, Ink, Paint};
 
 /// Show how a run stands, and what to type next
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle status             the newest run
+  chronicle status 5f3a9c1e    by the digits that `chronicle runs` shows")]
 pub(super) struct StatusArgs {
     /// The run; the newest when omitted
     run: Option<String>,
@@ -62,7 +65,7 @@ pub(super) fn say(view: &RunView) {
         let fields = view.unenforced.join("; ");
         lines.push(format!("  {} {fields}", paint.ink(Ink::Bad, "not enforced:")));
     }
-    if let Some(reason) = &view.reason {
+    if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.trim().is_empty()) {
         lines.push(String::new());
         lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));
     }
@@ -76,12 +79,13 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         Mark::Current => paint.ink(Ink::Busy, "●"),
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };
-    if phase.visits == 0 {
-        return format!("  {sign} {}", phase.place);
-    }
-    let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     let said = words::one_line(&phase.summary);
     let said = if said.is_empty() { String::new() } else { format!("\n      {said}") };
+    // Nobody has worked there: it was not reached, waits to begin, or is a workflow with phases of its own.
+    if phase.attempts == 0 {
+        return format!("  {sign} {}{said}", phase.place);
+    }
+    let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
 }
 

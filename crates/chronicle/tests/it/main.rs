@@ -1,7 +1,18 @@
 //! The binary, driven as its users drive it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bad_input;
+mod bad_ledger;
+mod cmd_all;
+mod cmd_demo;
+mod cmd_log;
+mod cmd_run;
+mod kill;
+mod kill_signals;
 mod process;
 mod process_death;
 mod process_lines;
 mod process_yard;
+mod scenarios;
 mod scripted;
+mod session;

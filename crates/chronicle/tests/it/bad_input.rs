@@ -1,0 +1,277 @@
+//! What people get wrong, and what disks do to files: an error that names the place, the right exit code, no harm done.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::session::{RUN, Said, Session};
+
+const WORKFLOW: &str = "
+name: Small
+phases:
+  work: {next: [done]}
+";
+const SCRIPT: &str = "work: [{complete: {summary: worked}}]";
+
+/// Runs `main` with that workflow.
+fn run(workflow: impl AsRef<[u8]>) -> (Session, Said) {
+    let session = Session::with("", SCRIPT);
+    session.write(".chronicle/workflows/main.yaml", workflow);
+    let said = session.run();
+    (session, said)
+}
+
+/// It is an error for people, without a trace of the program's inside, and nothing was begun.
+#[track_caller]
+fn is_refused(session: &Session, said: Said, code: i32) -> Said {
+    let said = said.exits(code);
+    assert!(said.stderr.contains("Error: "), "{}", said.stderr);
+    assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+    assert_eq!(session.runs(), Vec::<String>::new(), "no run was begun");
+    said
+}
+
+#[test]
+fn a_broken_workflow_is_shown_where_it_is_broken() {
+    let workflow = "name: Broken\nphases:\n  plan:\n    nxt: [build]\n    next: [biuld]\n  build:\n    approval: perhaps\n";
+    let (session, said) = run(workflow);
+    let said = is_refused(&session, said, 3);
+    let shown = session.redact(&said.stderr);
+    for words in [
+        "<project>/.chronicle/workflows/main.yaml:4:5",
+        "<project>/.chronicle/workflows/main.yaml:7:15",
+        "nxt: [build]",
+        "did you mean `next`?",
+        "no phase is called `biuld`",
+        "main.yaml` cannot be run: 2 errors",
+    ] {
+        assert!(shown.contains(words), "no `{words}` in:\n{shown}");
+    }
+}
+
+#[test]
+fn yaml_that_is_none_is_shown_where_it_ends_to_be() {
+    for workflow in ["phases: [", "phases:\n  a: {next: [b}\n", "a: b: c\n", "\t- x\n"] {
+        let (session, said) = run(workflow);
+        let said = is_refused(&session, said, 3);
+        assert!(said.stderr.contains("main.yaml:"), "{workflow:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_workflow_without_anything_to_do_is_refused() {
+    for workflow in ["", "\n# nothing\n", "null", "[]", "7", "name: Empty\n", "phases: {}\n"] {
+        let (session, said) = run(workflow);
+        is_refused(&session, said, 3);
+    }
+}
+
+#[test]
+fn a_field_that_this_version_would_ignore_is_refused_by_name() {
+    for (field, name) in [
+        ("budget: {usd: 5}", "budget"),
+        ("guards: {rules: []}", "guards"),
+        ("verify: [make test]", "verify"),
+        ("cleanup: [make clean]", "cleanup"),
+    ] {
+        let (session, said) = run(format!("{WORKFLOW}\n{field}\n"));
+        let said = is_refused(&session, said, 3);
+        assert!(said.stderr.contains(&format!("`{name}`")), "{}", said.stderr);
+        assert!(said.stderr.contains("main.yaml:6:1"), "{}", said.stderr);
+    }
+    for field in ["run: pool", "run: human", "run: inline", "isolation: worktree"] {
+        let (session, said) = run(format!("name: Later\nphases:\n  work: {{{field}}}\n"));
+        let said = is_refused(&session, said, 3);
+        assert!(said.stderr.contains("this version cannot enforce"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn binary_garbage_is_no_workflow() {
+    let garbage: Vec<u8> = (0..=255).rev().cycle().step_by(7).take(4096).collect();
+    let (session, said) = run(garbage);
+    is_refused(&session, said, 3).talks("is not text in UTF-8");
+    let (session, said) = run(b"name: x\0y\nphases: {a: {}}\n");
+    is_refused(&session, said, 3);
+}
+
+#[test]
+fn a_huge_workflow_is_refused() {
+    let (session, said) = run("# ".repeat(8_000_000));
+    is_refused(&session, said, 3);
+    let deep = "a: ".to_owned() + &"[".repeat(100_000);
+    let (session, said) = run(deep);
+    is_refused(&session, said, 3);
+}
+
+#[test]
+fn an_unknown_workflow_is_told_with_those_there_are() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write(".chronicle/workflows/feature.yaml", WORKFLOW);
+    let said = session.chronicle(&["run", "featrue", "x", "--agent", "scripted:script.yaml"]);
+    let said = is_refused(&session, said, 2).talks("no workflow `featrue`");
+    said.talks("feature").talks("main");
+    let said = session.chronicle(&["run", "./gone.yaml", "x", "--agent", "scripted:script.yaml"]);
+    is_refused(&session, said, 3).talks("cannot read `./gone.yaml`");
+    let empty = Session::new();
+    is_refused(&empty, empty.run(), 2).talks("Hint: write one as `.chronicle/workflows/NAME.yaml`");
+}
+
+#[test]
+fn a_workflow_inside_that_is_not_there_or_turns_in_a_circle_is_refused() {
+    let (session, said) = run("name: Outer\nphases:\n  a: {run: workflow, workflow: gone}\n");
+    is_refused(&session, said, 3).talks("`gone`");
+    let (session, said) = run("name: Outer\nphases:\n  a: {run: workflow, workflow: main}\n");
+    is_refused(&session, said, 3);
+}
+
+#[test]
+fn an_unknown_agent_is_refused_before_anything_begins() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let with = |agent: &str| session.chronicle(&["run", "main", "x", "--agent", agent]);
+    is_refused(&session, with("claud"), 2).talks("agent `claud` is not known");
+    is_refused(&session, with("scripted"), 2).talks("scripted:SCRIPT.yaml");
+    is_refused(&session, with("command:"), 2).talks("names no program");
+    is_refused(&session, with("command:sh 'x"), 2).talks("a quote that is not closed");
+    is_refused(&session, session.chronicle(&["run", "main", "x"]), 2).talks("no agent is named");
+}
+
+#[test]
+fn a_script_that_is_missing_or_broken_asks_a_person() {
+    let session =
+        Session::with("name: S\nlimits: {nudges: 0, retries: 0}\nphases: {work: {}}\n", "");
+    for (script, words) in [
+        ("work:\n  - say: a\n  - shout: b\n", "script.yaml:3: unknown word `shout`"),
+        ("other: []\n", "has no place `work`; it has `other`"),
+        ("work: {2: []}\n", "`work` has no try 1 and no `otherwise`"),
+    ] {
+        session.write("script.yaml", script);
+        session.run().exits(4).talks(words);
+        session.assert_whole();
+    }
+    fs::remove_file(session.path("script.yaml")).unwrap();
+    session.run().exits(4).talks("script.yaml").talks("cannot be read");
+    session.assert_whole();
+}
+
+#[test]
+fn there_must_be_a_task() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let agent = ["--agent", "scripted:script.yaml"];
+    for task in [&[][..], &[""], &["  \n "], &["--task-file", "empty"], &["--task-file", "-"]] {
+        session.write("empty", " \n");
+        let said = session.chronicle(&[&["run", "main"], task, &agent].concat());
+        is_refused(&session, said, 2).talks("there is no task");
+    }
+    let said = session.chronicle(&["run", "main", "--task-file", "gone", agent[0], agent[1]]);
+    is_refused(&session, said, 2).talks("the task cannot be read from `gone`");
+    session.write("binary", b"\xff\xfe");
+    let said = session.chronicle(&["run", "main", "--task-file", "binary", agent[0], agent[1]]);
+    is_refused(&session, said, 2).talks("the task cannot be read from `binary`");
+    session.write("huge", "x".repeat(200_000));
+    let said = session.chronicle(&["run", "main", "--task-file", "huge", agent[0], agent[1]]);
+    is_refused(&session, said, 2).talks("is longer than");
+}
+
+#[test]
+fn bad_flags_are_usage() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    for args in [
+        &["--no-such-flag"][..],
+        &["no-such-command"],
+        &[],
+        &["run"],
+        &["run", "main", "task", "--task-file", "f"],
+        &["approve"],
+        &["approve", "x", "not-a-gate"],
+        &["log", "--since", "many"],
+        &["completions", "no-such-shell"],
+        &["status", "one", "two"],
+    ] {
+        let said = session.chronicle(args).exits(2);
+        assert!(said.stderr.contains("--help"), "{args:?}: {}", said.stderr);
+        assert_eq!(said.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_not_there_is_told() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    for command in ["status", "log", "audit", "resume", "approve", "reject", "retry", "cancel"] {
+        let said = session.chronicle(&[command, "deadbeef"]).exits(2);
+        said.talks("no run `deadbeef`").talks("Hint: `chronicle runs`");
+    }
+    session.chronicle(&["go", "deadbeef", "work"]).exits(2).talks("no run `deadbeef`");
+    for command in ["status", "log", "audit"] {
+        session.chronicle(&[command]).exits(2).talks("there are no runs in");
+    }
+    session.chronicle(&["resume"]).exits(2).talks("no run can go on");
+    session.chronicle(&["runs"]).exits(0).talks("No runs here yet");
+    session.chronicle(&["-C", "no/such/folder", "runs"]).exits(2).talks("there is no folder");
+}
+
+#[test]
+fn a_prefix_of_several_runs_is_not_enough() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.run().exits(0);
+    session.run().exits(0);
+    let runs = session.runs();
+    let shared = &runs[0][..4];
+    let said = session.chronicle(&["status", shared]).exits(2).talks("could be several runs");
+    said.talks(&runs[0]).talks(&runs[1]).talks("Hint: give more of the id");
+    for run in &runs {
+        session.chronicle(&["status", run]).exits(0);
+        session.chronicle(&["status", &run[..20]]).exits(0);
+        session.chronicle(&["status", &run[20..]]).exits(0);
+    }
+}
+
+#[test]
+fn an_empty_word_names_no_run() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.run().exits(0);
+    session.chronicle(&["cancel", ""]).exits(2);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let folder = session.path(".chronicle");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    let can_write = fs::write(folder.join("probe"), "").is_ok();
+    if can_write {
+        println!("SKIPPED: permissions do not bind this user, so nothing is read-only");
+    } else {
+        let said = session.run();
+        is_refused(&session, said, 70).talks("no run can be made in").talks("Hint: ");
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_file_where_the_folder_should_be_is_told() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write("flow.yaml", WORKFLOW);
+    fs::remove_dir_all(session.path(".chronicle")).unwrap();
+    session.write(".chronicle", "not a folder");
+    let args = ["-C", ".", "run", "./flow.yaml", "task", "--agent", "scripted:script.yaml"];
+    session.chronicle(&args).exits(70).talks("no run can be made in").talks("Hint: ");
+    session.chronicle(&["-C", ".", "runs"]).exits(0).talks("No runs here yet");
+    assert_eq!(session.read(".chronicle"), "not a folder");
+}
+
+#[test]
+fn a_run_that_never_began_hides_no_other() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.run().exits(0);
+    let begun = session.run_id();
+    let never = "fffffff0-0000-7000-8000-000000000000";
+    fs::create_dir_all(session.path(".chronicle/runs").join(never)).unwrap();
+    session.chronicle(&["runs"]).exits(0).prints("done").talks("cannot be read");
+    session.chronicle(&["status", never]).exits(2).talks("it never started");
+    session.chronicle(&["resume", never]).exits(2);
+    session.chronicle(&["status", &begun]).exits(0);
+    session.chronicle(&["log", never]).exits(0);
+    let said = session.chronicle(&["audit", never]);
+    assert!(said.code.is_some_and(|code| code < 10), "{said:?}");
+    session.chronicle(RUN).exits(0);
+}

@@ -1,0 +1,37 @@
+//! `chronicle demo`: the first thing that anybody tries.
+
+use std::time::{Duration, Instant};
+
+use crate::session::Session;
+
+/// A demo that takes longer is none.
+const SHORT: Duration = Duration::from_mins(1);
+
+#[test]
+fn it_is_killed_goes_on_and_leaves_nothing_behind() {
+    let session = Session::new();
+    let began = Instant::now();
+    let said = session.chronicle(&["demo"]).exits(0);
+    assert!(began.elapsed() < SHORT, "{:?}", began.elapsed());
+    let said = said.talks("kill -9 ").talks("the supervisor is dead, in the middle of a phase");
+    let said = said.talks("a2 was lost with its supervisor or keeper").talks("run done");
+    let said = said.prints("run done").prints("✓ chain whole").prints("✓ no process of this run");
+    assert!(!said.stdout.contains("needs you"), "{}", said.stdout);
+    assert_eq!(session.runs(), Vec::<String>::new(), "the project of the person is left alone");
+}
+
+#[test]
+fn its_json_is_the_run_and_its_folder_can_be_looked_at() {
+    let session = Session::new();
+    let view = session.json(&["demo"]);
+    assert_eq!(view["status"], "done");
+    let tmp = session.project().join("../tmp");
+    let folders = std::fs::read_dir(tmp).unwrap().map(|entry| entry.unwrap().path());
+    let is_demo = |path: &std::path::PathBuf| path.join("project").is_dir();
+    let folder = folders.into_iter().find(is_demo).unwrap();
+    let project = folder.join("project").display().to_string();
+    session.chronicle(&["-C", &project, "status"]).exits(0).prints("done");
+    session.chronicle(&["-C", &project, "audit"]).exits(0).prints("✓ chain whole");
+    let plan = std::fs::read_to_string(folder.join("project/README.md")).unwrap();
+    assert_eq!(plan.matches("In the morning it says so.").count(), 1, "{plan}");
+}

@@ -247,6 +247,17 @@ fn a_folder_that_cannot_be_written_is_told() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A file system that takes no files from anybody.
+#[test]
+fn a_folder_that_nobody_can_write_is_told() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let workflow = session.path(".chronicle/workflows/main.yaml").display().to_string();
+    let agent = format!("scripted:{}", session.path("script.yaml").display());
+    let said = session.chronicle(&["-C", "/sys", "run", &workflow, "task", "--agent", &agent]);
+    is_refused(&session, said, 70).talks("no run can be made in `/sys/.chronicle/runs`");
+    session.chronicle(&["-C", "/sys", "runs"]).exits(0).talks("No runs here yet");
+}
+
 #[test]
 fn a_file_where_the_folder_should_be_is_told() {
     let session = Session::with(WORKFLOW, SCRIPT);

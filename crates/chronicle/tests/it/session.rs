@@ -170,8 +170,9 @@ impl Session {
     /// The ids of all runs, the oldest first.
     pub(crate) fn runs(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".chronicle/runs")).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.path().is_dir());
         let mut ids: Vec<String> =
-            entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+            folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
         ids.sort_unstable();
         ids
     }

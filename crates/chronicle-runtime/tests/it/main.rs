@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod fuzz;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;
@@ -8,3 +9,4 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod link;

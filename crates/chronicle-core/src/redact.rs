@@ -1,9 +1,10 @@
 //! Secrets out: the one function that every line of an agent passes before it is written anywhere.
 //!
 //! It works on text, before anything is parsed, so that no later code can forget it. What it puts in place of a secret
-//! keeps JSON whole: a pattern never matches a quote, nor half of an escape.
+//! keeps JSON whole: a pattern never matches a quote, and an escape of which a secret would take half goes with it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -34,32 +35,94 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Finds secrets by their shape and by the values it was told.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    values: Vec<String>,
+    values: Vec<Value>,
+}
+
+/// A value as it may stand in a line.
+#[derive(Debug, Clone)]
+struct Value {
+    raw: String,
+    /// As it stands in JSON, and in JSON inside of JSON; none when nothing in it needs an escape.
+    escaped: Option<[String; 2]>,
+}
+
+impl Value {
+    fn new(raw: String) -> Self {
+        let once = escaped(&raw);
+        let escaped = (once != raw).then(|| [once.clone(), escaped(&once)]);
+        Self { raw, escaped }
+    }
+
+    /// Where it stands in a text. What needs an escape is no value where JSON has it without: there it is structure.
+    fn find(&self, text: &str, is_json: impl FnOnce() -> bool) -> Vec<Range<usize>> {
+        let all = |value: &str| -> Vec<Range<usize>> {
+            text.match_indices(value).map(|(at, found)| at..at + found.len()).collect()
+        };
+        let Some(escaped) = &self.escaped else { return all(&self.raw) };
+        let mut found: Vec<_> = escaped.iter().flat_map(|value| all(value)).collect();
+        let bare = all(&self.raw);
+        if !bare.is_empty() && !is_json() {
+            found.extend(bare);
+        }
+        found
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 impl Redactor {
     /// Also hides these values, such as those of secret environment variables.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
-        let mut values: Vec<String> =
-            values.into_iter().filter(|value| value.len() >= VALUE_MIN).collect();
-        // The longest first, so that a secret inside another does not leave the rest of it.
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        Self { values }
+        let values = values.into_iter().filter(|value| value.len() >= VALUE_MIN);
+        Self { values: values.map(Value::new).collect() }
     }
 
     /// The text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut out = match SHAPES.as_ref() {
-            Some(shapes) => shapes.replace_all(text, REDACTED),
-            None => Cow::Borrowed(text),
-        };
-        for value in self.values.iter().filter(|value| !value.contains(['"', '\\'])) {
-            if out.contains(value.as_str()) {
-                out = Cow::Owned(out.replace(value.as_str(), REDACTED));
-            }
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if let Some(shapes) = SHAPES.as_ref() {
+            found.extend(shapes.find_iter(text).map(|secret| secret.range()));
         }
-        out
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        found.extend(self.values.iter().flat_map(|value| value.find(text, is_json)));
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(without(text, found))
     }
+}
+
+/// The text with one mark in place of each stretch of secrets; those that overlap are one.
+fn without(text: &str, mut secrets: Vec<Range<usize>>) -> String {
+    secrets.sort_unstable_by_key(|secret| secret.start);
+    let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
+    for secret in secrets {
+        let start = before_escape(text, secret.start);
+        if start >= kept {
+            out.push_str(&text[kept..start]);
+            out.push_str(REDACTED);
+        }
+        kept = kept.max(secret.end);
+    }
+    out.push_str(&text[kept..]);
+    out
+}
+
+/// Where the escape of JSON begins that reaches over this byte: `\n` and `\u00e9` may look like the begin of a secret.
+fn before_escape(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let opens = |back: usize| {
+        let slashes = bytes[..back].iter().rev().take_while(|byte| **byte == b'\\').count();
+        slashes % 2 == 1
+    };
+    if opens(at) {
+        return at - 1;
+    }
+    let unicode = (1..5).filter_map(|back| at.checked_sub(back)).find(|back| bytes[*back] == b'u');
+    unicode.filter(|u| opens(*u)).map_or(at, |u| u - 1)
 }
 
 impl Redactor {

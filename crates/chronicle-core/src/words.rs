@@ -59,13 +59,13 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} reported {}", spent(usage))
         }
         Event::CommandEnded { attempt, index, code: Some(0), .. } => {
-            format!("{attempt}'s command {} ended well", index + 1)
+            format!("{attempt}'s command {} ended well", index.saturating_add(1))
         }
         Event::CommandEnded { attempt, index, code: Some(code), .. } => {
-            format!("{attempt}'s command {} failed with exit code {code}", index + 1)
+            format!("{attempt}'s command {} failed with exit code {code}", index.saturating_add(1))
         }
         Event::CommandEnded { attempt, index, code: None, .. } => {
-            format!("{attempt}'s command {} was ended by a signal", index + 1)
+            format!("{attempt}'s command {} was ended by a signal", index.saturating_add(1))
         }
         Event::SignalAccepted { attempt, leave, .. } => {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
@@ -151,7 +151,7 @@ pub fn end(end: &End) -> String {
     match end {
         End::Left => "ended".to_owned(),
         End::CommandsDone => "ran every command".to_owned(),
-        End::CommandFailed { index } => format!("failed at command {}", index + 1),
+        End::CommandFailed { index } => format!("failed at command {}", index.saturating_add(1)),
         End::Crashed(crash) => crashed(crash),
         End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
         End::Stopped => "was stopped".to_owned(),

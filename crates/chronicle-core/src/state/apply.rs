@@ -207,7 +207,8 @@ impl State {
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
         if code == Some(0) {
-            self.change_frame_of(id, |frame| frame.counters.commands_done = index + 1);
+            let done = index.saturating_add(1);
+            self.change_frame_of(id, |frame| frame.counters.commands_done = done);
         } else {
             self.change(id, |attempt| attempt.failed_command = Some(index));
         }
@@ -227,9 +228,10 @@ impl State {
             return;
         };
         self.change_frame_of(ended.attempt, |frame| {
-            frame.counters.active_ms += ended.active_ms;
+            let counters = &mut frame.counters;
+            counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
             if ended.end == End::Lost {
-                frame.counters.losses += 1;
+                counters.losses = counters.losses.saturating_add(1);
             }
             frame.stage = after(ended, leave.map(|(leave, _)| leave));
         });

@@ -1,5 +1,7 @@
 //! One run.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::VIEW_VERSION;
@@ -176,7 +178,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         phases: phases(state),
         working: state.live_attempts().map(attempt_row).collect(),
         spent: Spent::from(&state.usage),
-        active_ms: state.attempts.iter().map(|attempt| attempt.active_ms).sum(),
+        active_ms: active_ms(state.attempts.iter()),
         attempts: state.attempts.len(),
         started_at: state.started_at,
         updated_at: state.updated_at,
@@ -282,7 +284,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         visits: visits().count(),
         attempts: here().count(),
         spent: Spent::from(&usage),
-        active_ms: here().map(|attempt| attempt.active_ms).sum(),
+        active_ms: active_ms(here()),
         summary: last.map_or_else(String::new, |left| left.summary.clone()),
         place,
     }
@@ -309,4 +311,9 @@ fn attempt_row(attempt: &Attempt) -> AttemptRow {
         started_at: attempt.started_at,
         tools: attempt.tools,
     }
+}
+
+/// The active time of all of them.
+pub(super) fn active_ms<'a>(attempts: impl Iterator<Item = &'a Arc<Attempt>>) -> u64 {
+    attempts.fold(0, |sum, attempt| sum.saturating_add(attempt.active_ms))
 }

@@ -28,7 +28,7 @@ pub fn run_json(state: &State) -> Option<Value> {
         "snapshot": {"modifiedFiles": [], "keyFindings": [], "pendingTasks": [], "custom": {}},
         "transitionCounts": root.map(|frame| frame.edges.clone()).unwrap_or_default(),
         "totalTokens": state.usage.tokens(),
-        "totalElapsed": state.attempts.iter().map(|attempt| attempt.active_ms).sum::<u64>(),
+        "totalElapsed": super::run::active_ms(state.attempts.iter()),
         "status": status(state),
         "standing": state.status(),
         "trees": [],

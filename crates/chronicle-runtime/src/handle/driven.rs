@@ -10,6 +10,7 @@ use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::view;
+use chronicle_core::words;
 
 use super::reading::cached;
 use super::{Asker, HandleError, Update};
@@ -61,9 +62,9 @@ impl Remote {
         self.exchange(Input { at: clock::now(), by, what })
     }
 
-    /// The same run, asked by somebody else.
+    /// The same run, asked by somebody else. The name is their own word: it is kept short and plain.
     pub(crate) fn named(&self, who: &str) -> Self {
-        Self { who: who.to_owned(), inbox: self.inbox.clone() }
+        Self { who: words::one_line(who), inbox: self.inbox.clone() }
     }
 
     /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.

@@ -52,7 +52,7 @@ fn ask(
     Ok(match client.ask(ask)? {
         Reply::Accepted { text, .. } => Some(Answer::Accepted(text)),
         Reply::Refused { text, .. } => Some(Answer::Refused(text)),
-        Reply::View { .. } => None,
+        Reply::Rests { .. } | Reply::View { .. } => None,
     })
 }
 

@@ -65,8 +65,12 @@ impl Client {
         stream.set_read_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         stream.set_write_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         let mut client = Self { lines: BufReader::new(stream), asked: 0 };
-        client.greet(who)?;
-        Ok(Some(client))
+        match client.greet(who) {
+            Ok(()) => Ok(Some(client)),
+            // It was on its way down: nothing was asked yet.
+            Err(LinkError::Broken(error)) if hung_up(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn greet(&mut self, who: &str) -> Result<(), LinkError> {
@@ -95,7 +99,9 @@ impl Client {
         stream.set_read_timeout(None).map_err(LinkError::Broken)?;
         Ok(std::iter::from_fn(move || match self.read() {
             Ok(Reply::View { view }) => Some(view),
-            Ok(Reply::Accepted { .. } | Reply::Refused { .. }) | Err(_) => None,
+            Ok(Reply::Accepted { .. } | Reply::Refused { .. } | Reply::Rests { .. }) | Err(_) => {
+                None
+            }
         }))
     }
 
@@ -107,4 +113,9 @@ impl Client {
     fn write(&mut self, message: &impl serde::Serialize) -> Result<(), LinkError> {
         wire::write(self.lines.get_mut(), message).map_err(LinkError::Broken)
     }
+}
+
+fn hung_up(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }

@@ -32,7 +32,8 @@ pub(super) fn of(stream: &UnixStream, run: &RunId) -> io::Result<Peer> {
     if let Some(cookie) = &found.cookie {
         return Ok(work::attempt_of(run, cookie).map_or(Peer::Stray, Peer::Worker));
     }
-    // A worker that cleared its environment is still below us: agents are our keepers' children.
+    // A worker that cleared its environment is still below us: agents are our keepers' children. One that is gone by now
+    // may have been anybody.
     let below_us = found.ancestors.contains(&std::process::id());
-    Ok(if below_us { Peer::Stray } else { Peer::Person })
+    Ok(if below_us || !found.is_whole { Peer::Stray } else { Peer::Person })
 }

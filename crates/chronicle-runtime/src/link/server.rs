@@ -21,6 +21,8 @@ use crate::ledger::atomic_write;
 
 /// Most clients at once.
 const CLIENTS_MAX: usize = 64;
+/// Most of them that are workers, so that a person always finds room.
+const WORKERS_MAX: usize = 32;
 /// Most views that wait for a watcher; one that is slower misses some, and gets the newest next.
 const VIEWS_MAX: usize = 4;
 /// How long a client may take to read what it asked for.
@@ -40,6 +42,7 @@ struct Shared {
     remote: Remote,
     is_over: AtomicBool,
     clients: AtomicUsize,
+    workers: AtomicUsize,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
 }
 
@@ -66,6 +69,7 @@ impl Server {
             remote,
             is_over: AtomicBool::new(false),
             clients: AtomicUsize::new(0),
+            workers: AtomicUsize::new(0),
             watchers: Mutex::default(),
         });
         let listening = Arc::clone(&shared);
@@ -116,29 +120,32 @@ impl Shared {
                 return;
             }
             let Ok(stream) = stream else { continue };
-            if self.clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX {
-                self.clients.fetch_sub(1, Ordering::SeqCst);
+            let Some(seat) = Seat::take(&self, |shared| &shared.clients, CLIENTS_MAX) else {
                 let _ = turn_away(&stream, "too many are connected");
                 continue;
-            }
+            };
             let it = Arc::clone(&self);
             let serve = move || {
                 let _ = it.serve(&stream);
-                it.clients.fetch_sub(1, Ordering::SeqCst);
+                drop(seat);
             };
-            if std::thread::Builder::new().name("client".to_owned()).spawn(serve).is_err() {
-                self.clients.fetch_sub(1, Ordering::SeqCst);
-            }
+            // Without a thread the seat is free again.
+            let _ = std::thread::Builder::new().name("client".to_owned()).spawn(serve);
         }
     }
 
     /// Answers one client until it goes, or says something that makes no sense.
-    fn serve(&self, mut stream: &UnixStream) -> io::Result<()> {
+    fn serve(self: &Arc<Self>, mut stream: &UnixStream) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         stream.set_read_timeout(Some(GREET_PATIENCE))?;
         let peer = peer::of(stream, &self.run)?;
         if peer == Peer::Stranger {
             return turn_away(stream, "this run is another user's");
+        }
+        let worker =
+            (peer != Peer::Person).then(|| Seat::take(self, |shared| &shared.workers, WORKERS_MAX));
+        if let Some(None) = worker {
+            return turn_away(stream, "too many workers are connected");
         }
         let hello = Hello {
             link: LINK_VERSION,
@@ -176,6 +183,25 @@ impl Shared {
             wire::write(&mut stream, &Reply::View { view: (*view).clone() })?;
         }
         Ok(())
+    }
+}
+
+/// Room for one client, until it is dropped.
+struct Seat {
+    shared: Arc<Shared>,
+    of: fn(&Shared) -> &AtomicUsize,
+}
+
+impl Seat {
+    fn take(shared: &Arc<Shared>, of: fn(&Shared) -> &AtomicUsize, most: usize) -> Option<Self> {
+        let seat = Self { shared: Arc::clone(shared), of };
+        (of(shared).fetch_add(1, Ordering::SeqCst) < most).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        (self.of)(&self.shared).fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -112,6 +112,11 @@ pub enum Reply {
         /// Why, and what would be right.
         text: String,
     },
+    /// Not heard: the run has come to rest. Who asked finds it in its ledger.
+    Rests {
+        /// To which request.
+        id: u64,
+    },
     /// How the run stands now, to a watcher.
     View {
         /// As `status --json` has it.
@@ -157,7 +162,7 @@ impl Reply {
             Some(Answer::Noted | Answer::Verdict(_)) => {
                 Self::Accepted { id, text: "noted".to_owned() }
             }
-            None => Self::Refused { id, text: "the run has come to rest".to_owned() },
+            None => Self::Rests { id },
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 use super::order::COOKIE_VARIABLE;
 
 /// More ancestors than any process has.
 const ANCESTORS_MAX: usize = 128;
+/// How often the way up is walked again when somebody on it died meanwhile.
+const WALKS_MAX: usize = 16;
 
 /// What was found above a process, itself included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,10 +19,24 @@ pub struct Lineage {
     pub cookie: Option<String>,
     /// The process and everything above it, as far as it can be seen.
     pub ancestors: Vec<u32>,
+    /// Whether nothing above it was missed. Of a process that is gone nothing can be told.
+    pub is_whole: bool,
 }
 
 /// Looks at a process and everything above it.
 pub fn of(pid: u32) -> Lineage {
+    let mut found = walk(pid);
+    for _ in 1..WALKS_MAX {
+        // Whoever loses a parent is at once below another.
+        if found.is_whole || found.cookie.is_some() || is_gone(pid) {
+            break;
+        }
+        found = walk(pid);
+    }
+    found
+}
+
+fn walk(pid: u32) -> Lineage {
     let mut found = Lineage::default();
     let mut next = Some(pid);
     while let Some(pid) = next.filter(|pid| *pid > 1 && found.ancestors.len() < ANCESTORS_MAX) {
@@ -27,7 +46,18 @@ pub fn of(pid: u32) -> Lineage {
         }
         next = parent_of(pid);
     }
+    // The last one is the first of all, or another user's that we may not look at; else it died under our eyes.
+    found.is_whole = match (found.ancestors.last(), next) {
+        (_, Some(next)) => next <= 1,
+        (Some(last), None) => !is_gone(*last),
+        (None, None) => false,
+    };
     found
+}
+
+fn is_gone(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 /// Every living process that bears one of the cookies, found in one look.

@@ -1,0 +1,123 @@
+//! Whatever comes in: the bodies that the fuzzer runs for hours, here for seconds. `fuzz/` has the targets.
+
+#[path = "../../../../fuzz/bodies/engine_inputs.rs"]
+mod engine_inputs;
+#[path = "../../../../fuzz/bodies/workflow_text.rs"]
+mod workflow_text;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The same cases every time, unless `PROPTEST_RNG_SEED` names others.
+const SEED: u64 = 20_261_115;
+
+/// So many cases, from a seed that a failing test shows.
+#[expect(clippy::print_stderr, reason = "shown only when the test fails")]
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let given = ProptestConfig::default();
+    let seed = match given.rng_seed {
+        RngSeed::Fixed(seed) => seed,
+        RngSeed::Random => SEED,
+    };
+    eprintln!("the cases of PROPTEST_RNG_SEED={seed}");
+    let rng_seed = RngSeed::Fixed(seed);
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..given }
+}
+
+const FULL: &str = include_str!("data/workflows/native/full.yaml");
+
+/// Pieces that a workflow is made of.
+const PIECES: [&str; 22] = [
+    "phases:",
+    "\n  ",
+    "\n",
+    "a",
+    ": ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ", ",
+    "next",
+    "on",
+    "run",
+    "workflow",
+    "command",
+    "commands",
+    "limits: {loop: 1}",
+    "&x",
+    "*x",
+    "approval: both",
+    "\"",
+    "é",
+];
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn any_inputs_add_up(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
+        engine_inputs::check(&bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn any_text_is_a_workflow_or_none(text in any::<String>()) {
+        workflow_text::check(&text);
+    }
+
+    #[test]
+    fn pieces_are_a_workflow_or_none(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60),
+    ) {
+        workflow_text::check(&pieces.concat());
+    }
+
+    #[test]
+    fn a_workflow_with_pieces_elsewhere(
+        cuts in prop::collection::vec((0..FULL.len(), 0..80_usize, 0..FULL.len()), 1..4),
+    ) {
+        let mut text = FULL.to_owned();
+        for (from, length, to) in cuts {
+            let start = text.floor_char_boundary(from.min(text.len()));
+            let end = text.floor_char_boundary((from + length).min(text.len())).max(start);
+            let piece: String = text.drain(start..end).collect();
+            let to = text.floor_char_boundary(to.min(text.len()));
+            text.insert_str(to, &piece);
+        }
+        workflow_text::check(&text);
+    }
+}
+
+/// Small files, each of which once was, or could be, a trap.
+#[test]
+fn the_corpus_of_workflows() {
+    for text in [
+        include_str!("../../../../fuzz/corpus/workflow_text/aliases.yaml"),
+        include_str!("../../../../fuzz/corpus/workflow_text/cycle.yaml"),
+        include_str!("../../../../fuzz/corpus/workflow_text/map.json"),
+        include_str!("../../../../fuzz/corpus/workflow_text/list.yaml"),
+        include_str!("../../../../fuzz/corpus/workflow_text/control.yaml"),
+    ] {
+        workflow_text::check(text);
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            workflow_text::check(&text[..end]);
+        }
+    }
+}
+
+#[test]
+fn the_corpus_of_inputs() {
+    for bytes in [
+        &include_bytes!("../../../../fuzz/corpus/engine_inputs/walk")[..],
+        &include_bytes!("../../../../fuzz/corpus/engine_inputs/unclear")[..],
+        &include_bytes!("../../../../fuzz/corpus/engine_inputs/overflow")[..],
+    ] {
+        for end in 0..=bytes.len() {
+            engine_inputs::check(&bytes[..end]);
+        }
+    }
+}

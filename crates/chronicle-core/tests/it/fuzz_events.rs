@@ -1,0 +1,248 @@
+//! Any event at all, as a ledger may hold it: it reads back, is told without control characters, and is taken in.
+
+use std::sync::Arc;
+
+use chronicle_core::event::{
+    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
+    GateKind, GateOpened, Leave, Mover, RunStarted, StopCause, SupervisorStarted, ToolCalled,
+    Verdict, Why,
+};
+use chronicle_core::ids::{
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId,
+};
+use chronicle_core::input::{Actor, By};
+use chronicle_core::record::{Line, VERSION};
+use chronicle_core::state::State;
+use chronicle_core::time::Millis;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::{view, words};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::fuzz::cases;
+use crate::world::{start, workflows};
+
+/// Names that the workflow below knows, and any other.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => select(vec!["a", "b", "in", "in/a", "done", "human_intervention", "main", "inner", ""])
+            .prop_map(str::to_owned),
+        1 => any::<String>(),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), "[\\x00-\\x1f\u{202a}-\u{202e}\u{80}-\u{9f}]{0,20}"]
+}
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![0..5_u64, Just(u64::MAX), any::<u64>()]
+}
+
+fn small() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 0..4_u32, 1 => Just(u32::MAX)]
+}
+
+fn attempt() -> impl Strategy<Value = AttemptId> {
+    small().prop_map(AttemptId)
+}
+
+fn frame() -> impl Strategy<Value = FramePath> {
+    name().prop_map(|name| Place::new(name).frame_below())
+}
+
+fn of_run() -> impl Strategy<Value = Event> {
+    const WORKFLOW: &str = "
+phases: {a: {next: [b, in]}, b: {run: command, commands: [x, y]}, in: {run: workflow, workflow: inner}}
+=== inner
+phases: {a: {next: [a]}}
+";
+    let started = (text(), text(), any::<bool>()).prop_map(|(task, source, odd)| {
+        let workflows = if odd { Vec::new() } else { workflows(WORKFLOW) };
+        Arc::new(RunStarted { task, source, ..start(workflows) })
+    });
+    prop_oneof![
+        started.prop_map(Event::RunStarted),
+        (small(), text(), number()).prop_map(|(pid, host, epoch)| {
+            let version = host.clone();
+            Event::SupervisorStarted(SupervisorStarted { pid, host, epoch, version })
+        }),
+        (number(), text()).prop_map(|(bytes, file)| Event::TailSetAside { bytes, file }),
+        text().prop_map(|reason| Event::RunPaused { reason }),
+        text().prop_map(|reason| Event::RunCancelled { reason }),
+        select(vec![Event::RunResumed, Event::RunDone]),
+        (frame(), name()).prop_map(|(frame, workflow)| Event::FrameEntered { frame, workflow }),
+        name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
+        (frame(), text()).prop_map(|(frame, summary)| Event::FrameEnded { frame, summary }),
+        (frame(), name(), name(), text(), any::<bool>()).prop_map(
+            |(frame, from, to, said, run)| {
+                let by = if run { Mover::Run } else { Mover::Person };
+                let (from, to) = (PhaseId::new(from), PhaseId::new(to));
+                let outcome = Outcome::new(said.clone());
+                Event::EdgeTaken(EdgeTaken { frame, from, to, outcome, summary: said, by })
+            }
+        ),
+    ]
+}
+
+fn why() -> impl Strategy<Value = Why> {
+    prop_oneof![
+        select(vec![Why::First, Why::Lost, Why::SessionGone, Why::Paused]),
+        small().prop_map(|number| Why::Nudge { number }),
+        small().prop_map(|number| Why::Retry { number }),
+        text().prop_map(|note| Why::Rejected { note }),
+        text().prop_map(|note| Why::Asked { note }),
+    ]
+}
+
+fn end() -> impl Strategy<Value = End> {
+    let classes = vec![CrashClass::NoSignal, CrashClass::Died, CrashClass::Auth, CrashClass::Quota];
+    prop_oneof![
+        select(vec![End::Left, End::CommandsDone, End::Stopped, End::Lost]),
+        select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Idle])
+            .prop_map(End::StoppedBy),
+        small().prop_map(|index| End::CommandFailed { index }),
+        text().prop_map(|why| End::Unclear { why }),
+        (select(classes), any::<Option<i32>>(), any::<Option<i32>>(), text()).prop_map(
+            |(class, code, signal, text)| End::Crashed(Crash { class, code, signal, text })
+        ),
+    ]
+}
+
+fn of_attempt() -> impl Strategy<Value = Event> {
+    let started = (attempt(), name(), small(), text(), why(), any::<bool>());
+    let started = started.prop_map(|(attempt, place, try_number, agent, why, resume)| {
+        Event::AttemptStarted(AttemptStarted {
+            attempt,
+            place: Place::new(place),
+            try_number,
+            session: SessionId::new(agent.clone()),
+            agent,
+            resume,
+            why,
+            first_command: try_number,
+        })
+    });
+    let ended = (attempt(), end(), number(), small(), number());
+    prop_oneof![
+        4 => started,
+        2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes)| {
+            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes })
+        }),
+        1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
+            |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }
+        ),
+        1 => (attempt(), small(), text()).prop_map(|(attempt, index, output)| {
+            Event::CommandEnded { attempt, index, code: Some(0), output }
+        }),
+        1 => (attempt(), name(), text(), text()).prop_map(|(attempt, to, request, summary)| {
+            let (target, outcome) = (PhaseId::new(to), Outcome::new(request.clone()));
+            Event::SignalAccepted { attempt, request, leave: Leave { target, outcome, summary } }
+        }),
+        1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
+            Event::SignalRefused { attempt, request, answer }
+        }),
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Idle]))
+            .prop_map(|(attempt, cause)| Event::StopAsked { attempt, cause }),
+    ]
+}
+
+fn of_work() -> impl Strategy<Value = Event> {
+    let scope =
+        prop_oneof![text().prop_map(Scope::Message), Just(Scope::Turn), Just(Scope::Session)];
+    let usage =
+        (number(), number(), number(), any::<bool>()).prop_map(|(input, output, usd, no)| Usage {
+            input,
+            output,
+            usd_micros: usd,
+            unpriced: no,
+            ..Usage::default()
+        });
+    let verdict = prop_oneof![Just(Verdict::Allowed), text().prop_map(Verdict::Denied)];
+    let change = select(vec![Change::Created, Change::Changed, Change::Deleted]);
+    prop_oneof![
+        (attempt(), text()).prop_map(|(attempt, session)| {
+            Event::SessionOpened { attempt, session: SessionId::new(session) }
+        }),
+        (attempt(), text(), text(), text(), verdict, number()).prop_map(
+            |(attempt, call, tool, input, verdict, active_ms)| {
+                Event::ToolCalled(ToolCalled { attempt, call, tool, input, verdict, active_ms })
+            }
+        ),
+        (attempt(), text(), any::<bool>(), number()).prop_map(|(attempt, call, ok, active_ms)| {
+            Event::ToolEnded { attempt, call, ok, active_ms }
+        }),
+        (attempt(), text(), change).prop_map(|(attempt, path, change)| Event::FileChanged {
+            attempt,
+            path,
+            change
+        }),
+        (attempt(), scope, usage, number()).prop_map(|(attempt, scope, usage, active_ms)| {
+            Event::UsageReported { attempt, scope, usage, active_ms }
+        }),
+    ]
+}
+
+fn of_gates() -> impl Strategy<Value = Event> {
+    let kinds = vec![GateKind::ApprovalBefore, GateKind::ApprovalAfter, GateKind::Intervention];
+    let answer = prop_oneof![
+        select(vec![GateAnswer::Approved, GateAnswer::Rejected, GateAnswer::Retry]),
+        name().prop_map(|to| GateAnswer::Go(PhaseId::new(to))),
+    ];
+    prop_oneof![
+        (small(), name(), select(kinds), text()).prop_map(|(gate, place, gate_kind, about)| {
+            let (gate, place) = (GateId(gate), Place::new(place));
+            Event::GateOpened(GateOpened { gate, place, gate_kind, about })
+        }),
+        (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
+            Event::GateAnswered { gate: GateId(gate), answer, who, note }
+        }),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![3 => of_run(), 3 => of_attempt(), 1 => of_work(), 2 => of_gates()]
+}
+
+fn line(seq: u64, events: Vec<Event>) -> Line {
+    let by = By { actor: Actor::Person("ann".to_owned()), request: None };
+    Line { seq, at: Millis(seq), v: VERSION, by, events }
+}
+
+proptest! {
+    #![proptest_config(cases(1_500))]
+
+    #[test]
+    fn any_event_is_told_and_reads_back(event in event()) {
+        let sentence = words::sentence(&event);
+        prop_assert!(!sentence.chars().any(char::is_control), "{sentence:?}");
+        let turns = sentence.chars().any(|it| matches!(it, '\u{202a}'..='\u{202e}'));
+        prop_assert!(!turns, "{:?}", sentence);
+        let text = serde_json::to_string(&event).unwrap();
+        prop_assert!(!text.contains('\n'));
+        prop_assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+    }
+
+    #[test]
+    fn any_events_are_taken_in(
+        first in of_run(),
+        events in prop::collection::vec(event(), 0..30),
+    ) {
+        let mut state = State::default();
+        state.apply(&line(1, vec![first]));
+        for (seq, event) in (2..).zip(events) {
+            state.apply(&line(seq, vec![event]));
+            let _ = (state.due(), state.status(), view::run_json(&state));
+            let _ = (view::run(&state, true), view::row(&state, false));
+        }
+        let text = serde_json::to_string(&state).unwrap();
+        prop_assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state);
+    }
+}
+
+#[test]
+fn a_run_id_of_any_length_has_its_short_form() {
+    assert_eq!(RunId::from("ééééé").short(), "éééé");
+    assert_eq!(RunId::from("aéééé").short(), "éééé");
+    assert_eq!(RunId::from("é1234567").short(), "é1234567");
+}

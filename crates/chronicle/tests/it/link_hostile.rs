@@ -1,0 +1,255 @@
+//! Those who mean no good at the link: workers who would be people, and clients who would stop the run.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::link_yard::{CHRONICLE, LinkYard, until};
+
+const WORKFLOW: &str = "
+name: Main
+phases:
+  work: {next: [done]}
+";
+
+const WAITS: &str =
+    "work: [{touch: {file: here}}, {wait_for: {file: go}}, {transition: {to: done, summary: x}}]";
+
+/// As many as a supervisor listens to at once.
+const CLIENTS_MAX: usize = 64;
+/// Tells a copy of the test binary where to say its piece.
+const SOCKET: &str = "LINK_YARD_SOCKET";
+
+/// A run whose worker is at work, and does no harm.
+fn at_work() -> (LinkYard, crate::link_yard::Live) {
+    let yard = LinkYard::new(WORKFLOW, WAITS);
+    let supervisor = yard.supervisor();
+    yard.until_touched("here");
+    (yard, supervisor)
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn a_worker_gives_no_persons_commands() {
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\"";
+    let ask = |how: &str, name: &str, end: &str| {
+        let asked = format!("{CHRONICLE} cancel $RUN");
+        format!(
+            "{{ {how} {asked} >{name} 2>&1; echo code $? >>{name}; mv {name} {name}.told; }} {end}"
+        )
+    };
+    let tricks = [
+        "RUN=$CHRONICLE_RUN".to_owned(),
+        ask("", "plain", ""),
+        ask("env -u CHRONICLE_ATTEMPT", "unnamed", ""),
+        ask(bare, "bare", ""),
+        ask(&format!("setsid {bare}"), "session", ""),
+        format!("( ( {} ) & )", ask(&format!("setsid -w {bare}"), "orphan", "")),
+    ];
+    let script = format!(
+        "work:\n  - shell:\n      command: |\n        {}\n  - wait_for: {{file: orphan.told}}\n  - transition: {{to: done, summary: x}}\n",
+        tricks.join("\n        ")
+    );
+    let yard = LinkYard::new(WORKFLOW, &script);
+    let mut supervisor = yard.supervisor();
+    assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
+    for name in ["plain", "unnamed", "bare", "session", "orphan"] {
+        let told = yard.read(&format!("{name}.told"));
+        assert!(told.contains("a person's command") && !told.contains("code 0"), "{name}: {told}");
+    }
+    assert!(!yard.ledger().contains("run_cancelled"));
+}
+
+/// A worker's process may say its piece and be gone before anybody looks who it was.
+#[test]
+fn nobody_is_taken_for_a_person_who_is_gone() {
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        let mut stream = UnixStream::connect(socket).unwrap();
+        stream.write_all(b"{\"link\":1,\"who\":\"ann\"}\n{\"id\":1,\"ask\":{\"cancel\":{\"reason\":\"\"}}}\n").unwrap();
+        return;
+    }
+    let test = std::env::current_exe().unwrap();
+    let say = format!(
+        "env -i {SOCKET}=\"$(cat .chronicle/runs/$CHRONICLE_RUN/link)\" setsid -w {} --exact {}",
+        test.display(),
+        "link_hostile::nobody_is_taken_for_a_person_who_is_gone"
+    );
+    let script = format!(
+        "work:\n  - shell:\n      command: |\n        : >here; read x <say; {say} >said 2>&1; : >gone\n  - wait_for: {{file: go}}\n  - transition: {{to: done, summary: x}}\n"
+    );
+    let yard = LinkYard::new(WORKFLOW, &script);
+    yard.hear(yard.command("mkfifo", "ann").arg("say")).good();
+    let mut supervisor = yard.supervisor();
+    yard.until_touched("here");
+    signal(supervisor.pid(), Signal::STOP);
+    fs::write(yard.at("p/say"), "now\n").unwrap();
+    yard.until_touched("gone");
+    signal(supervisor.pid(), Signal::CONT);
+    // Clients are taken in their order: once this one was heard, so was the other.
+    assert_eq!(yard.connect().greeted("bob").ping()["accepted"]["text"], "here");
+    yard.touch("go");
+    assert_eq!(supervisor.code(), Some(0), "{} {}", supervisor.said(), yard.read("said"));
+    assert!(yard.read("said").contains("1 passed"), "it has said its piece: {}", yard.read("said"));
+    assert!(!yard.ledger().contains("run_cancelled"));
+}
+
+/// However many connections a worker holds, a person is heard.
+#[test]
+fn a_worker_cannot_take_all_the_room() {
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        let held: Vec<UnixStream> =
+            (0..CLIENTS_MAX).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+        let mut kept = 0;
+        for mut stream in &held {
+            stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+            let mut first = [0; 8];
+            std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+            let greeted = stream.write_all(b"{\"link\":1,\"who\":\"eve\"}\n");
+            kept += usize::from(first == *b"{\"link\":" && greeted.is_ok());
+        }
+        assert!((1..CLIENTS_MAX).contains(&kept), "{kept} were let in");
+        fs::write("held", "").unwrap();
+        until("the person is done", || fs::exists("go").unwrap());
+        return;
+    }
+    let test = std::env::current_exe().unwrap();
+    let script = format!(
+        "work:\n  - shell:\n      command: |\n        {SOCKET}=\"$(cat .chronicle/runs/$CHRONICLE_RUN/link)\" {} --exact {}\n",
+        test.display(),
+        "link_hostile::a_worker_cannot_take_all_the_room >said 2>&1"
+    );
+    let yard = LinkYard::new(WORKFLOW, &script);
+    let mut supervisor = yard.supervisor();
+    until("it holds what it can", || {
+        yard.at("p/held").exists() || yard.read("said").contains("FAILED")
+    });
+    yard.chronicle("bob", &["pause", &yard.run()]).good();
+    yard.touch("go");
+    assert_eq!(supervisor.code(), Some(130), "{} {}", supervisor.said(), yard.read("said"));
+}
+
+#[test]
+fn more_clients_than_there_is_room_for_are_told_so() {
+    let (yard, mut supervisor) = at_work();
+    let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| yard.connect().greeted("bob")).collect();
+    for client in &mut clients {
+        assert_eq!(client.ping()["accepted"]["text"], "here");
+    }
+    assert_eq!(yard.connect().hear()["refused"]["text"], "too many are connected");
+    yard.chronicle("bob", &["pause", &yard.run()]).refused("too many are connected");
+    drop(clients);
+    until("there is room again", || yard.chronicle("bob", &["pause", &yard.run()]).code == Some(0));
+    assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
+}
+
+#[test]
+fn a_client_that_never_reads_stops_nobody() {
+    let (yard, mut supervisor) = at_work();
+    let mut deaf = yard.connect().greeted("bob");
+    let stream = deaf.stream.get_mut();
+    stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+    let flood = "{\"id\":1,\"ask\":\"ping\"}\n".repeat(1_000);
+    while stream.write_all(flood.as_bytes()).is_ok() {}
+    let mut watcher = yard.connect().greeted("cy");
+    watcher.say(r#"{"id":2,"ask":"watch"}"#);
+    assert_eq!(yard.connect().greeted("eve").ping()["accepted"]["id"], 7);
+    yard.touch("go");
+    assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
+}
+
+#[test]
+fn a_line_without_an_end_is_cut_off() {
+    let (yard, mut supervisor) = at_work();
+    for greeted in [false, true] {
+        let mut wire = yard.connect();
+        if greeted {
+            wire = wire.greeted("bob");
+        }
+        let chunk = vec![b'x'; 1 << 20];
+        let sent = (0..100).take_while(|_| wire.stream.get_mut().write_all(&chunk).is_ok()).count();
+        assert!(sent < 100, "it took all of it");
+    }
+    let memory = fs::read_to_string(format!("/proc/{}/status", supervisor.pid())).unwrap();
+    let most = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let most: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(most < 80_000, "it kept {most} kB");
+    yard.touch("go");
+    assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
+}
+
+#[test]
+fn nonsense_is_refused_and_changes_nothing() {
+    let (yard, mut supervisor) = at_work();
+    for nonsense in [
+        "",
+        "{}",
+        "null",
+        "[1]",
+        "{\"id\":1}",
+        "{\"id\":-1,\"ask\":\"ping\"}",
+        "\u{0}",
+        "{\"id\":1,\"ask\":\"start\"}",
+    ] {
+        let mut wire = yard.connect().greeted("bob");
+        wire.say(nonsense);
+        let heard = wire.hear();
+        let text = heard["refused"]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with("not understood"), "{nonsense:?}: {heard}");
+    }
+    let mut wire = yard.connect().greeted("bob");
+    wire.say(r#"{"id":1,"ask":{"signal":{"request":"r","tool":"workflow_transition","arguments":{"target_state":"done"}}}}"#);
+    assert_eq!(wire.hear()["refused"]["text"], "only a worker of this run can signal");
+    let mut named = yard.connect().greeted(&format!("b\\u001b[31m{}", "o".repeat(100_000)));
+    named.say(r#"{"id":1,"ask":{"pause":{"reason":"x"}}}"#);
+    assert_eq!(named.hear()["accepted"]["text"], "paused");
+    assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
+    let ledger = yard.ledger();
+    assert!(!ledger.contains("u001b") && ledger.len() < 50_000, "names are kept short and plain");
+}
+
+#[test]
+fn sockets_live_where_nobody_else_can_go() {
+    let (yard, _supervisor) = at_work();
+    let folder = yard.at("run/chronicle");
+    assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(yard.socket().unwrap().parent(), Some(folder.as_path()));
+}
+
+#[test]
+fn a_folder_that_others_can_enter_is_not_used() {
+    let spoilers: [fn(&LinkYard); 3] = [
+        |yard| {
+            let folder = yard.at("run/chronicle");
+            fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o770)).unwrap();
+        },
+        |yard| std::os::unix::fs::symlink(yard.at("home"), yard.at("run/chronicle")).unwrap(),
+        |yard| {
+            let folder = yard.at("run/chronicle");
+            fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+            // Only root may give a folder away; for others it is spoiled otherwise.
+            if std::os::unix::fs::chown(&folder, Some(1), None).is_err() {
+                fs::set_permissions(&folder, fs::Permissions::from_mode(0o701)).unwrap();
+            }
+        },
+    ];
+    for spoil in spoilers {
+        let yard = LinkYard::new(WORKFLOW, WAITS);
+        spoil(&yard);
+        let mut supervisor = yard.start("supervisor", &yard.run_args(&[]));
+        yard.until_touched("here");
+        assert!(yard.socket().is_none(), "there is no link");
+        assert_eq!(yard.chronicle("bob", &["pause", &yard.run()]).code, Some(5));
+        yard.touch("go");
+        assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
+    }
+}

@@ -1,0 +1,77 @@
+//! Any lines of an agent: never a panic, never more out than in, and nothing to answer that was not asked.
+
+use std::path::Path;
+
+use chronicle_core::event::Verdict;
+use chronicle_core::input::Answer;
+use chronicle_core::redact::Redactor;
+use chronicle_core::signal::Signal;
+use chronicle_runtime::agents::{NAME_MAX, PATH_MAX, Seen, find};
+use serde_json::Value;
+
+/// What words of ours may add to what an agent said.
+const WORDS_MAX: usize = 2_000;
+
+pub(crate) fn check(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let redactor = Redactor::new(["hunter2hunter2".to_owned(), "pa\"ss\\word".to_owned()]);
+    let Ok(mut adapter) = find("command:agent", Path::new("/p")) else { panic!("no adapter") };
+    let mut named = false;
+    for line in text.split('\n') {
+        let shown = redactor.redact(line);
+        let was_json = serde_json::from_str::<Value>(line).is_ok();
+        assert!(!was_json || serde_json::from_str::<Value>(&shown).is_ok(), "{line}\n{shown}");
+        let seen = adapter.read(&shown);
+        assert!(seen.len() <= 1, "{seen:?}");
+        for seen in seen {
+            check_size(&shown, &seen);
+            check_request(&shown, &seen, named);
+            named |= matches!(seen, Seen::Session(_));
+        }
+    }
+    for answer in answers(&text) {
+        let lines = adapter.answer(&text, &answer);
+        assert_eq!(lines.len(), 1);
+        assert!(!lines[0].contains('\n'), "an answer is one line");
+        let read: Value = serde_json::from_str(&lines[0]).unwrap_or_default();
+        assert_eq!(read["id"], Value::from(&*text));
+    }
+}
+
+fn answers(text: &str) -> [Answer; 4] {
+    let text = text.to_owned();
+    [
+        Answer::Noted,
+        Answer::Accepted(text.clone()),
+        Answer::Refused(text.clone()),
+        Answer::Verdict(Verdict::Denied(text)),
+    ]
+}
+
+fn check_size(line: &str, seen: &Seen) {
+    // Debug output escapes, so that six letters may stand for one.
+    let size = format!("{seen:?}").len();
+    assert!(size <= line.len() * 12 + WORDS_MAX, "{size} bytes of {}", line.len());
+}
+
+/// Whatever waits for an answer was asked in this very line, by an agent that had named its session.
+fn check_request(line: &str, seen: &Seen, named: bool) {
+    let (kind, id) = match seen {
+        Seen::Permission { call, tool, .. } => {
+            assert!(tool.len() <= NAME_MAX);
+            ("permission", call)
+        }
+        Seen::Question { request, .. } => ("question", request),
+        Seen::Signal { request, signal } => {
+            let Signal::Leave { summary, .. } = signal else { return };
+            assert!(summary.len() <= line.len() + WORDS_MAX);
+            ("signal", request)
+        }
+        Seen::FileChange { path, .. } => return assert!(path.len() <= PATH_MAX),
+        _ => return,
+    };
+    let said: Value = serde_json::from_str(line).unwrap_or_default();
+    assert_eq!((&said["type"], &said["id"]), (&Value::from(kind), &Value::from(id.as_str())));
+    assert!(named, "asked before the session was named");
+    assert!(!id.is_empty() && id.len() <= NAME_MAX);
+}

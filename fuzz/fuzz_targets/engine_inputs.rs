@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../bodies/engine_inputs.rs"]
+mod engine_inputs;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engine_inputs::check(bytes));

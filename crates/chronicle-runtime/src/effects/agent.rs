@@ -21,6 +21,7 @@ use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, Adapter, Order, Seen};
+use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring};
 
 /// Most lines that wait to be written to an agent.
@@ -78,6 +79,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     keeper.env_set = env.into_iter().chain(launch.env).collect();
+    fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| error.to_string())?;
     let shared = Arc::new(Shared {
         attempt: id,
@@ -98,6 +100,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
         control.stop(Duration::ZERO);
         format!("no thread to tend it: {error}")
     })?;
+    fail::at(Point::AfterStartAgent);
     Ok(Stop { control })
 }
 

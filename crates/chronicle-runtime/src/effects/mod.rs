@@ -26,6 +26,7 @@ use chronicle_core::work::{self, Work};
 pub use activity::{Activities, Activity};
 
 use crate::driver::{Message, World, reported};
+use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
 use crate::project::RunFolder;
 use report::Reporter;
@@ -110,6 +111,7 @@ impl Processes {
     }
 
     fn stop(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+        fail::at(Point::BeforeStop);
         match self.running.get(&id) {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
@@ -123,6 +125,7 @@ impl Processes {
                 return Some(ended(id, seen));
             }
         }
+        fail::at(Point::AfterStop);
         None
     }
 

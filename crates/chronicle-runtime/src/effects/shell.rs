@@ -14,6 +14,7 @@ use super::agent::{ended_as, environment, thread};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
+use crate::fail::{self, Point};
 use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
 };
@@ -146,8 +147,10 @@ impl Shell {
         if now.stopped {
             return Ok(None);
         }
+        fail::at(Point::BeforeStartCommand);
         let kept = process::start(&order)?;
         now.control = Some(kept.control.clone());
+        fail::at(Point::AfterStartCommand);
         Ok(Some(kept))
     }
 

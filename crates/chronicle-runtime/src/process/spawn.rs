@@ -20,6 +20,7 @@ use super::handover;
 use super::leases;
 use super::order::{COOKIE_VARIABLE, KeeperOrder};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report};
+use crate::fail::{self, Point};
 
 /// A started agent: its pipes and the hold on its keeper.
 ///
@@ -87,6 +88,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     let (stdin_read, stdin) = io::pipe().map_err(SpawnError::Pipes)?;
     let mut child = spawn_keeper(order, keeper_socket, &stdin_read)
         .map_err(|source| SpawnError::Keeper { path: order.chronicle.clone(), source })?;
+    fail::at(Point::BeforeFirstReport);
     if let Err(error) = handshake(order, &socket, &stdin_read) {
         // It started nothing yet, so the keeper alone has to go.
         let _ = child.kill();

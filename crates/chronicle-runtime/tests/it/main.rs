@@ -1,6 +1,8 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod crash;
+mod crash_world;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;

@@ -8,6 +8,8 @@
 //!
 //! Agents outlive no supervisor, but what they remember of their sessions does: [`Agents`] is kept when all else dies.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 

@@ -12,6 +12,7 @@ use chronicle_core::input::{Answer, Input, Report};
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
 
+use crate::fail::{self, Point};
 pub use crate::inbox::{INBOX_MAX, Message, asked, reported};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 
@@ -171,6 +172,7 @@ fn take(run: &mut Run, batch: Vec<Message>, watch: &mut dyn Watch) -> Result<boo
         watch.shown(run.state(), run.head(), &lines);
     }
     for (reply, answer) in answers {
+        fail::at(Point::BeforeAnswer);
         // Whoever asked may be gone by now: the decision stands all the same.
         let _ = reply.try_send(answer);
     }

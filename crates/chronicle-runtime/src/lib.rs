@@ -7,6 +7,7 @@ pub mod clock;
 pub mod discover;
 pub mod driver;
 pub mod effects;
+pub mod fail;
 pub mod handle;
 mod inbox;
 pub mod index;

@@ -10,10 +10,13 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use chronicle_runtime::process;
+use chronicle_runtime::{fail, process};
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    if let Err(why) = fail::arm() {
+        return cli::refuse(&why);
+    }
     // Programs, not people, start these; they come first since every attempt pays for their start.
     match args.get(1).and_then(|word| word.to_str()) {
         Some("keeper") => process::keeper::main(&args),

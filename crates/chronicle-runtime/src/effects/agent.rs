@@ -21,7 +21,8 @@ use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, Adapter, Order, Seen};
-use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring};
+use crate::fail::{self, Point};
+use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
@@ -66,11 +67,10 @@ struct LastWords {
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
-    let mut adapter =
-        agents::find(&work.intent.agent, &project).map_err(|error| error.to_string())?;
+    let mut adapter = agents::find(&work.intent.agent, &project).map_err(cannot_start)?;
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
@@ -78,7 +78,8 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     keeper.env_set = env.into_iter().chain(launch.env).collect();
-    let kept = process::start(&keeper).map_err(|error| error.to_string())?;
+    fail::at(Point::BeforeStartAgent);
+    let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     let shared = Arc::new(Shared {
         attempt: id,
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -96,8 +97,9 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
     let control = kept.control.clone();
     tend(&shared, pipes, kept.control, (adapter, opening), idle).map_err(|error| {
         control.stop(Duration::ZERO);
-        format!("no thread to tend it: {error}")
+        cannot_start(format!("no thread to tend it: {error}"))
     })?;
+    fail::at(Point::AfterStartAgent);
     Ok(Stop { control })
 }
 
@@ -329,6 +331,20 @@ impl Shared {
         };
         ended_as(seen, end)
     }
+}
+
+/// Nothing runs, and trying again would not help.
+pub(super) fn cannot_start(why: impl ToString) -> EndSeen {
+    let error = Some((CrashClass::CannotStart, why.to_string()));
+    EndSeen { error, ..EndSeen::default() }
+}
+
+/// There is no keeper. One that died while it was being started is lost, as any other that dies.
+fn not_kept(error: &SpawnError) -> EndSeen {
+    if error.is_death() {
+        return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
+    }
+    cannot_start(error)
 }
 
 /// What could not be ended may still work on the files.

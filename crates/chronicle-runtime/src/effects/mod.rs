@@ -16,7 +16,6 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::CrashClass;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::redact::{Redactor, is_secret_name};
@@ -26,6 +25,7 @@ use chronicle_core::work::{self, Work};
 pub use activity::{Activities, Activity};
 
 use crate::driver::{Message, World, reported};
+use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
 use crate::project::RunFolder;
 use report::Reporter;
@@ -96,11 +96,11 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
-            Err(text) => Some(cannot_start(id, text)),
+            Err(seen) => Some(ended(id, seen)),
         }
     }
 
-    fn begin(&self, work: Work) -> Result<Running, String> {
+    fn begin(&self, work: Work) -> Result<Running, EndSeen> {
         let context = Arc::clone(&self.context);
         if work.is_shell() {
             shell::start(context, work).map(Running::Shell)
@@ -110,6 +110,7 @@ impl Processes {
     }
 
     fn stop(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+        fail::at(Point::BeforeStop);
         match self.running.get(&id) {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
@@ -123,6 +124,7 @@ impl Processes {
                 return Some(ended(id, seen));
             }
         }
+        fail::at(Point::AfterStop);
         None
     }
 
@@ -142,7 +144,7 @@ impl Processes {
         let reporter = Reporter::new(self.context.inbox.clone(), id);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
-            .map(|text| cannot_start(id, text))
+            .map(|text| ended(id, agent::cannot_start(text)))
     }
 }
 
@@ -188,9 +190,4 @@ impl World for Processes {
 fn ended(attempt: AttemptId, seen: EndSeen) -> Input {
     let what = AttemptReport::Ended(seen);
     reported(Report::Attempt { attempt, active_ms: 0, what })
-}
-
-fn cannot_start(attempt: AttemptId, text: String) -> Input {
-    let error = Some((CrashClass::CannotStart, text));
-    ended(attempt, EndSeen { error, ..EndSeen::default() })
 }

@@ -7,6 +7,7 @@ use chronicle_core::input::{AttemptReport, EndSeen};
 
 use super::agent::unclear;
 use super::report::Reporter;
+use crate::fail::{self, Point};
 use crate::process::sweep;
 
 /// How long a keeper may take to end its agent after its supervisor died.
@@ -16,6 +17,7 @@ const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("observe".to_owned());
     let observe = move || {
+        fail::at(Point::BeforeObserve);
         let swept = sweep::await_keeper(&keeper, &cookie, KEEPER_PATIENCE);
         let seen = match swept {
             Ok(swept) => EndSeen {
@@ -27,6 +29,7 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
             // Something of it may still work: nobody may start a second one beside it.
             Err(error) => EndSeen { unclear: Some(error.to_string()), ..EndSeen::default() },
         };
+        fail::at(Point::AfterObserve);
         reporter.tell(AttemptReport::Ended(seen));
     };
     thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))

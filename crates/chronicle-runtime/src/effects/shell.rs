@@ -10,10 +10,11 @@ use chronicle_core::input::{AttemptReport, EndSeen};
 use chronicle_core::work::Work;
 
 use super::Context;
-use super::agent::{ended_as, environment, thread};
+use super::agent::{cannot_start, ended_as, environment, thread};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
+use crate::fail::{self, Point};
 use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
 };
@@ -62,7 +63,7 @@ struct Shell {
 }
 
 /// Starts the commands on a thread of their own.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
     let id = work.intent.attempt;
     let shell = Shell {
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -82,7 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, String> {
         });
     })
     .and_then(|()| thread("shell", move || shell.run()))
-    .map_err(|error| format!("no thread to tend it: {error}"))?;
+    .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
     Ok(stop)
 }
 
@@ -114,8 +115,11 @@ impl Shell {
     fn command(&self, command: &str) -> Result<(KeeperEnd, String), String> {
         self.transcript.add(From::Supervisor, command);
         self.context.activities.last(self.work.intent.attempt, command);
-        let Some(mut kept) = self.begin(command).map_err(|error| error.to_string())? else {
-            return Ok((stopped_before(), String::new()));
+        let mut kept = match self.begin(command) {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok((stopped_before(), String::new())),
+            Err(error) if error.is_death() => return Ok((KeeperEnd::KeeperDied, String::new())),
+            Err(error) => return Err(error.to_string()),
         };
         drop(kept.stdin.take());
         let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
@@ -146,8 +150,10 @@ impl Shell {
         if now.stopped {
             return Ok(None);
         }
+        fail::at(Point::BeforeStartCommand);
         let kept = process::start(&order)?;
         now.control = Some(kept.control.clone());
+        fail::at(Point::AfterStartCommand);
         Ok(Some(kept))
     }
 

@@ -10,6 +10,7 @@ use chronicle_core::ids::{AttemptId, Cause};
 use chronicle_core::input::{Report, TimerKind};
 
 use crate::driver::{Message, reported};
+use crate::fail::{self, Point};
 
 type Key = (Cause, AttemptId, TimerKind);
 
@@ -56,7 +57,10 @@ impl Timers {
         board.deadlines.retain(|key, _| wanted.contains_key(key));
         for (key, ms) in wanted {
             let deadline = Instant::now().checked_add(Duration::from_millis(ms));
-            board.deadlines.entry(key).or_insert(deadline);
+            board.deadlines.entry(key).or_insert_with(|| {
+                fail::at(Point::BeforeTimer);
+                deadline
+            });
         }
         drop(board);
         self.shared.changed.notify_one();
@@ -88,6 +92,7 @@ fn run(shared: &Shared, inbox: &SyncSender<Message>) {
             let (attempt, timer) = (*attempt, *timer);
             *at = None;
             drop(board);
+            fail::at(Point::AfterTimer);
             let input = reported(Report::TimerFired { attempt, timer });
             if inbox.send(Message::Input(Box::new(input), None)).is_err() {
                 return;

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::fail::{self, Point};
+
 /// Ends the names of files that are not yet what they shall be. A killed process may leave some behind.
 const UNFINISHED: &str = ".unfinished";
 
@@ -23,6 +25,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
+    fail::at(Point::writing(path));
     file.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
 }

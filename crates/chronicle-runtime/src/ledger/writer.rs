@@ -9,6 +9,7 @@ use super::disk::Disk;
 use super::error::LedgerError;
 use super::line::{self, LINE_BYTES_MAX};
 use super::{ArtifactId, Claim, Head, Torn, Writer};
+use crate::fail::{self, Point};
 
 /// No artifact is larger.
 pub const ARTIFACT_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -55,6 +56,7 @@ impl DiskClaim {
         }
         let aside = self.disk.set_aside(at.seq + 1, &tail);
         let file = aside.map_err(self.io("set aside the torn last line of"))?;
+        fail::at(Point::AfterSetAside);
         let cut = self.disk.cut(at.bytes);
         cut.map_err(self.io("cut the torn last line of"))?;
         Ok(Some(Torn { bytes: tail.len() as u64, file }))
@@ -165,7 +167,9 @@ impl Writer for DiskWriter {
             LedgerError::Unwritable { path: self.disk.path().to_owned(), seq: line.seq, source }
         })?;
         self.check_size("a line", bytes.len(), LINE_BYTES_MAX)?;
-        self.write("append to", |disk| disk.append(&bytes))?;
+        fail::at(Point::BeforeAppend);
+        self.write("append to", |disk| fail::torn(&bytes, |part| disk.append(part)))?;
+        fail::at(Point::AfterWrite);
         self.is_synced = false;
         self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + bytes.len() as u64 };
         Ok(self.head)
@@ -175,6 +179,7 @@ impl Writer for DiskWriter {
         let is_synced = self.is_synced;
         // The checks come again: what another writer has overtaken must not be acted upon.
         self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() })?;
+        fail::at(Point::AfterSync);
         self.is_synced = true;
         Ok(())
     }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::peer::{self, Peer};
 use super::wire::{self, Ask, Greeting, Hello, LINK_VERSION, Reply, Request};
 use super::{LINK_FILE, socket_path};
+use crate::fail::{self, Point};
 use crate::handle::Remote;
 use crate::ledger::atomic_write;
 
@@ -170,7 +171,9 @@ impl Shared {
                 Err(error) => return turn_away(stream, &error.to_string()),
                 Ok(Some(Request { ask: Ask::Watch, .. })) => return self.watch(stream),
                 Ok(Some(Request { id, ask })) => {
-                    wire::write(&mut stream, &Reply::of(id, answer(&remote, &peer, ask)))?;
+                    let reply = Reply::of(id, answer(&remote, &peer, ask));
+                    fail::at(Point::LinkBeforeAnswer);
+                    wire::write(&mut stream, &reply)?;
                 }
             }
         }

@@ -31,6 +31,7 @@ use super::handover;
 use super::lock::{self, Entry};
 use super::order::{COOKIE_VARIABLE, own_executable};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
+use crate::fail::{self, Point};
 
 /// Time for what the agent left running, once the agent itself has ended.
 pub const STRAY_GRACE: Duration = Duration::from_secs(2);
@@ -55,10 +56,12 @@ fn keep() -> io::Result<()> {
         Ok(ready) => ready,
         Err(text) => return line.say(&Report::Refused { text }),
     };
+    fail::at(Point::KeeperAfterLock);
     line.say(&Report::Ready)?;
     let Some(Word::Go) = line.next()? else { return Ok(()) };
     let nowhere = nowhere()?;
     let started = start_agent(&order, ready.stdin);
+    fail::at(Point::KeeperAfterStart);
     // From here on only the agent holds its streams, so that their ends are its own.
     dup2_stdout(&nowhere)?;
     dup2_stderr(&nowhere)?;
@@ -70,6 +73,7 @@ fn keep() -> io::Result<()> {
         }
         Err(text) => Report::CannotStart { text },
     };
+    fail::at(Point::KeeperBeforeReport);
     // If nobody is there to hear it, everything has been ended all the same.
     let _ = line.say(&report);
     // Whoever gets the lock may take it that this process is gone, so it lasts until the exit.

@@ -3,7 +3,7 @@
 //! No `pre_exec` here: it would force a fork of the whole supervisor, which costs more the more
 //! memory that holds. What must happen between fork and exec happens in `keeper-exec`.
 
-use std::io::{self, PipeReader, Write};
+use std::io::{self, ErrorKind, PipeReader, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -20,6 +20,7 @@ use super::handover;
 use super::leases;
 use super::order::{COOKIE_VARIABLE, KeeperOrder};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report};
+use crate::fail::{self, Point};
 
 /// A started agent: its pipes and the hold on its keeper.
 ///
@@ -77,6 +78,14 @@ pub enum SpawnError {
     },
 }
 
+impl SpawnError {
+    /// Whether the keeper came to be and died before it started anything. Another one may fare better.
+    pub fn is_death(&self) -> bool {
+        let ended = [ErrorKind::UnexpectedEof, ErrorKind::BrokenPipe, ErrorKind::ConnectionReset];
+        matches!(self, Self::NotReady { source, .. } if ended.contains(&source.kind()))
+    }
+}
+
 /// Starts an agent under a keeper of its own. When this returns, the keeper holds the lock file.
 pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     if order.argv.is_empty() {
@@ -87,6 +96,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     let (stdin_read, stdin) = io::pipe().map_err(SpawnError::Pipes)?;
     let mut child = spawn_keeper(order, keeper_socket, &stdin_read)
         .map_err(|source| SpawnError::Keeper { path: order.chronicle.clone(), source })?;
+    fail::at(Point::BeforeFirstReport);
     if let Err(error) = handshake(order, &socket, &stdin_read) {
         // It started nothing yet, so the keeper alone has to go.
         let _ = child.kill();
@@ -95,7 +105,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     }
     drop(stdin_read);
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-        return Err(SpawnError::Pipes(io::ErrorKind::BrokenPipe.into()));
+        return Err(SpawnError::Pipes(ErrorKind::BrokenPipe.into()));
     };
     let line = Line::new(socket, child, order.lease, order.cookie.clone());
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
@@ -141,7 +151,7 @@ fn handshake(
             Err(SpawnError::Refused { text })
         }
         Report::Ended { .. } | Report::LeaseRanOut { .. } => {
-            Err(not_ready(order, io::ErrorKind::InvalidData.into()))
+            Err(not_ready(order, ErrorKind::InvalidData.into()))
         }
     }
 }
@@ -168,10 +178,10 @@ fn first_report(socket: &UnixStream) -> io::Result<Report> {
         wire::wait_until(&mut [PollFd::new(socket, PollFlags::IN)], Some(deadline))?;
         if Instant::now() >= deadline {
             socket.shutdown(Shutdown::Both)?;
-            return Err(io::ErrorKind::TimedOut.into());
+            return Err(ErrorKind::TimedOut.into());
         }
         if inbox.fill(socket)? == Got::Closed {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            return Err(ErrorKind::UnexpectedEof.into());
         }
         if let Some(report) = inbox.next()? {
             return Ok(report);

@@ -1,6 +1,8 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod crash;
+mod crash_world;
 mod discover;
 mod driver;
 mod driver_faults;

@@ -101,6 +101,13 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     }
 }
 
+/// Ends before anything began.
+pub(crate) fn refuse(why: &str) -> ExitCode {
+    let failure = Failure::usage(why);
+    terminal::talk(&failure.to_string());
+    failure.exit.into()
+}
+
 fn setting(cli: &Cli) -> Result<Setting, Failure> {
     let from = match &cli.project {
         Some(folder) => folder.canonicalize().map_err(|error| {

@@ -1,0 +1,475 @@
+//! The driver dies at every point of its step and its ledger, the disk forgets what was not synced, and somebody resumes:
+//! the same end, nothing twice, nothing acted upon that is not on disk.
+//!
+//! `cargo xtask crash-matrix` prints the rows that these tests leave in `CHRONICLE_CRASH_REPORT`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use chronicle_core::event::{Event, RunStarted};
+use chronicle_core::ids::{Place, RunId, SessionId};
+use chronicle_core::input::Command;
+use chronicle_core::record::Line;
+use chronicle_core::state::{State, Status};
+use chronicle_core::usage::Scope;
+use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_runtime::clock;
+use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
+use chronicle_runtime::fail::{self, Cut, Fate, Point};
+use chronicle_runtime::ledger::{Head, Holder, Ledger, Memory};
+
+use crate::crash_world::{Agents, Memorize, Nobody, Simulated};
+
+const THREE: &str = "{name: T, phases: {plan: {next: [build]}, build: {next: [verify]}, verify: {next: [build, done]}}}";
+
+/// What is tried: a name, workflows (inner ones after `===`), and what the world does.
+type Scenario = (&'static str, &'static str, &'static str);
+
+const STRAIGHT: Scenario = (
+    "straight",
+    THREE,
+    "plan: tool read; usage 7; go build\nbuild: file a; usage 5; usage 2; go verify\nverify: usage 1; go done",
+);
+const REFUSED: Scenario =
+    ("refused", THREE, "plan: go nowhere; go build\nbuild: go verify\nverify: usage 2; go done");
+const REMINDED: Scenario = (
+    "reminded",
+    THREE,
+    "plan 1: usage 3; finish\nplan 2: go build\nbuild: go verify\nverify: go done",
+);
+const CRASHES: Scenario = (
+    "crashes",
+    THREE,
+    "plan 1: usage 3; crash x\nplan 2: crash x\nplan 3: crash x\nplan 4: crash x\nplan 5: go build\nbuild: go verify\nverify: go done",
+);
+const LOOP: Scenario =
+    ("loop", THREE, "plan: go build\nbuild: usage 4; go verify\nverify 1: go build\ng1: go done");
+const APPROVALS: Scenario = (
+    "approvals",
+    "{name: A, phases: {plan: {approval: both, next: [build]}, build: {}}}",
+    "plan 1: go build\nplan 2: usage 6; go build\nbuild: go done\ng1: approve\ng2: reject no\ng3: approve",
+);
+const COMMANDS: Scenario = (
+    "commands",
+    "{name: C, phases: {test: {run: command, commands: [a, b], next: [done], on: {fail: mend}}, mend: {next: [test]}}}",
+    "test 1: run 1 2\nmend: usage 9; go test",
+);
+const INSIDE: Scenario = (
+    "inside",
+    "{name: O, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, ship: {}}}\n=== i\n{name: I, phases: {look: {next: [judge]}, judge: {}}}",
+    "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
+);
+const TIMEOUT: Scenario = (
+    "timeout",
+    "{name: S, phases: {slow: {next: [done], on: {timeout: mend}, limits: {timeout: 5s}}, mend: {}}}",
+    "slow: usage 8; timeout\nmend: go done",
+);
+
+#[test]
+fn straight() {
+    every_death(&STRAIGHT);
+}
+
+#[test]
+fn refused() {
+    every_death(&REFUSED);
+}
+
+#[test]
+fn reminded() {
+    every_death(&REMINDED);
+}
+
+#[test]
+fn crashes() {
+    every_death(&CRASHES);
+}
+
+#[test]
+fn a_loop() {
+    every_death(&LOOP);
+}
+
+#[test]
+fn approvals() {
+    every_death(&APPROVALS);
+}
+
+#[test]
+fn commands() {
+    every_death(&COMMANDS);
+}
+
+#[test]
+fn inside() {
+    every_death(&INSIDE);
+}
+
+#[test]
+fn timeout() {
+    every_death(&TIMEOUT);
+}
+
+/// How a supervisor dies.
+#[derive(Debug, Clone, Copy)]
+struct Death {
+    point: Point,
+    nth: u64,
+    cut: Cut,
+    /// How many bytes that were not synced are still there afterwards.
+    survivors: usize,
+}
+
+/// All of them: the process was killed, the machine was not.
+const KILLED: usize = usize::MAX;
+/// None, or the beginning of the first line: the power was cut.
+const POWER_LOST: [usize; 2] = [0, 40];
+
+/// The points that the driver, the ledger and the simulated world have.
+const POINTS: [Point; 11] = [
+    Point::BeforeAppend,
+    Point::TornAppend,
+    Point::AfterWrite,
+    Point::AfterSync,
+    Point::BeforeAnswer,
+    Point::BeforeStartAgent,
+    Point::AfterStartAgent,
+    Point::BeforeStop,
+    Point::AfterStop,
+    Point::BeforeObserve,
+    Point::AfterSetAside,
+];
+
+fn every_death(scenario: &Scenario) {
+    for memorize in [Memorize::AtOnce, Memorize::WhenAnswered] {
+        let mut whole = Trial::new(scenario, memorize);
+        let hits = whole.count_hits();
+        let whole = whole.end();
+        assert_eq!(whole.status, Status::Done, "{}", scenario.0);
+        for point in POINTS {
+            let began = Instant::now();
+            let cases = deaths(point, &hits);
+            for deaths in &cases {
+                let mut trial = Trial::new(scenario, memorize);
+                trial.die(deaths);
+                trial.live();
+                trial.compare(&whole, deaths);
+            }
+            report(scenario.0, point, memorize, cases.len(), began);
+        }
+    }
+}
+
+/// Every death at that point, and each followed by another one in the supervisor that resumes. Where a point needs an
+/// earlier death to be reached, it comes after each of those.
+fn deaths(point: Point, hits: &BTreeMap<Point, u64>) -> Vec<Vec<Death>> {
+    let each = |point, cut, survivors| {
+        let last = hits.get(&point).copied().unwrap_or(0);
+        (1..=last).map(move |nth| Death { point, nth, cut, survivors })
+    };
+    let then = |survivors| Death { point, nth: 1, cut: Cut::Half, survivors };
+    let killed = |point| each(point, Cut::Half, KILLED);
+    match point {
+        Point::BeforeObserve => {
+            killed(Point::AfterStartAgent).map(|death| vec![death, then(KILLED)]).collect()
+        }
+        Point::AfterSetAside => {
+            killed(Point::TornAppend).map(|death| vec![death, then(KILLED)]).collect()
+        }
+        Point::TornAppend => {
+            let cuts = [Cut::First(1), Cut::Half, Cut::AllBut(1)].into_iter();
+            let once = cuts.flat_map(|cut| each(point, cut, KILLED)).map(|death| vec![death]);
+            once.chain(killed(point).map(|death| vec![death, then(KILLED)])).collect()
+        }
+        _ => {
+            let survivors = [KILLED].into_iter().chain(POWER_LOST);
+            let once = survivors.flat_map(|survivors| each(point, Cut::Half, survivors));
+            let once = once.map(|death| vec![death]);
+            once.chain(killed(point).map(|death| vec![death, then(POWER_LOST[0])])).collect()
+        }
+    }
+}
+
+/// Ends a thread's work at the nth hit of a point; at none it only counts.
+struct Mortal {
+    death: Option<Death>,
+    hits: RefCell<BTreeMap<Point, u64>>,
+}
+
+/// What is thrown instead of a kill.
+struct Died;
+
+impl Fate for Mortal {
+    fn is_end(&self, point: Point) -> bool {
+        let mut hits = self.hits.borrow_mut();
+        let count = hits.entry(point).or_default();
+        *count += 1;
+        self.death.is_some_and(|death| death.point == point && death.nth == *count)
+    }
+
+    fn cut(&self) -> Cut {
+        self.death.map_or(Cut::Half, |death| death.cut)
+    }
+
+    fn end(&self, _: Point) -> ! {
+        resume_unwind(Box::new(Died))
+    }
+}
+
+/// One run, over as many supervisors as it needs.
+struct Trial {
+    scenario: Scenario,
+    memorize: Memorize,
+    ledger: Memory,
+    agents: Agents,
+    /// The whole lines that were on disk after the last death.
+    kept: Vec<u8>,
+}
+
+impl Trial {
+    fn new(scenario: &Scenario, memorize: Memorize) -> Self {
+        let agents = Agents::new(scenario.2, memorize);
+        Self { scenario: *scenario, memorize, ledger: Memory::new(), agents, kept: Vec::new() }
+    }
+
+    fn count_hits(&mut self) -> BTreeMap<Point, u64> {
+        let fate = Rc::new(Mortal { death: None, hits: RefCell::default() });
+        let armed = fail::on_this_thread(Rc::<Mortal>::clone(&fate));
+        self.live();
+        drop(armed);
+        fate.hits.take()
+    }
+
+    /// Dies so, each time in a new supervisor. One that comes to its end unharmed had no such point left.
+    fn die(&mut self, deaths: &[Death]) {
+        for death in deaths {
+            let fate = Mortal { death: Some(*death), hits: RefCell::default() };
+            let armed = fail::on_this_thread(Rc::new(fate));
+            let lived = catch_unwind(AssertUnwindSafe(|| self.live()));
+            drop(armed);
+            match lived {
+                Ok(()) => assert!(deaths.len() > 1, "nobody died: {death:?}"),
+                Err(cause) if cause.is::<Died>() => self.lose_power(death),
+                Err(cause) => resume_unwind(cause),
+            }
+        }
+    }
+
+    fn lose_power(&mut self, death: &Death) {
+        self.ledger.lose_power(death.survivors);
+        let (state, lines) = self.read();
+        for id in &self.agents.started {
+            assert!(state.attempt(*id).is_some(), "{id} was started and is not on disk: {death:?}");
+        }
+        let events = || lines.iter().flat_map(|line| &line.events);
+        for (id, request) in &self.agents.told {
+            let is_it = |event: &Event| matches!(event, Event::SignalAccepted { attempt, request: known, .. } if attempt == id && known == request);
+            assert!(events().any(is_it), "{id} was answered and it is not on disk: {death:?}");
+        }
+        self.kept = self.ledger.bytes();
+        let whole = self.kept.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        self.kept.truncate(whole);
+    }
+
+    fn read(&self) -> (State, Vec<Line>) {
+        let lines = self.ledger.read_from(Head::EMPTY).unwrap();
+        let lines: Vec<Line> = lines.map(|line| line.unwrap().0).collect();
+        let mut state = State::default();
+        lines.iter().for_each(|line| state.apply(line));
+        (state, lines)
+    }
+
+    /// Lives until the run is over: drives it, answers at gates, drives it again.
+    fn live(&mut self) {
+        loop {
+            let holder = Holder::current("test", clock::now());
+            let mut run = Run::open(&self.ledger, holder.clone(), None).unwrap();
+            match run.state().status() {
+                Status::Done | Status::Cancelled => return,
+                Status::Waiting => {
+                    let command = self.at_gate(run.state());
+                    run.step(&asked("ann", command)).unwrap();
+                    run.sync().unwrap();
+                }
+                Status::Running | Status::Paused => self.drive(&mut run, &holder),
+            }
+        }
+    }
+
+    fn drive(&mut self, run: &mut Run, holder: &Holder) {
+        let is_new = run.state().run.is_none();
+        let command = if is_new { self.start() } else { Command::Resume };
+        let mut first: Vec<Message> = run
+            .introduce(holder)
+            .into_iter()
+            .map(|input| Message::Input(Box::new(input), None))
+            .collect();
+        let (reply, _answer) = sync_channel(1);
+        let command = Message::Input(Box::new(asked("ann", command)), Some(reply));
+        first.insert(if is_new { 0 } else { first.len() }, command);
+        let (inbox, messages) = sync_channel(INBOX_MAX);
+        let mut world = Simulated::new(&mut self.agents, inbox, run.state().live.clone());
+        drive(run, first, Rest::AtGates, &messages, &mut world, &mut Nobody).unwrap();
+    }
+
+    fn start(&self) -> Command {
+        Command::Start(Box::new(RunStarted {
+            run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
+            task: "the task".to_owned(),
+            who: "ann".to_owned(),
+            project: "/project".to_owned(),
+            agent: "scripted:script.yaml".to_owned(),
+            model: None,
+            workflows: workflows(self.scenario.1),
+            source: "main.yaml".to_owned(),
+            unenforced: Vec::new(),
+            version: "test".to_owned(),
+        }))
+    }
+
+    fn at_gate(&self, state: &State) -> Command {
+        let gate = state.open_gates().next().unwrap().opened.gate;
+        let text = self.agents.scripted(&gate.to_string()).unwrap_or_else(|| {
+            panic!("{}: nobody has a word for {gate}: {:?}", self.scenario.0, state.gates)
+        });
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let note = rest.to_owned();
+        match verb {
+            "approve" => Command::Approve { gate: Some(gate), note },
+            "reject" => Command::Reject { gate: Some(gate), note },
+            "go" => Command::Go { place: Place::new(rest), note: String::new() },
+            other => panic!("no such answer: {other}"),
+        }
+    }
+
+    fn end(&self) -> Whole {
+        let (state, lines) = self.read();
+        Whole::of(&state, &lines)
+    }
+
+    fn compare(&self, whole: &Whole, deaths: &[Death]) {
+        let name = self.scenario.0;
+        let (state, lines) = self.read();
+        let told = || format!("{name}, {:?}, {deaths:?}:\n{}", self.memorize, told(&lines));
+        assert!(self.ledger.bytes().starts_with(&self.kept), "the past changed: {}", told());
+        let end = Whole::of(&state, &lines);
+        assert_eq!(end.status, whole.status, "{}", told());
+        assert_eq!(end.path, whole.path, "{}", told());
+        assert_eq!(end.works, whole.works, "{}", told());
+        assert_eq!(state.usage.tokens(), end.counted, "each report counts once: {}", told());
+        match self.memorize {
+            Memorize::AtOnce => assert!(end.counted <= whole.counted, "{}", told()),
+            Memorize::WhenAnswered => assert_eq!(end.counted, whole.counted, "{}", told()),
+        }
+    }
+}
+
+/// What a run must come to, however often it died.
+struct Whole {
+    status: Status,
+    path: Vec<String>,
+    works: Vec<String>,
+    counted: u64,
+}
+
+impl Whole {
+    fn of(state: &State, lines: &[Line]) -> Self {
+        Self {
+            status: state.status(),
+            path: path(state),
+            works: works(state, lines),
+            counted: counted(state, lines),
+        }
+    }
+}
+
+/// Where it went, and what was said of it; not by which attempt.
+fn path(state: &State) -> Vec<String> {
+    let visits = state.visits.iter().map(|visit| {
+        let left =
+            visit.left.as_ref().map(|left| (&left.to, &left.outcome, without_id(&left.summary)));
+        format!("{} {left:?}", visit.place)
+    });
+    visits.collect()
+}
+
+fn without_id(summary: &str) -> &str {
+    summary.split_once(' ').map_or(summary, |(first, rest)| {
+        if first.starts_with('a') && first[1..].parse::<u32>().is_ok() { rest } else { summary }
+    })
+}
+
+/// Work that was completed: leaving signals and commands, each with its place and try.
+fn works(state: &State, lines: &[Line]) -> Vec<String> {
+    let mut works: Vec<String> = lines
+        .iter()
+        .flat_map(|line| &line.events)
+        .filter_map(|event| {
+            let (id, what) = match event {
+                Event::SignalAccepted { attempt, .. } => (attempt, "left".to_owned()),
+                Event::CommandEnded { attempt, index, code, .. } => {
+                    (attempt, format!("command {index} {code:?}"))
+                }
+                _ => return None,
+            };
+            let intent = &state.attempt(*id).unwrap().intent;
+            Some(format!("{} {} {what}", intent.place, intent.try_number))
+        })
+        .collect();
+    works.sort_unstable();
+    works
+}
+
+/// What the ledger says was used, each message of each session once.
+fn counted(state: &State, lines: &[Line]) -> u64 {
+    let mut messages: BTreeMap<(SessionId, String), u64> = BTreeMap::new();
+    for event in lines.iter().flat_map(|line| &line.events) {
+        if let Event::UsageReported { attempt, scope: Scope::Message(id), usage, .. } = event {
+            let session = state.attempt(*attempt).unwrap().intent.session.clone();
+            messages.insert((session, id.clone()), usage.tokens());
+        }
+    }
+    messages.values().sum()
+}
+
+fn told(lines: &[Line]) -> String {
+    lines.iter().fold(String::new(), |mut text, line| {
+        for event in &line.events {
+            let _ = writeln!(text, "{} {}", line.seq, chronicle_core::words::sentence(event));
+        }
+        text
+    })
+}
+
+fn workflows(text: &str) -> Vec<Workflow> {
+    let mut parts = text.split("\n=== ");
+    let main = parts.next().unwrap();
+    let inner: BTreeMap<&str, &str> = parts.map(|part| part.split_once('\n').unwrap()).collect();
+    let source = |key: &str, text: &str| Source {
+        name: format!("{key}.yaml"),
+        key: key.to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
+    assert!(loaded.is_usable(), "{:#?}", loaded.problems);
+    loaded.workflows
+}
+
+/// Leaves a row for the certificate.
+fn report(scenario: &str, point: Point, memorize: Memorize, cases: usize, began: Instant) {
+    let Some(folder) = std::env::var_os("CHRONICLE_CRASH_REPORT") else { return };
+    let name = format!("memory.{scenario}.{}.{memorize:?}", point.name());
+    let row = format!(
+        "memory\t{scenario}\t{}\theld\t{cases}\t{}\n",
+        point.name(),
+        began.elapsed().as_millis()
+    );
+    std::fs::write(std::path::Path::new(&folder).join(name), row).unwrap();
+}

@@ -1,0 +1,302 @@
+//! A world in a few lines of text, driven by the real driver over a ledger in memory.
+//!
+//! ```text
+//! plan: tool read; usage 100; go build      the same at every try
+//! build 1: crash                             only at the first logical try
+//! g1: approve                                what a person says at the first gate
+//! ```
+//!
+//! Agents outlive no supervisor, but what they remember of their sessions does: [`Agents`] is kept when all else dies.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use chronicle_core::effect::Action;
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::input::{
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
+use chronicle_core::record::Line;
+use chronicle_core::signal::Signal;
+use chronicle_core::state::{Attempt, State, Status};
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_runtime::clock;
+use chronicle_runtime::driver::{Message, Watch, World, reported};
+use chronicle_runtime::fail::{self, Point};
+use chronicle_runtime::ledger::Head;
+
+/// When agents write down how far they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memorize {
+    /// After each move: what nobody had read by then is not said again.
+    AtOnce,
+    /// After each answer: everything since the last one is said again, under the same ids.
+    WhenAnswered,
+}
+
+/// What each session remembers: the next move of each list that it plays.
+type Progress = BTreeMap<(SessionId, Place, u32), usize>;
+
+/// The agents, as far as they outlive their supervisors.
+pub(crate) struct Agents {
+    script: BTreeMap<String, Vec<String>>,
+    memorize: Memorize,
+    progress: Progress,
+    /// Every attempt that was ever started.
+    pub(crate) started: BTreeSet<AttemptId>,
+    /// Every signal to leave that was answered with yes.
+    pub(crate) told: BTreeSet<(AttemptId, String)>,
+}
+
+impl Agents {
+    pub(crate) fn new(script: &str, memorize: Memorize) -> Self {
+        let moves = |text: &str| text.split(';').map(|text| text.trim().to_owned()).collect();
+        let script = script.lines().map(|line| line.split_once(':').unwrap());
+        Self {
+            script: script.map(|(key, text)| (key.trim().to_owned(), moves(text))).collect(),
+            memorize,
+            progress: Progress::new(),
+            started: BTreeSet::new(),
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// What the script says for that name.
+    pub(crate) fn scripted(&self, name: &str) -> Option<&str> {
+        self.script.get(name)?.first().map(String::as_str)
+    }
+
+    fn moves(&self, attempt: &Attempt) -> &[String] {
+        let (place, number) = (&attempt.intent.place, attempt.intent.try_number);
+        let exact = self.script.get(&format!("{place} {number}"));
+        exact.or_else(|| self.script.get(place.as_str())).map_or(&[], Vec::as_slice)
+    }
+
+    fn has_session(&self, session: &SessionId) -> bool {
+        self.progress.keys().any(|(known, ..)| known == session)
+    }
+}
+
+/// The world of one supervisor.
+pub(crate) struct Simulated<'a> {
+    agents: &'a mut Agents,
+    inbox: SyncSender<Message>,
+    unknown: BTreeSet<AttemptId>,
+    working: BTreeMap<AttemptId, Working>,
+}
+
+/// An agent that lives.
+struct Working {
+    next: usize,
+    asked: Option<(String, Receiver<Answer>)>,
+    said_session: bool,
+    has_ended: bool,
+}
+
+impl<'a> Simulated<'a> {
+    pub(crate) fn new(
+        agents: &'a mut Agents,
+        inbox: SyncSender<Message>,
+        unknown: BTreeSet<AttemptId>,
+    ) -> Self {
+        Self { agents, inbox, unknown, working: BTreeMap::new() }
+    }
+
+    fn tell(&self, input: Input) {
+        self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+    }
+
+    fn about(&self, id: AttemptId, what: AttemptReport) {
+        self.tell(reported(Report::Attempt { attempt: id, active_ms: 10, what }));
+    }
+
+    fn end(&mut self, id: AttemptId, seen: EndSeen) {
+        if let Some(working) = self.working.get_mut(&id) {
+            working.has_ended = true;
+        }
+        self.about(id, AttemptReport::Ended(seen));
+    }
+
+    fn lost(&self, id: AttemptId) {
+        fail::at(Point::BeforeObserve);
+        let seen = EndSeen { lost: true, ..EndSeen::default() };
+        fail::at(Point::AfterObserve);
+        self.about(id, AttemptReport::Ended(seen));
+    }
+
+    fn start(&mut self, attempt: &Attempt) {
+        fail::at(Point::BeforeStartAgent);
+        let id = attempt.intent.attempt;
+        self.agents.started.insert(id);
+        let gone = attempt.intent.resume && !self.agents.has_session(&attempt.intent.session);
+        let next = *self.agents.progress.entry(key(attempt)).or_default();
+        let working = Working { next, asked: None, said_session: false, has_ended: gone };
+        self.working.insert(id, working);
+        if gone {
+            self.end(id, failed(CrashClass::SessionGone, "no such session"));
+        }
+        fail::at(Point::AfterStartAgent);
+    }
+
+    /// Lets an agent say all that it can before it must wait.
+    fn work(&mut self, state: &State, attempt: &Attempt) {
+        let id = attempt.intent.attempt;
+        self.hear(attempt);
+        let working = self.working.get_mut(&id).unwrap();
+        if working.has_ended || working.asked.is_some() {
+            return;
+        }
+        if attempt.intent.agent == "shell" {
+            return self.run_command(state, attempt);
+        }
+        if !std::mem::replace(&mut working.said_session, true) {
+            self.about(id, AttemptReport::Session(attempt.intent.session.clone()));
+        }
+        while self.goes_on(id) {
+            let at = self.working[&id].next;
+            let next = self.agents.moves(attempt).get(at).cloned();
+            match next.filter(|_| attempt.leave.is_none()) {
+                Some(text) => self.perform(id, at, &text),
+                None => self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
+            }
+            self.memorize(attempt, Memorize::AtOnce);
+        }
+    }
+
+    fn goes_on(&self, id: AttemptId) -> bool {
+        let working = &self.working[&id];
+        !working.has_ended && working.asked.is_none()
+    }
+
+    /// Takes in the answer that it waits for.
+    fn hear(&mut self, attempt: &Attempt) {
+        let id = attempt.intent.attempt;
+        let working = self.working.get_mut(&id).unwrap();
+        let Some((request, answer)) = &working.asked else { return };
+        let Ok(answer) = answer.try_recv() else { return };
+        if let Answer::Accepted(_) = answer {
+            self.agents.told.insert((id, request.clone()));
+        }
+        (working.asked, working.next) = (None, working.next + 1);
+        self.memorize(attempt, Memorize::WhenAnswered);
+    }
+
+    fn memorize(&mut self, attempt: &Attempt, when: Memorize) {
+        if when == Memorize::WhenAnswered || self.agents.memorize == when {
+            let next = self.working[&attempt.intent.attempt].next;
+            self.agents.progress.insert(key(attempt), next);
+        }
+    }
+
+    fn perform(&mut self, id: AttemptId, at: usize, text: &str) {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match verb {
+            "go" => return self.signal(id, format!("r{at}"), rest),
+            "crash" => return self.end(id, failed(CrashClass::Other, rest)),
+            "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
+            "timeout" => {
+                self.working.get_mut(&id).unwrap().has_ended = true;
+                let timer = TimerKind::Timeout;
+                return self.tell(reported(Report::TimerFired { attempt: id, timer }));
+            }
+            "usage" => self.about(
+                id,
+                AttemptReport::Usage {
+                    scope: Scope::Message(format!("m{at}")),
+                    usage: Usage { input: rest.parse().unwrap(), ..Usage::default() },
+                },
+            ),
+            "tool" => {
+                let (call, tool, input) = (format!("c{at}"), rest.to_owned(), String::new());
+                self.about(id, AttemptReport::ToolCalled { call, tool, input });
+            }
+            "file" => {
+                let (path, change) = (rest.to_owned(), Change::Changed);
+                self.about(id, AttemptReport::FileChanged { path, change });
+            }
+            other => panic!("no such move: {other}"),
+        }
+        self.working.get_mut(&id).unwrap().next += 1;
+    }
+
+    fn signal(&mut self, attempt: AttemptId, request: String, text: &str) {
+        let mut words = text.split_whitespace();
+        let target = words.next().map(PhaseId::from);
+        let outcome = words.next().map(Outcome::from);
+        let signal = Signal::Leave { target, outcome, summary: format!("{attempt} did it") };
+        let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
+        let command = Command::Signal { attempt, request: request.clone(), signal };
+        let input = Input { at: clock::now(), by, what: What::Command(command) };
+        let (reply, answer) = sync_channel(1);
+        self.inbox.try_send(Message::Input(Box::new(input), Some(reply))).unwrap();
+        self.working.get_mut(&attempt).unwrap().asked = Some((request, answer));
+    }
+
+    /// One command; `run 1 2` in the script lets the second one fail with code 2.
+    fn run_command(&mut self, state: &State, attempt: &Attempt) {
+        let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
+        let done = state.frames[&place.frame()].counters.commands_done;
+        let all = state.phase_at(place).unwrap().commands.len();
+        if done as usize >= all || attempt.failed_command.is_some() {
+            return self.end(id, EndSeen { finished: true, ..EndSeen::default() });
+        }
+        let said = format!("run {done} ");
+        let code = self.agents.moves(attempt).iter().find_map(|text| text.strip_prefix(&said));
+        let code = code.map_or(0, |code| code.parse().unwrap());
+        let (index, code, output) = (done, Some(code), String::new());
+        self.about(id, AttemptReport::CommandEnded { index, code, output });
+    }
+
+    fn stop(&mut self, id: AttemptId) {
+        fail::at(Point::BeforeStop);
+        let seen = EndSeen { stopped: true, ..EndSeen::default() };
+        self.about(id, AttemptReport::Ended(seen));
+        fail::at(Point::AfterStop);
+    }
+}
+
+impl World for Simulated<'_> {
+    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+        self.working.retain(|id, _| state.live.contains(id));
+        for effect in state.due() {
+            match effect.action {
+                Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
+                    self.lost(id);
+                }
+                Action::StopAttempt(id) => self.stop(id),
+                Action::RunAttempt(id) => {
+                    let attempt = state.attempt(id).unwrap();
+                    if !self.working.contains_key(&id) {
+                        self.start(attempt);
+                    }
+                    self.work(state, attempt);
+                }
+                Action::RunTimer { .. } => {}
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// Nobody watches; but a run that works on nothing has failed.
+pub(crate) struct Nobody;
+
+impl Watch for Nobody {
+    fn shown(&mut self, _: &State, _: Head, _: &[Line]) {}
+
+    fn quiet(&mut self, state: &State, _: Head) {
+        assert_ne!(state.status(), Status::Running, "it stands still: {:?}", state.frames);
+    }
+}
+
+fn key(attempt: &Attempt) -> (SessionId, Place, u32) {
+    let intent = &attempt.intent;
+    (intent.session.clone(), intent.place.clone(), intent.try_number)
+}
+
+fn failed(class: CrashClass, text: &str) -> EndSeen {
+    EndSeen { error: Some((class, text.to_owned())), ..EndSeen::default() }
+}

@@ -1,0 +1,155 @@
+//! The real binary is killed at every point that it has, in every scenario below `tests/crash`, and the run comes to the
+//! same end. One test per scenario and point; each dies at the first, a middle and the last hit.
+//!
+//! With `CHRONICLE_CRASH_ALL` at every hit. With `CHRONICLE_CRASH_REPORT` each test leaves a row in that folder, which
+//! `cargo xtask crash-matrix` prints.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use chronicle_runtime::fail::Point;
+
+use crate::crash_check::Ended;
+use crate::crash_site::{Site, Stay};
+
+/// A test for each point.
+macro_rules! points {
+    ($scenario:ident: $($point:ident)*) => {
+        mod $scenario {
+            $(#[test] fn $point() { super::every_death(stringify!($scenario), stringify!($point)); })*
+
+            #[test]
+            fn no_point_is_forgotten() {
+                super::are_all(&[$(stringify!($point)),*]);
+            }
+        }
+    };
+}
+
+macro_rules! scenarios {
+    ($($scenario:ident)*) => {$(
+        points! { $scenario:
+            before_append torn_append after_write after_sync before_answer after_set_aside
+            before_start_agent after_start_agent before_start_command after_start_command
+            before_stop after_stop before_timer after_timer before_observe after_observe
+            before_first_report keeper_after_lock keeper_after_start keeper_before_report
+            in_cache_write in_run_json_write in_file_write link_before_answer
+        }
+    )*};
+}
+
+scenarios! { edits commands inside }
+
+fn are_all(points: &[&str]) {
+    let all: Vec<String> = Point::ALL.iter().map(|it| it.name().replace('-', "_")).collect();
+    assert_eq!(points, all);
+}
+
+fn every_death(scenario: &'static str, point: &str) {
+    let point = point.replace('_', "-");
+    let began = Instant::now();
+    let (stay, prelude) = way_to(&point);
+    let unharmed = unharmed(scenario, stay, prelude);
+    let count = unharmed.counts.get(&point).copied().unwrap_or(0);
+    assert!(count > 0, "`{scenario}` never comes to `{point}`");
+    let mut died = 0;
+    let mut failures = Vec::new();
+    for (nth, cut) in chosen(&point, count) {
+        match die_near(scenario, stay, prelude, (&point, nth, cut), &unharmed.ended) {
+            Ok(has_died) => died += usize::from(has_died),
+            Err(why) => failures.push(format!("{point}:{nth}{cut}: {why}")),
+        }
+    }
+    let held = failures.is_empty() && died > 0;
+    report(scenario, &point, held, died, began);
+    assert!(held, "`{scenario}`, {died} deaths:\n{}", failures.join("\n"));
+}
+
+/// Most points are reached by themselves; some only after an earlier death, or while somebody waits.
+fn way_to(point: &str) -> (Stay, Option<&'static str>) {
+    match point {
+        "link-before-answer" => (Stay::Wait, None),
+        "before-observe" | "after-observe" => (Stay::Leave, Some("after-start-agent:2")),
+        "after-set-aside" => (Stay::Leave, Some("torn-append:9:half")),
+        _ => (Stay::Leave, None),
+    }
+}
+
+/// At which hits to die, and how much of a torn line is written.
+fn chosen(point: &str, count: usize) -> Vec<(usize, &'static str)> {
+    let cuts = [":1", ":half", ":-1"];
+    let is_torn = point == "torn-append";
+    if std::env::var_os("CHRONICLE_CRASH_ALL").is_some() {
+        let cuts: &[&str] = if is_torn { &cuts } else { &[""] };
+        return (1..=count).flat_map(|nth| cuts.iter().map(move |cut| (nth, *cut))).collect();
+    }
+    let mut nths = vec![1, count.div_ceil(2), count];
+    nths.dedup();
+    if is_torn {
+        nths.into_iter().zip(cuts).collect()
+    } else {
+        nths.into_iter().map(|nth| (nth, "")).collect()
+    }
+}
+
+/// Dies at that hit. How often some points are hit depends on who was faster: where it is not reached any more, the
+/// one before it is taken, unless every one is tried anyway.
+fn die_near(
+    scenario: &str,
+    stay: Stay,
+    prelude: Option<&str>,
+    (point, nth, cut): (&str, usize, &str),
+    unharmed: &Ended,
+) -> Result<bool, String> {
+    for nth in (1..=nth).rev() {
+        let arms = prelude.map(str::to_owned).into_iter().chain([format!("{point}:{nth}{cut}")]);
+        let mut site = Site::new(scenario, stay, arms.collect());
+        let view = site.play()?;
+        Ended::of(&site, &view)?.compare(unharmed)?;
+        if site.is_all_over() {
+            return Ok(true);
+        }
+        if std::env::var_os("CHRONICLE_CRASH_ALL").is_some() {
+            return Ok(false);
+        }
+    }
+    Err("nothing died".to_owned())
+}
+
+/// A run that nobody harmed, or only on the way to the point.
+struct Unharmed {
+    ended: Ended,
+    counts: BTreeMap<String, usize>,
+}
+
+type Way = (&'static str, Stay, Option<&'static str>);
+
+/// Plays it once for each way; tests that come later find it here.
+fn unharmed(scenario: &'static str, stay: Stay, prelude: Option<&'static str>) -> Arc<Unharmed> {
+    static KNOWN: Mutex<BTreeMap<Way, Arc<Unharmed>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let way = (scenario, stay, prelude);
+    if let Some(unharmed) = known.get(&way) {
+        return Arc::clone(unharmed);
+    }
+    let arms = prelude.into_iter().chain(["count"]).map(str::to_owned);
+    let mut site = Site::new(scenario, stay, arms.collect());
+    let view = site.play().unwrap();
+    let ended = Ended::of(&site, &view).unwrap();
+    let unharmed = Arc::new(Unharmed { ended, counts: site.counts() });
+    known.insert(way, Arc::clone(&unharmed));
+    unharmed
+}
+
+/// Leaves a row for the certificate.
+fn report(scenario: &str, point: &str, held: bool, deaths: usize, began: Instant) {
+    let Some(folder) = std::env::var_os("CHRONICLE_CRASH_REPORT") else { return };
+    let word = if held { "held" } else { "BROKEN" };
+    let row =
+        format!("real\t{scenario}\t{point}\t{word}\t{deaths}\t{}\n", began.elapsed().as_millis());
+    std::fs::write(Path::new(&folder).join(format!("real.{scenario}.{point}")), row).unwrap();
+}

@@ -1,0 +1,181 @@
+//! What must be the same, however often a run died on its way, and what may never be.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot look has failed")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::crash_site::Site;
+
+/// Differs from one time to the next, deaths or not.
+const CHANGING: [&str; 9] =
+    ["run", "short", "started_at", "updated_at", "seq", "active_ms", "attempts", "spent", "next"];
+
+/// What a run came to.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ended {
+    /// What `status` says, without what changes.
+    view: Value,
+    /// Every file of the project.
+    files: BTreeMap<String, String>,
+    /// Leaving signals and commands, each with its place and try, in order.
+    works: Vec<String>,
+    /// Tokens that count.
+    tokens: u64,
+}
+
+impl Ended {
+    /// Looks at a run that is over, and finds what may never be.
+    pub(crate) fn of(site: &Site, view: &Value) -> Result<Self, String> {
+        let lines = lines(&site.ledger());
+        let (works, tokens) = (works(&lines), tokens(&lines));
+        if view["spent"]["tokens"] != tokens {
+            return Err(format!("{} tokens count, {tokens} are in the ledger", view["spent"]));
+        }
+        past_stands(site)?;
+        cache_is_right(site, view)?;
+        nothing_is_left(site)?;
+        let mut files = BTreeMap::new();
+        collect(&site.project(), "", &mut files);
+        Ok(Self { view: without_changing(view), files, works, tokens })
+    }
+
+    /// Says what differs from the run that nobody harmed.
+    pub(crate) fn compare(&self, unharmed: &Self) -> Result<(), String> {
+        let differ = |what: &str, one: String, other: String| {
+            Err(format!("{what} differ:\n  unharmed: {other}\n  harmed:   {one}"))
+        };
+        if self.view != unharmed.view {
+            return differ("views", self.view.to_string(), unharmed.view.to_string());
+        }
+        if self.files != unharmed.files {
+            return differ("files", format!("{:?}", self.files), format!("{:?}", unharmed.files));
+        }
+        if self.works != unharmed.works {
+            return differ("works", format!("{:?}", self.works), format!("{:?}", unharmed.works));
+        }
+        // What an agent had said and nobody had read yet is lost with its supervisor; nothing counts twice.
+        if self.tokens > unharmed.tokens {
+            return differ("tokens", self.tokens.to_string(), unharmed.tokens.to_string());
+        }
+        Ok(())
+    }
+}
+
+/// Whole lines that were there after a death are there at the end. A run that never began was begun anew.
+fn past_stands(site: &Site) -> Result<(), String> {
+    let now = site.ledger();
+    for then in &site.at_deaths {
+        let whole = then.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if !now.starts_with(&then[..whole]) {
+            return Err("the ledger is other than it was left by the dead".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn cache_is_right(site: &Site, view: &Value) -> Result<(), String> {
+    let cache = site.run_folder().unwrap().join("state.cache");
+    fs::remove_file(cache).map_err(|error| format!("no cache: {error}"))?;
+    let folded = site.view();
+    if folded.as_ref() == Some(view) { Ok(()) } else { Err(format!("cached {view}: {folded:?}")) }
+}
+
+/// No process, no unfinished file, and a whole chain.
+fn nothing_is_left(site: &Site) -> Result<(), String> {
+    let left = processes(&site.short());
+    if !left.is_empty() {
+        return Err(format!("processes are left: {left:?}"));
+    }
+    let names = fs::read_dir(site.run_folder().unwrap()).unwrap().flatten();
+    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    // Whoever opens the run tidies up; nobody opens one that was over when its supervisor died.
+    let was_opened = site.at_deaths.last().is_none_or(|then| *then != site.ledger());
+    if let Some(name) = names.find(|name| was_opened && name.ends_with(".unfinished")) {
+        return Err(format!("`{name}` is left"));
+    }
+    site.ask(&["audit"]).map(drop)
+}
+
+/// Living processes with a cookie of the run.
+fn processes(short: &str) -> Vec<String> {
+    let mark = format!("CHRONICLE_COOKIE={short}-");
+    let is_marked = |folder: &Path| {
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|word| word.starts_with(mark.as_bytes()))
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let marked = entries.filter(|folder| is_marked(folder));
+    marked.map(|it| fs::read_to_string(it.join("stat")).unwrap_or_default()).collect()
+}
+
+fn without_changing(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(without_changing).collect(),
+        Value::Object(fields) => {
+            let stays = fields.iter().filter(|(name, _)| !CHANGING.contains(&name.as_str()));
+            let stays = stays.map(|(name, value)| (name.clone(), without_changing(value)));
+            Value::Object(stays.collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Every file below, but for Chronicle's own.
+fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() {
+            if name != ".chronicle" {
+                collect(&entry.path(), &format!("{path}/"), files);
+            }
+        } else {
+            files.insert(path, fs::read_to_string(entry.path()).unwrap());
+        }
+    }
+}
+
+fn lines(ledger: &[u8]) -> Vec<Value> {
+    let lines = ledger.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let lines = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
+    lines.flat_map(|line| line["events"].as_array().unwrap().clone()).collect()
+}
+
+/// A field of the attempt that an event is about.
+fn attempts(events: &[Value]) -> BTreeMap<String, &Value> {
+    let started = events.iter().filter(|event| event["kind"] == "attempt_started");
+    let started = started.map(|event| &event["data"]);
+    started.map(|data| (data["attempt"].to_string(), data)).collect()
+}
+
+fn works(events: &[Value]) -> Vec<String> {
+    let attempts = attempts(events);
+    let work = |event: &Value| {
+        let data = &event["data"];
+        let what = match event["kind"].as_str()? {
+            "signal_accepted" => format!("left {}", data["leave"]),
+            "command_ended" => format!("command {} {}", data["index"], data["code"]),
+            _ => return None,
+        };
+        let intent = attempts[&data["attempt"].to_string()];
+        Some(format!("{} {} {what}", intent["place"], intent["try"]))
+    };
+    events.iter().filter_map(work).collect()
+}
+
+/// Each message of each session once.
+fn tokens(events: &[Value]) -> u64 {
+    let attempts = attempts(events);
+    let mut messages: BTreeMap<String, u64> = BTreeMap::new();
+    for data in events.iter().filter(|it| it["kind"] == "usage_reported").map(|it| &it["data"]) {
+        let session = &attempts[&data["attempt"].to_string()]["session"];
+        let parts = ["input", "output", "cache_read", "cache_write"];
+        let sum = parts.iter().filter_map(|part| data["usage"][part].as_u64()).sum();
+        messages.insert(format!("{session} {}", data["scope"]), sum);
+    }
+    messages.values().sum()
+}

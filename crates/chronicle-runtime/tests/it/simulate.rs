@@ -22,7 +22,7 @@ use run::{Broken, Figures, play};
 use shapes::Shape;
 
 /// As many as fit into some seconds of a debug build.
-const RUNS_IN_CI: u64 = 3_000;
+const RUNS_IN_CI: u64 = 1_000;
 /// How much of the story of a failed run is told.
 const STORY_LINES: usize = 150;
 

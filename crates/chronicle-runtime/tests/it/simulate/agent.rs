@@ -207,6 +207,12 @@ impl Sim<'_> {
             6 | 7 => (Scope::Turn, std::mem::take(&mut session.turn)),
             _ => (Scope::Session, session.spent),
         };
+        // As agents do: all of a session is told when a turn ends, after the turn.
+        let turn = if scope == Scope::Session { std::mem::take(&mut session.turn) } else { 0 };
+        if turn > 0 {
+            let usage = Usage { input: turn, ..Usage::default() };
+            self.say(id, AttemptReport::Usage { scope: Scope::Turn, usage });
+        }
         let input = if lies { amount / 2 } else { input };
         let usage = Usage { input, ..Usage::default() };
         self.say(id, AttemptReport::Usage { scope, usage });

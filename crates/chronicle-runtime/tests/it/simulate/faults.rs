@@ -75,19 +75,32 @@ impl Sim<'_> {
         self.figures.disk_faults += 1;
         self.disk.failing = true;
         let faults = self.ledger.faults().clone();
+        faults.clear();
         let kind = self.rng.below(4);
         self.tell(|| format!("the disk fails (kind {kind})"));
         match kind {
             0 => faults.fill_disk_after(self.rng.below(900)),
             1 => faults.fail_syncs(),
-            2 => faults.fail_syncs_and_forget(),
+            2 => {
+                faults.fail_syncs_and_forget();
+                self.disk.forgets = true;
+            }
             _ => faults.make_read_only(),
         }
     }
 
-    fn disk_recovers(&mut self) {
+    /// A system that forgets what the sync of an opening failed to write is beyond what a writer can know: one who opens
+    /// cannot tell which lines were synced by the one before.
+    pub(super) fn spare_opening(&mut self) {
+        if std::mem::take(&mut self.disk.forgets) {
+            self.ledger.faults().clear();
+            self.ledger.faults().fail_syncs();
+        }
+    }
+
+    pub(super) fn disk_recovers(&mut self) {
         self.ledger.faults().clear();
-        self.disk.failing = false;
+        (self.disk.failing, self.disk.forgets) = (false, false);
     }
 
     /// A person takes the lock away from one who lives, and starts another.

@@ -70,6 +70,7 @@ impl Sim<'_> {
         let since = self.at();
         let command = "recorded".to_owned();
         let who = Holder { pid: 7, host: "here".to_owned(), started: 1, command, since };
+        self.spare_opening();
         let mut run = match Run::open(&self.ledger, who, self.cache.clone()) {
             Ok(run) => run,
             Err(error) => return self.cannot_open(&error),

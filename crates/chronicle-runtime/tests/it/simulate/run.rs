@@ -62,6 +62,8 @@ pub(super) struct Sim<'a> {
 pub(super) struct DiskMood {
     /// Writes or syncs fail.
     pub(super) failing: bool,
+    /// A failed sync makes the system take for written what is not.
+    pub(super) forgets: bool,
     /// What stands after the synced lines need not be their beginning.
     pub(super) garbled: bool,
 }
@@ -156,8 +158,7 @@ impl Sim<'_> {
 
     fn calm_down(&mut self) {
         self.calm = true;
-        self.ledger.faults().clear();
-        self.disk.failing = false;
+        self.disk_recovers();
         while self.supervisors.len() > 1 {
             self.supervisors.remove(0);
         }

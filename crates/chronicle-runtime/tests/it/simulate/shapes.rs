@@ -113,9 +113,11 @@ fn fields(
         fields.push("once: true".to_owned());
     }
     let following = if index + 1 < count { format!("{letter}{}", index + 1) } else { DONE.into() };
+    // Only a worker can choose among several ways.
+    let is_worker = kind > 4 || (kind > 2 && !is_outer);
     if !is_list || rng.chance(30) {
-        let back = rng.chance(30).then(|| format!(", {letter}{}", rng.index(count)));
-        let person = rng.chance(10).then_some(", human_intervention");
+        let back = (is_worker && rng.chance(30)).then(|| format!(", {letter}{}", rng.index(count)));
+        let person = (is_worker && rng.chance(10)).then_some(", human_intervention");
         let (back, person) = (back.unwrap_or_default(), person.unwrap_or_default());
         let back = if back == format!(", {following}") { String::new() } else { back };
         fields.push(format!("next: [{following}{back}{person}]"));

@@ -16,12 +16,14 @@ use super::oracle::{Checked, ensure};
 use super::run::Sim;
 
 /// Most inputs that share a sync here.
-const BATCH: u64 = 6;
+const BATCH: usize = 6;
 
 pub(super) struct Supervisor {
     pub(super) run: Run,
     pub(super) epoch: u64,
     pub(super) inbox: VecDeque<Message>,
+    /// How many of them are taken together at the least: what a supervisor begins with.
+    first: usize,
     /// Attempts that are run or observed here.
     running: BTreeSet<AttemptId>,
     /// Attempts that lived before.
@@ -69,6 +71,7 @@ impl Sim<'_> {
         let who = Holder { pid, host: "here".to_owned(), started: 1, command, since };
         let cached = if self.rng.chance(50) { self.cache.clone() } else { None };
         self.figures.opens += 1;
+        self.spare_opening();
         let run = match Run::open(&self.ledger, who.clone(), cached) {
             Ok(run) => run,
             Err(error) => return self.cannot_open(&error),
@@ -96,6 +99,7 @@ impl Sim<'_> {
             unknown: run.state().live.clone(),
             run,
             epoch,
+            first: inbox.len(),
             inbox,
             running: BTreeSet::new(),
             timers: BTreeMap::new(),
@@ -146,7 +150,9 @@ impl Sim<'_> {
 
     pub(super) fn some_supervisor_works(&mut self) -> Checked {
         if self.supervisors.is_empty() {
-            return self.launch();
+            // A run that waits for a person is seldom resumed without an answer.
+            let waits = self.oracle.state.status() == Status::Waiting && self.rng.chance(80);
+            return if waits { self.somebody_asks() } else { self.launch() };
         }
         let index = self.rng.index(self.supervisors.len());
         self.work(index)
@@ -180,7 +186,7 @@ impl Sim<'_> {
 
     /// False when the supervisor is no more.
     fn take(&mut self, supervisor: &mut Supervisor, kill: Kill) -> Result<bool, String> {
-        let count = self.rng.index(BATCH as usize) + 1;
+        let count = (self.rng.index(BATCH) + 1).max(std::mem::take(&mut supervisor.first));
         let (mut answers, mut lines) = (Vec::new(), 0);
         for _ in 0..count.min(supervisor.inbox.len()) {
             let Some(Message { input, reply }) = supervisor.inbox.pop_front() else { break };

@@ -168,8 +168,14 @@ impl Sim<'_> {
         self.oracle.state.is_over()
     }
 
-    /// Reads everything once more, as a stranger does.
+    /// Opens it once more, then reads everything, as a stranger does.
     fn finish(&mut self) -> Checked {
+        self.supervisors.clear();
+        self.launch()?;
+        if self.supervisors.is_empty() {
+            // It had to be repaired first.
+            self.launch()?;
+        }
         self.supervisors.clear();
         let mut state = State::default();
         let lines = self.ledger.read_from(Head::EMPTY).map_err(|error| error.to_string())?;

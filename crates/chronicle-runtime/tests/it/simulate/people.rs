@@ -91,6 +91,7 @@ impl Sim<'_> {
         self.tell(|| format!("recorded {:?} -> {answer:?}", input.what));
         self.oracle.catch_up(&self.ledger)?;
         self.oracle.agree(run.state(), run.head())?;
+        self.keep(&run);
         self.deliver(&Reply::Person, input, &answer, false)
     }
 

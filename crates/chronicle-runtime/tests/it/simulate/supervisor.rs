@@ -69,7 +69,7 @@ impl Sim<'_> {
         let pid = u32::try_from(self.figures.opens).unwrap_or(0) + 100;
         let command = "simulated".to_owned();
         let who = Holder { pid, host: "here".to_owned(), started: 1, command, since };
-        let cached = if self.rng.chance(50) { self.cache.clone() } else { None };
+        let cached = if self.rng.chance(75) { self.cache.clone() } else { None };
         self.figures.opens += 1;
         self.spare_opening();
         let run = match Run::open(&self.ledger, who.clone(), cached) {
@@ -214,7 +214,7 @@ impl Sim<'_> {
         if !supervisor.overtaken {
             self.oracle.agree(supervisor.run.state(), supervisor.run.head())?;
             if self.rng.chance(10) {
-                self.cache = Some((supervisor.run.head(), supervisor.run.state().clone()));
+                self.keep(&supervisor.run);
             }
         }
         if kill == Kill::BeforeAnswers {
@@ -226,7 +226,16 @@ impl Sim<'_> {
                 return Ok(false);
             }
         }
-        Ok(kill != Kill::BeforePerforming && self.reconcile(supervisor)?)
+        let goes_on = kill != Kill::BeforePerforming && self.reconcile(supervisor)?;
+        if !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken {
+            self.keep(&supervisor.run);
+        }
+        Ok(goes_on)
+    }
+
+    /// Keeps the state beside the ledger: now and then, and whenever a run comes to rest.
+    pub(super) fn keep(&mut self, run: &Run) {
+        self.cache = Some((run.head(), run.state().clone()));
     }
 
     fn tell_line(&mut self, by: &Supervisor, input: &Input, answer: &Answer, line: Option<&Line>) {

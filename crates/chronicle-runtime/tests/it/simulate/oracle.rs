@@ -84,7 +84,7 @@ impl Oracle {
         for event in &line.events {
             match event {
                 Event::GateAnswered { gate, answer, .. } => {
-                    self.judge_answer(line, *gate, answer)?
+                    self.judge_answer(line, *gate, answer)?;
                 }
                 Event::PhaseEntered { place } => {
                     self.left.remove(&place.frame());

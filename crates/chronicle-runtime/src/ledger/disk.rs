@@ -25,6 +25,8 @@ pub(super) trait Disk: Send {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Returns once everything appended is on disk.
     fn sync(&mut self) -> io::Result<()>;
+    /// What a system does after a sync that failed: it takes what was not written for written, and the next sync succeeds.
+    fn forget(&mut self) {}
     /// Drops everything from there on, on disk too.
     fn cut(&mut self, size: u64) -> io::Result<()>;
     /// Keeps the torn line of that number beside the ledger, on disk, and says in which file.
@@ -50,6 +52,7 @@ pub struct Faults(Arc<Mutex<Plan>>);
 struct Plan {
     room: Option<u64>,
     is_sync_failing: bool,
+    is_sync_forgotten: bool,
     is_read_only: bool,
 }
 
@@ -62,6 +65,12 @@ impl Faults {
     /// Lets every sync fail.
     pub fn fail_syncs(&self) {
         self.plan().is_sync_failing = true;
+    }
+
+    /// Lets every sync fail, and what it did not write count as written from then on.
+    pub fn fail_syncs_and_forget(&self) {
+        let mut plan = self.plan();
+        (plan.is_sync_failing, plan.is_sync_forgotten) = (true, true);
     }
 
     /// Lets every write be refused, before any of it is done.
@@ -154,14 +163,19 @@ impl<D: Disk> Disk for Faulty<D> {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.faults.check_sync()?;
+        let checked = self.faults.check_sync();
+        if checked.is_err() && self.faults.plan().is_sync_forgotten {
+            self.disk.forget();
+        }
+        checked?;
         self.disk.sync()
     }
 
     fn cut(&mut self, size: u64) -> io::Result<()> {
         self.faults.check_writable()?;
-        self.faults.check_sync()?;
-        self.disk.cut(size)
+        // As a file is: it is shorter at once, and only then brought to the disk.
+        self.disk.cut(size)?;
+        self.faults.check_sync()
     }
 
     fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {

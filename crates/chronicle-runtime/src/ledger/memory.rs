@@ -34,8 +34,10 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Kept {
     ledger: Vec<u8>,
-    /// Up to here the ledger survives `lose_power`.
+    /// Up to here the system says that the ledger is on disk.
     synced: usize,
+    /// From here on it is not, whatever the system says: a sync failed, and the next one had nothing left to do.
+    forgotten: Option<usize>,
     /// Rises when the ledger is replaced, as a file's identity changes.
     identity: u64,
     is_gone: bool,
@@ -78,17 +80,44 @@ impl Memory {
     pub fn replace(&self, bytes: impl Into<Vec<u8>>) {
         let mut kept = self.shared.kept();
         kept.ledger = bytes.into();
-        kept.synced = kept.ledger.len();
+        kept.settle();
         kept.identity += 1;
+    }
+
+    /// Writes behind the back of whoever holds the lock, as one does who was overtaken between its look at the lock and
+    /// its write.
+    pub fn append_late(&self, bytes: &[u8]) {
+        self.shared.kept().ledger.extend_from_slice(bytes);
     }
 
     /// Ends whoever writes, as a power cut does. Of what was not synced, only the first `survivors` bytes are kept.
     pub fn lose_power(&self, survivors: usize) {
+        let unsynced = self.unsynced();
+        self.lose_power_leaving(&unsynced[..survivors.min(unsynced.len())]);
+    }
+
+    /// Ends whoever writes, as a power cut does. In the place of what was not synced stands whatever the disk made of it.
+    pub fn lose_power_leaving(&self, tail: &[u8]) {
         let mut kept = self.shared.kept();
-        let size = kept.synced.saturating_add(survivors);
+        let size = kept.on_disk();
         kept.ledger.truncate(size);
+        kept.ledger.extend_from_slice(tail);
+        kept.settle();
         kept.holder = None;
         self.shared.released.notify_all();
+    }
+
+    /// What a power cut cannot take away, from that byte on.
+    pub fn synced(&self, from: u64) -> Vec<u8> {
+        let kept = self.shared.kept();
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        kept.ledger.get(from..kept.on_disk()).unwrap_or_default().to_owned()
+    }
+
+    /// What a power cut can take away.
+    pub fn unsynced(&self) -> Vec<u8> {
+        let kept = self.shared.kept();
+        kept.ledger[kept.on_disk()..].to_owned()
     }
 
     /// Removes the run, as somebody does who deletes its folder.
@@ -168,6 +197,18 @@ impl Ledger for Memory {
     }
 }
 
+impl Kept {
+    /// How much is on disk.
+    fn on_disk(&self) -> usize {
+        self.forgotten.unwrap_or(self.synced)
+    }
+
+    /// Makes the disk have exactly what there is.
+    fn settle(&mut self) {
+        (self.synced, self.forgotten) = (self.ledger.len(), None);
+    }
+}
+
 impl Shared {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
@@ -237,9 +278,17 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
+    fn forget(&mut self) {
+        let mut kept = self.shared.kept();
+        kept.forgotten = kept.forgotten.or(Some(kept.synced));
+        kept.synced = kept.ledger.len();
+    }
+
     fn cut(&mut self, size: u64) -> io::Result<()> {
         let mut kept = self.shared.kept();
-        kept.ledger.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        kept.ledger.truncate(size);
+        kept.forgotten = kept.forgotten.filter(|from| *from < size);
         kept.synced = kept.ledger.len();
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Claim for DiskClaim {
             disk: self.disk,
             head: at,
             torn,
-            is_synced: true,
+            synced: at.bytes,
             is_poisoned: false,
         }))
     }
@@ -93,7 +93,8 @@ struct DiskWriter {
     disk: Box<dyn Disk>,
     head: Head,
     torn: Option<Torn>,
-    is_synced: bool,
+    /// Up to here the ledger is on disk.
+    synced: u64,
     is_poisoned: bool,
 }
 
@@ -112,6 +113,15 @@ impl DiskWriter {
             .and_then(|()| write(self.disk.as_mut()).map_err(failed(self.disk.as_ref(), doing)));
         self.is_poisoned = written.is_err();
         written
+    }
+
+    /// Cuts what could not be synced, and was not acted upon. A system that failed to write may take it for written: the
+    /// next writer would read it, sync without an error, act on it, and lose it with the power all the same.
+    fn take_back(&mut self) {
+        if self.check_ours().is_ok() {
+            // A disk that refuses this too is left as it is: nobody acts on it before it works again.
+            let _ = self.disk.cut(self.synced);
+        }
     }
 
     fn check_ours(&self) -> Result<(), LedgerError> {
@@ -170,18 +180,22 @@ impl Writer for DiskWriter {
         fail::at(Point::BeforeAppend);
         self.write("append to", |disk| fail::torn(&bytes, |part| disk.append(part)))?;
         fail::at(Point::AfterWrite);
-        self.is_synced = false;
         self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + bytes.len() as u64 };
         Ok(self.head)
     }
 
     fn sync(&mut self) -> Result<(), LedgerError> {
-        let is_synced = self.is_synced;
+        let is_synced = self.synced == self.head.bytes;
         // The checks come again: what another writer has overtaken must not be acted upon.
-        self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() })?;
-        fail::at(Point::AfterSync);
-        self.is_synced = true;
-        Ok(())
+        let written = self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() });
+        match written {
+            Ok(()) => {
+                fail::at(Point::AfterSync);
+                self.synced = self.head.bytes;
+            }
+            Err(_) => self.take_back(),
+        }
+        written
     }
 
     fn heartbeat(&mut self) -> Result<(), LedgerError> {

@@ -20,6 +20,7 @@ mod ledgers_v1;
 mod link;
 mod project;
 mod projections;
+mod simulate;
 mod world;
 mod world_log;
 mod world_moves;

@@ -1,0 +1,384 @@
+//! Agents: they work, die, stall, flood and lie; and their sessions, which outlive them.
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
+use chronicle_core::signal::Signal;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::work::Work;
+
+use super::oracle::{Checked, ensure};
+use super::run::Sim;
+use super::supervisor::{Message, Reply, Supervisor};
+
+/// A process that works on an attempt.
+pub(super) struct Agent {
+    /// The epoch of the supervisor that started it.
+    pub(super) owner: u64,
+    place: Place,
+    try_number: u32,
+    session: SessionId,
+    targets: Vec<PhaseId>,
+    toward: PhaseId,
+    /// Commands that are yet to be run, the next one last; none for a worker.
+    commands: Option<Vec<u32>>,
+    once: bool,
+    stopping: bool,
+    /// Its leaving signal was accepted.
+    left: bool,
+    /// The call it waits for.
+    waiting: Option<(String, Signal)>,
+    requests: u32,
+    heard: Vec<(String, Answer)>,
+}
+
+/// What an agent remembers of a conversation.
+#[derive(Default)]
+pub(super) struct Session {
+    spent: u64,
+    turn: u64,
+    messages: u32,
+}
+
+impl Sim<'_> {
+    pub(super) fn start(&mut self, supervisor: &mut Supervisor, order: Work) -> Checked {
+        let intent = order.intent;
+        let id = intent.attempt;
+        self.oracle.start(id)?;
+        let frame = intent.place.frame();
+        let beside = self.agents.iter().find(|(_, agent)| agent.place.frame() == frame);
+        ensure(beside.is_none(), || {
+            format!("{id} is started beside {:?}", beside.map(|(id, _)| id))
+        })?;
+        self.tell(|| format!("{id} starts at `{}`", intent.place));
+        if intent.resume && !self.sessions.contains_key(&intent.session) {
+            let error = Some((CrashClass::SessionGone, "no such session".to_owned()));
+            let input =
+                self.about(id, AttemptReport::Ended(EndSeen { error, ..EndSeen::default() }));
+            supervisor.inbox.push_back(Message::new(input));
+            return Ok(());
+        }
+        self.sessions.entry(intent.session.clone()).or_default();
+        let state = supervisor.run.state();
+        let workflow = state.frames.get(&frame).map_or("", |frame| frame.workflow.as_str());
+        let is_shell = intent.agent == chronicle_core::engine::SHELL;
+        let commands = order.commands.iter().rev().map(|(index, _)| *index).collect();
+        let agent = Agent {
+            owner: supervisor.epoch,
+            toward: self.shape.toward(workflow, &intent.place.phase()),
+            once: state.phase_at(&intent.place).is_some_and(|phase| phase.once),
+            place: intent.place,
+            try_number: intent.try_number,
+            session: intent.session,
+            targets: order.targets,
+            commands: is_shell.then_some(commands),
+            stopping: false,
+            left: false,
+            waiting: None,
+            requests: 0,
+            heard: Vec::new(),
+        };
+        self.agents.insert(id, agent);
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self, id: AttemptId) {
+        if let Some(agent) = self.agents.get_mut(&id) {
+            agent.stopping = true;
+        }
+    }
+
+    pub(super) fn some_agent_acts(&mut self) -> Checked {
+        let ids: Vec<AttemptId> = self.agents.keys().copied().collect();
+        match self.rng.pick(&ids) {
+            Some(id) => self.act(*id),
+            // Nobody works: somebody decides.
+            None => self.some_supervisor_works(),
+        }
+    }
+
+    pub(super) fn act(&mut self, id: AttemptId) -> Checked {
+        let Some(agent) = self.agents.get(&id) else { return Ok(()) };
+        let is_orphan = !self.supervisors.iter().any(|one| one.epoch == agent.owner);
+        let (stopping, left, shell) = (agent.stopping, agent.left, agent.commands.is_some());
+        let waiting = agent.waiting.clone();
+        if is_orphan {
+            // Its keeper ends it, sooner or later.
+            if self.rng.chance(50) {
+                self.agents.remove(&id);
+            }
+        } else if stopping && (self.calm || self.rng.chance(80)) {
+            self.end(id, EndSeen { stopped: true, signal: Some(15), ..EndSeen::default() });
+        } else if shell {
+            self.run_command(id)?;
+        } else if let Some((request, signal)) = waiting {
+            match self.rng.below(20) {
+                0..=2 if !self.calm => self.call(id, request, signal),
+                3 if !self.calm => self.die(id),
+                _ => {}
+            }
+        } else if self.calm {
+            if left { self.finish_turn(id) } else { self.leave_rightly(id) }
+        } else if left {
+            self.linger(id);
+        } else {
+            self.misbehave(id);
+        }
+        Ok(())
+    }
+
+    /// After its leaving signal was accepted.
+    fn linger(&mut self, id: AttemptId) {
+        match self.rng.below(10) {
+            0..=5 => self.finish_turn(id),
+            6 => self.call_tool(id),
+            7 => self.leave_anyhow(id),
+            8 => self.die(id),
+            _ => {}
+        }
+    }
+
+    fn misbehave(&mut self, id: AttemptId) {
+        match self.rng.below(100) {
+            0..=11 => self.call_tool(id),
+            12..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
+            18..=21 => {
+                let (path, change) = ("a.rs".to_owned(), Change::Changed);
+                self.say(id, AttemptReport::FileChanged { path, change });
+            }
+            22..=39 => self.use_tokens(id),
+            40..=43 => self.name_session(id),
+            44..=64 => self.leave_rightly(id),
+            65..=74 => self.leave_anyhow(id),
+            75..=77 => self.signal(id, Signal::Malformed("no".to_owned())),
+            78 | 79 => self.signal(id, Signal::Status),
+            80..=82 => self.pretend(id),
+            83..=85 => self.say(id, AttemptReport::Idle),
+            86 | 87 => (0..12).for_each(|_| self.use_tokens(id)),
+            88..=91 => self.finish_turn(id),
+            92..=94 => self.die(id),
+            95..=97 => self.break_down(id),
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, id: AttemptId, what: AttemptReport) {
+        let input = self.about(id, what);
+        self.send(id, Message::new(input));
+    }
+
+    fn send(&mut self, id: AttemptId, message: Message) {
+        if let Some(owner) = self.agents.get(&id).map(|agent| agent.owner) {
+            self.report_to(owner, message);
+        }
+    }
+
+    fn call_tool(&mut self, id: AttemptId) {
+        let call = format!("c{}", self.rng.below(3));
+        self.say(
+            id,
+            AttemptReport::ToolCalled { call, tool: "read".to_owned(), input: String::new() },
+        );
+    }
+
+    fn name_session(&mut self, id: AttemptId) {
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        if self.rng.chance(30) {
+            agent.session = SessionId::new(format!("own-{id}"));
+            self.sessions.entry(agent.session.clone()).or_default();
+        }
+        let session = agent.session.clone();
+        self.say(id, AttemptReport::Session(session));
+    }
+
+    fn use_tokens(&mut self, id: AttemptId) {
+        let amount = self.rng.below(1_000);
+        let Some(agent) = self.agents.get(&id) else { return };
+        let lies = self.rng.chance(8);
+        if lies {
+            self.oracle.liars.insert(agent.session.clone());
+        }
+        let session = self.sessions.entry(agent.session.clone()).or_default();
+        session.spent += amount;
+        session.turn += amount;
+        session.messages += 1;
+        let (scope, input) = match self.rng.below(10) {
+            0..=5 => (Scope::Message(format!("m{}", session.messages)), amount),
+            6 | 7 => (Scope::Turn, std::mem::take(&mut session.turn)),
+            _ => (Scope::Session, session.spent),
+        };
+        // As agents do: all of a session is told when a turn ends, after the turn.
+        let turn = if scope == Scope::Session { std::mem::take(&mut session.turn) } else { 0 };
+        if turn > 0 {
+            let usage = Usage { input: turn, ..Usage::default() };
+            self.say(id, AttemptReport::Usage { scope: Scope::Turn, usage });
+        }
+        let input = if lies { amount / 2 } else { input };
+        let usage = Usage { input, ..Usage::default() };
+        self.say(id, AttemptReport::Usage { scope, usage });
+    }
+
+    fn leave_rightly(&mut self, id: AttemptId) {
+        let Some(agent) = self.agents.get(&id) else { return };
+        let target = Some(agent.toward.clone());
+        self.signal(id, Signal::Leave { target, outcome: None, summary: "did it".to_owned() });
+    }
+
+    fn leave_anyhow(&mut self, id: AttemptId) {
+        let Some(agent) = self.agents.get(&id) else { return };
+        let target = match self.rng.below(5) {
+            0..=2 => self.rng.pick(&agent.targets).cloned(),
+            3 => Some(PhaseId::from("nowhere")),
+            _ => None,
+        };
+        let words = ["complete", "fail", "gaps", "rejected", "odd"];
+        let outcome = self.rng.pick(&words).map(|word| Outcome::from(*word));
+        self.signal(id, Signal::Leave { target, outcome, summary: "well".to_owned() });
+    }
+
+    /// A request's id is its own, but for one in ten that is used again.
+    fn signal(&mut self, id: AttemptId, signal: Signal) {
+        let again = self.rng.chance(10);
+        let Some(agent) = self.agents.get_mut(&id) else { return };
+        agent.requests += u32::from(!again || agent.requests == 0);
+        let request = format!("r{}", agent.requests);
+        agent.waiting = Some((request.clone(), signal.clone()));
+        self.call(id, request, signal);
+    }
+
+    fn call(&mut self, id: AttemptId, request: String, signal: Signal) {
+        let input = self.called(id, id, request.clone(), signal);
+        self.send(id, Message { input, reply: Reply::Worker(id, request) });
+    }
+
+    fn called(
+        &mut self,
+        by: AttemptId,
+        attempt: AttemptId,
+        request: String,
+        signal: Signal,
+    ) -> Input {
+        let by = By { actor: Actor::Worker(by), request: Some(request.clone()) };
+        let command = Command::Signal { attempt, request, signal };
+        Input { at: self.at(), by, what: What::Command(command) }
+    }
+
+    /// Signals for another, or gives a person's commands.
+    fn pretend(&mut self, id: AttemptId) {
+        let other = AttemptId(1 + u32::try_from(self.rng.below(5)).unwrap_or(0));
+        let note = String::new();
+        let mut input = match self.rng.below(3) {
+            0 => self.asked(Command::Approve { gate: None, note }),
+            1 => self.asked(Command::Cancel { reason: note }),
+            _ if other == id => return,
+            _ => self.called(
+                id,
+                other,
+                "r1".to_owned(),
+                Signal::Leave { target: None, outcome: None, summary: note },
+            ),
+        };
+        input.by.actor = Actor::Worker(id);
+        self.send(id, Message { input, reply: Reply::Worker(id, "pretended".to_owned()) });
+    }
+
+    fn finish_turn(&mut self, id: AttemptId) {
+        self.end(id, EndSeen { finished: true, code: Some(0), ..EndSeen::default() });
+    }
+
+    fn die(&mut self, id: AttemptId) {
+        let lost = self.rng.chance(30);
+        self.end(id, EndSeen { lost, signal: Some(9), ..EndSeen::default() });
+    }
+
+    fn break_down(&mut self, id: AttemptId) {
+        let classes = [
+            CrashClass::SessionGone,
+            CrashClass::Auth,
+            CrashClass::Quota,
+            CrashClass::Overload,
+            CrashClass::CannotStart,
+            CrashClass::Other,
+        ];
+        let class = self.rng.pick(&classes).copied().unwrap_or(CrashClass::Other);
+        self.end(id, EndSeen { error: Some((class, "no".to_owned())), ..EndSeen::default() });
+    }
+
+    /// The process is gone and its keeper says so; now and then something is said after the end.
+    fn end(&mut self, id: AttemptId, seen: EndSeen) {
+        self.say(id, AttemptReport::Ended(seen.clone()));
+        if !self.calm && self.rng.chance(10) {
+            self.use_tokens(id);
+            self.say(id, AttemptReport::Ended(seen));
+        }
+        self.agents.remove(&id);
+    }
+
+    fn run_command(&mut self, id: AttemptId) -> Checked {
+        let Some(agent) = self.agents.get_mut(&id) else { return Ok(()) };
+        let Some(index) = agent.commands.as_mut().and_then(Vec::pop) else {
+            self.finish_turn(id);
+            return Ok(());
+        };
+        let (place, once) = (agent.place.clone(), agent.once);
+        self.oracle.command(&place, agent.try_number, index, once)?;
+        let roll = if self.calm { 0 } else { self.rng.below(20) };
+        let code = match roll {
+            0..=14 => Some(0),
+            15 | 16 => Some(1),
+            17 => None,
+            18 => {
+                self.die(id);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        self.say(id, AttemptReport::CommandEnded { index, code, output: String::new() });
+        if code != Some(0) {
+            self.end(id, EndSeen { finished: true, code, ..EndSeen::default() });
+        }
+        Ok(())
+    }
+
+    /// The same call gets the same answer, and what was accepted is on disk.
+    pub(super) fn hear(
+        &mut self,
+        id: AttemptId,
+        request: &str,
+        signal: Option<&Signal>,
+        answer: &Answer,
+    ) -> Checked {
+        let known = self.oracle.state.attempt(id);
+        let lives = known.is_some_and(|attempt| attempt.ended.is_none());
+        if let (Some(Signal::Leave { target, .. }), Answer::Accepted(_)) = (signal, answer) {
+            let leave = known.and_then(|attempt| attempt.leave.as_ref());
+            ensure(leave.is_some(), || format!("{id} hears {answer:?}, the disk has no signal"))?;
+            let fits = |target: &PhaseId| leave.is_some_and(|(leave, _)| leave.target == *target);
+            let repeated = self
+                .agents
+                .get(&id)
+                .is_some_and(|agent| agent.heard.iter().any(|(before, _)| before == request));
+            ensure(repeated || target.as_ref().is_none_or(fits), || {
+                format!("{id} asked for {target:?} and got {leave:?}")
+            })?;
+        }
+        let Some(agent) = self.agents.get_mut(&id) else { return Ok(()) };
+        if request == "pretended" || matches!(signal, Some(Signal::Status)) {
+            agent.waiting = agent.waiting.take().filter(|(waiting, _)| waiting != request);
+            return ensure(
+                matches!(signal, Some(Signal::Status)) || matches!(answer, Answer::Refused(_)),
+                || format!("{id} pretended and was answered {answer:?}"),
+            );
+        }
+        let before = agent.heard.iter().find(|(heard, _)| heard == request);
+        ensure(!lives || before.is_none_or(|(_, before)| before == answer), || {
+            format!("{id} asked {request} twice: {before:?}, then {answer:?}")
+        })?;
+        agent.heard.push((request.to_owned(), answer.clone()));
+        if agent.waiting.as_ref().is_some_and(|(waiting, _)| waiting == request) {
+            agent.left |= matches!(answer, Answer::Accepted(_));
+            agent.waiting = None;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! What must hold, judged by what a power cut could not take away: a second fold, over the disk's synced bytes alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronicle_core::event::{End, Event, GateAnswer};
+use chronicle_core::ids::{AttemptId, FramePath, GateId, Place, SessionId};
+use chronicle_core::input::Actor;
+use chronicle_core::limits::LoopCount;
+use chronicle_core::record::Line;
+use chronicle_core::state::{Frame, State, Status};
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_runtime::ledger::{self, Head, Memory};
+
+/// Nothing, or what does not hold.
+pub(super) type Checked = Result<(), String>;
+
+/// Fails with words unless it holds.
+pub(super) fn ensure(holds: bool, words: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(words()) }
+}
+
+pub(super) struct Oracle {
+    pub(super) state: State,
+    pub(super) head: Head,
+    pub(super) lines: u64,
+    /// Sessions whose agents lie about what they use.
+    pub(super) liars: BTreeSet<SessionId>,
+    /// Frames whose phase was left, so that only an edge or a person makes it be worked on again.
+    left: BTreeSet<FramePath>,
+    answered: BTreeSet<GateId>,
+    started: BTreeSet<AttemptId>,
+    commands: BTreeMap<(Place, u32, u32), u32>,
+}
+
+impl Oracle {
+    pub(super) fn new() -> Self {
+        Self {
+            state: State::default(),
+            head: Head::EMPTY,
+            lines: 0,
+            liars: BTreeSet::new(),
+            left: BTreeSet::new(),
+            answered: BTreeSet::new(),
+            started: BTreeSet::new(),
+            commands: BTreeMap::new(),
+        }
+    }
+
+    /// Reads on to the end of what is on disk.
+    pub(super) fn catch_up(&mut self, ledger: &Memory) -> Checked {
+        let bytes = ledger.synced(self.head.bytes);
+        for text in
+            bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n"))
+        {
+            let read = ledger::decode(text, &self.head.sum, self.head.seq + 1);
+            let (line, sum) = read.map_err(|error| {
+                format!("line {} on disk cannot be read: {error}", self.head.seq + 1)
+            })?;
+            self.judge(&line)?;
+            let before = self.state.usage;
+            self.state.apply(&line);
+            self.after(&line, &before)?;
+            self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + text.len() as u64 };
+            self.lines += 1;
+        }
+        self.check_state()
+    }
+
+    /// The disk and the supervisor must know the same.
+    pub(super) fn agree(&self, state: &State, head: Head) -> Checked {
+        ensure(head == self.head, || {
+            format!("the supervisor is at {head:?}, the disk surely has {:?}", self.head)
+        })?;
+        ensure(*state == self.state, || {
+            format!(
+                "the fold of the disk differs from the live state:\n{:#?}\n{state:#?}",
+                self.state
+            )
+        })
+    }
+
+    /// Each line on its own, before it is applied.
+    fn judge(&mut self, line: &Line) -> Checked {
+        for event in &line.events {
+            match event {
+                Event::GateAnswered { gate, answer, .. } => {
+                    self.judge_answer(line, *gate, answer)?;
+                }
+                Event::PhaseEntered { place } => {
+                    self.left.remove(&place.frame());
+                }
+                Event::AttemptStarted(intent) => {
+                    let (id, frame) = (intent.attempt, intent.place.frame());
+                    ensure(!self.left.contains(&frame), || {
+                        format!("{id} works on `{}`, which was left already", intent.place)
+                    })?;
+                }
+                Event::AttemptEnded(ended) => {
+                    let Some(attempt) = self.state.attempt(ended.attempt) else { continue };
+                    ensure((ended.end == End::Left) == attempt.leave.is_some(), || {
+                        format!(
+                            "{} ended as {:?}, its signal was {:?}",
+                            ended.attempt, ended.end, attempt.leave
+                        )
+                    })?;
+                    if matches!(ended.end, End::Left | End::CommandsDone) {
+                        self.left.insert(attempt.intent.place.frame());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn judge_answer(&mut self, line: &Line, id: GateId, answer: &GateAnswer) -> Checked {
+        ensure(matches!(line.by.actor, Actor::Person(_)), || {
+            format!("{id} was answered by {:?}", line.by.actor)
+        })?;
+        ensure(self.answered.insert(id), || format!("{id} was answered twice"))?;
+        if let Some(gate) = self.state.gate(id)
+            && matches!(answer, GateAnswer::Rejected | GateAnswer::Retry)
+        {
+            self.left.remove(&gate.opened.place.frame());
+        }
+        Ok(())
+    }
+
+    /// Usage never falls, grows by no more than was reported, and is exact where the agent is.
+    fn after(&mut self, line: &Line, before: &Usage) -> Checked {
+        let now = self.state.usage;
+        let mut reported = 0u64;
+        for event in &line.events {
+            let Event::UsageReported { attempt, scope, usage, .. } = event else { continue };
+            reported += usage.tokens();
+            let session = self.state.attempt(*attempt).map(|attempt| &attempt.intent.session);
+            let Some(session) = session.filter(|session| !self.liars.contains(session)) else {
+                continue;
+            };
+            let sum = self.state.sessions.get(session).map_or(0, |session| session.sum().tokens());
+            ensure(*scope != Scope::Session || sum == usage.tokens(), || {
+                format!("session {session} used {} and is counted with {sum}", usage.tokens())
+            })?;
+        }
+        ensure(now.tokens() >= before.tokens(), || {
+            format!("usage fell from {before:?} to {now:?}")
+        })?;
+        ensure(now.tokens() - before.tokens() <= reported, || {
+            format!("usage grew from {before:?} to {now:?} with {reported} reported")
+        })
+    }
+
+    fn check_state(&self) -> Checked {
+        let state = &self.state;
+        ensure(
+            state.status() != Status::Running || state.run.is_none() || !state.due().is_empty(),
+            || format!("running, and nothing is due: {:#?}", state.frames),
+        )?;
+        let sessions = state.sessions.values().map(|session| session.sum().tokens()).sum::<u64>();
+        let attempts = state.attempts.iter().map(|attempt| attempt.usage.tokens()).sum::<u64>();
+        let all = state.usage.tokens();
+        ensure(sessions == all && attempts == all, || {
+            format!("{all} used in all, {sessions} by session, {attempts} by attempt")
+        })?;
+        let mut frames = BTreeSet::new();
+        for attempt in state.live_attempts() {
+            ensure(frames.insert(attempt.intent.place.frame()), || {
+                format!("two live attempts at `{}`", attempt.intent.place)
+            })?;
+        }
+        state.frames.values().try_for_each(|frame| self.check_counters(frame))
+    }
+
+    fn check_counters(&self, frame: &Frame) -> Checked {
+        let Some(phase) = self.state.phase_at(&frame.place()) else { return Ok(()) };
+        let (counters, limits) = (&frame.counters, &phase.limits);
+        let within = counters.nudges <= limits.nudges
+            && counters.retries <= limits.retries
+            && counters.losses <= limits.losses + 1;
+        ensure(within, || format!("{counters:?} at `{}` beyond {limits:?}", frame.place()))?;
+        for (edge, taken) in &frame.edges {
+            let back = edge.split_once("->").filter(|(from, to)| from != to);
+            let back = back.and_then(|(from, to)| frame.edges.get(&format!("{to}->{from}")));
+            let both = match limits.loops.count {
+                LoopCount::Pair => taken + back.unwrap_or(&0),
+                LoopCount::Edge => *taken,
+            };
+            let is_end = edge.ends_with("->done") || edge.ends_with("->human_intervention");
+            ensure(is_end || both <= limits.loops.max, || format!("`{edge}` taken {both} times"))?;
+        }
+        Ok(())
+    }
+
+    /// An agent is about to be started.
+    pub(super) fn start(&mut self, id: AttemptId) -> Checked {
+        let known = self.state.attempt(id);
+        ensure(known.is_some_and(|attempt| attempt.ended.is_none()), || {
+            format!("{id} is started, and the disk does not say so")
+        })?;
+        ensure(self.started.insert(id), || format!("{id} is started twice"))
+    }
+
+    /// A command is about to be run.
+    pub(super) fn command(
+        &mut self,
+        place: &Place,
+        try_number: u32,
+        index: u32,
+        once: bool,
+    ) -> Checked {
+        let count = self.commands.entry((place.clone(), try_number, index)).or_default();
+        *count += 1;
+        let count = *count;
+        ensure(!once || count == 1, || {
+            format!("command {index} of `{place}`, to be run once, runs for the {count}. time")
+        })
+    }
+}

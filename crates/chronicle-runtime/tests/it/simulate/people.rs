@@ -1,0 +1,165 @@
+//! People: they answer late, twice, wrongly or never, and rightly in the end.
+
+use chronicle_core::event::{GateAnswer, GateKind};
+use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place};
+use chronicle_core::input::{Answer, Command, Input, What};
+use chronicle_core::signal::Signal;
+use chronicle_core::state::State;
+use chronicle_runtime::driver::Run;
+use chronicle_runtime::ledger::{Holder, LedgerError};
+
+use super::oracle::{Checked, ensure};
+use super::run::Sim;
+use super::supervisor::{Message, Reply};
+
+impl Sim<'_> {
+    pub(super) fn somebody_asks(&mut self) -> Checked {
+        let command = self.some_command();
+        self.ask(command)
+    }
+
+    /// Through the supervisor if one drives the run, else into the ledger.
+    fn ask(&mut self, command: Command) -> Checked {
+        let input = self.asked(command);
+        if let Some(supervisor) = self.supervisors.last_mut() {
+            supervisor.inbox.push_back(Message { input, reply: Reply::Person });
+            return Ok(());
+        }
+        self.record(&input)
+    }
+
+    fn some_command(&mut self) -> Command {
+        let note = String::new();
+        let open = self.oracle.state.open_gates().next().map(|gate| gate.opened.gate);
+        let gate = match self.rng.below(4) {
+            0 => None,
+            1 => Some(GateId(u32::try_from(self.rng.below(6)).unwrap_or(0))),
+            _ => open,
+        };
+        match self.rng.below(100) {
+            0..=14 => Command::Pause { reason: note },
+            15..=29 => Command::Resume,
+            30..=32 => Command::Cancel { reason: note },
+            33..=57 => Command::Approve { gate, note },
+            58..=72 => Command::Reject { gate, note },
+            73..=86 => {
+                let place = self.rng.chance(30).then(|| self.some_place());
+                Command::Retry { place, note }
+            }
+            87..=96 => Command::Go { place: self.some_place(), note },
+            97 => Command::Start(Box::new(self.shape.start.clone())),
+            _ => {
+                let (attempt, request) = (AttemptId(1), "r1".to_owned());
+                Command::Signal { attempt, request, signal: Signal::Status }
+            }
+        }
+    }
+
+    fn some_place(&mut self) -> Place {
+        let frames: Vec<_> = self.oracle.state.frames.keys().cloned().collect();
+        let names = ["p0", "p1", "p2", "p3", "q0", "q1", "done", "nowhere", "human_intervention"];
+        let phase = PhaseId::from(*self.rng.pick(&names).unwrap_or(&"p0"));
+        match self.rng.pick(&frames) {
+            Some(frame) => frame.place(&phase),
+            None => Place::new("p0"),
+        }
+    }
+
+    /// Decides and writes, performs nothing.
+    fn record(&mut self, input: &Input) -> Checked {
+        let since = self.at();
+        let command = "recorded".to_owned();
+        let who = Holder { pid: 7, host: "here".to_owned(), started: 1, command, since };
+        self.spare_opening();
+        let mut run = match Run::open(&self.ledger, who, self.cache.clone()) {
+            Ok(run) => run,
+            Err(error) => return self.cannot_open(&error),
+        };
+        self.disk.garbled = false;
+        let stepped = run.step(input).and_then(|(answer, line)| {
+            if line.is_some() { run.sync().map(|()| answer) } else { Ok(answer) }
+        });
+        let answer = match stepped {
+            Ok(answer) => answer,
+            Err(LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. })
+                if self.disk.failing =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(format!("a person cannot write: {error}")),
+        };
+        self.tell(|| format!("recorded {:?} -> {answer:?}", input.what));
+        self.oracle.catch_up(&self.ledger)?;
+        self.oracle.agree(run.state(), run.head())?;
+        self.keep(&run);
+        self.deliver(&Reply::Person, input, &answer, false)
+    }
+
+    /// Answers the oldest gate so that the run goes on.
+    pub(super) fn answer_rightly(&mut self) -> Checked {
+        let state = &self.oracle.state;
+        let Some(gate) = state.open_gates().next() else {
+            return Err(format!("waiting, and for nobody: {:#?}", state.frames));
+        };
+        let (id, place, kind) =
+            (gate.opened.gate, gate.opened.place.clone(), gate.opened.gate_kind);
+        let note = String::new();
+        let command = match kind {
+            GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
+                Command::Approve { gate: Some(id), note }
+            }
+            GateKind::Intervention => Command::Go { place: self.way_on(state, &place), note },
+        };
+        let before = self.oracle.head.seq;
+        self.ask(command)?;
+        ensure(self.oracle.head.seq > before, || format!("{id} cannot be answered"))
+    }
+
+    fn way_on(&self, state: &State, place: &Place) -> Place {
+        let frame = state.frames.get(&place.frame());
+        let workflow = frame.map_or("", |frame| frame.workflow.as_str());
+        place.frame().place(&self.shape.toward(workflow, &place.phase()))
+    }
+
+    /// Gives an answer to whoever waits for it: what it says must be on disk by now.
+    pub(super) fn deliver(
+        &mut self,
+        reply: &Reply,
+        input: &Input,
+        answer: &Answer,
+        overtaken: bool,
+    ) -> Checked {
+        let What::Command(command) = &input.what else { return Ok(()) };
+        match (reply, command) {
+            // An overtaken one may answer from what it knew, as long as it changes nothing.
+            _ if overtaken => Ok(()),
+            (Reply::Worker(id, request), Command::Signal { signal, .. }) => {
+                self.hear(*id, request, Some(signal), answer)
+            }
+            (Reply::Worker(id, request), _) => self.hear(*id, request, None, answer),
+            (Reply::Person | Reply::Nobody, _) => self.keeps_word(command, answer),
+        }
+    }
+
+    fn keeps_word(&self, command: &Command, answer: &Answer) -> Checked {
+        let state = &self.oracle.state;
+        if !matches!(answer, Answer::Accepted(_)) {
+            return Ok(());
+        }
+        let answered = |id: GateId| {
+            state
+                .gate(id)
+                .and_then(|gate| gate.answered.as_ref())
+                .map(|(answer, ..)| answer.clone())
+        };
+        let holds = match command {
+            Command::Start(_) => state.run.is_some(),
+            Command::Cancel { .. } => state.cancelled.is_some(),
+            Command::Approve { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Approved),
+            Command::Reject { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Rejected),
+            Command::Signal { .. } => false,
+            _ => true,
+        };
+        ensure(holds, || format!("{command:?} was answered {answer:?}, and the disk knows nothing"))
+    }
+}

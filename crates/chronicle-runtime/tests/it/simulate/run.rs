@@ -1,0 +1,230 @@
+//! One run in one simulated world, from its start through everything that goes wrong to its end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chronicle_core::ids::{AttemptId, SessionId};
+use chronicle_core::input::{Actor, AttemptReport, By, Command, Input, Report, What};
+use chronicle_core::state::{State, Status};
+use chronicle_core::time::Millis;
+use chronicle_runtime::ledger::{Head, Ledger as _, Memory};
+
+use super::agent::{Agent, Session};
+use super::oracle::{Checked, Oracle, ensure};
+use super::rng::Rng;
+use super::shapes::Shape;
+use super::supervisor::Supervisor;
+
+/// Most moves until the end once nothing goes wrong any more: a run that needs more never ends.
+const CALM_MOVES_MAX: u32 = 600;
+/// Fewest and most moves while everything may go wrong.
+const WILD_MOVES: (u64, u64) = (6, 60);
+
+/// What happened in a run, or in many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    pub(crate) runs: u64,
+    pub(crate) done: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) inputs: u64,
+    pub(crate) lines: u64,
+    pub(crate) attempts: u64,
+    pub(crate) gates: u64,
+    pub(crate) opens: u64,
+    pub(crate) kills: u64,
+    pub(crate) power_cuts: u64,
+    pub(crate) disk_faults: u64,
+    pub(crate) takeovers: u64,
+    pub(crate) damages: u64,
+}
+
+pub(super) struct Sim<'a> {
+    pub(super) rng: Rng,
+    pub(super) shape: &'a Shape,
+    pub(super) ledger: Memory,
+    pub(super) oracle: Oracle,
+    /// The last is the one that holds the lock, if any does; the others were overtaken and do not know it yet.
+    pub(super) supervisors: Vec<Supervisor>,
+    pub(super) agents: BTreeMap<AttemptId, Agent>,
+    pub(super) sessions: BTreeMap<SessionId, Session>,
+    /// What a supervisor kept beside the ledger to open it faster.
+    pub(super) cache: Option<(Head, State)>,
+    /// Once calm, nothing goes wrong, and whoever is asked answers rightly.
+    pub(super) calm: bool,
+    pub(super) disk: DiskMood,
+    pub(super) figures: Figures,
+    now: u64,
+    story: Option<Vec<String>>,
+}
+
+/// Which trouble with the ledger is to be expected.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct DiskMood {
+    /// Writes or syncs fail.
+    pub(super) failing: bool,
+    /// A failed sync makes the system take for written what is not.
+    pub(super) forgets: bool,
+    /// What stands after the synced lines need not be their beginning.
+    pub(super) garbled: bool,
+}
+
+/// How a run ended that broke a rule.
+pub(super) struct Broken {
+    pub(super) why: String,
+    pub(super) story: Vec<String>,
+}
+
+/// Plays one run.
+pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Result<Figures, Broken> {
+    let mut rng = Rng::new(seed);
+    let index = rng.index(shapes.len());
+    let mut sim = Sim {
+        rng,
+        shape: &shapes[index],
+        ledger: Memory::new().with_patience(Duration::ZERO),
+        oracle: Oracle::new(),
+        supervisors: Vec::new(),
+        agents: BTreeMap::new(),
+        sessions: BTreeMap::new(),
+        cache: None,
+        calm: false,
+        disk: DiskMood::default(),
+        figures: Figures::default(),
+        now: 1_794_709_850_000,
+        story: told.then(Vec::new),
+    };
+    sim.tell(|| format!("shape {index}:\n{}", shapes[index].text));
+    match sim.whole() {
+        Ok(()) => Ok(sim.figures),
+        Err(why) => Err(Broken { why, story: sim.story.unwrap_or_default() }),
+    }
+}
+
+impl Sim<'_> {
+    fn whole(&mut self) -> Checked {
+        let (least, most) = WILD_MOVES;
+        let wild = least + self.rng.below(most - least);
+        for _ in 0..wild {
+            if self.is_over() && self.rng.chance(70) {
+                break;
+            }
+            self.wild_move()?;
+        }
+        self.tell(|| "--- calm ---".to_owned());
+        self.calm_down();
+        let mut moves = 0;
+        while !self.is_over() {
+            moves += 1;
+            ensure(moves < CALM_MOVES_MAX, || {
+                let state = &self.oracle.state;
+                format!("no end in sight: {:?} {:#?}", state.status(), state.frames)
+            })?;
+            self.calm_move()?;
+        }
+        self.finish()
+    }
+
+    fn wild_move(&mut self) -> Checked {
+        match self.rng.below(100) {
+            0..=41 => self.some_agent_acts(),
+            42..=76 => self.some_supervisor_works(),
+            77..=83 => self.somebody_asks(),
+            84..=87 => {
+                self.some_timer_fires();
+                Ok(())
+            }
+            _ => self.something_goes_wrong(),
+        }
+    }
+
+    /// One useful thing.
+    fn calm_move(&mut self) -> Checked {
+        let Some(supervisor) = self.supervisors.last() else {
+            let waits = self.oracle.state.status() == Status::Waiting;
+            return if waits { self.answer_rightly() } else { self.launch() };
+        };
+        if !supervisor.inbox.is_empty() {
+            return self.work(self.supervisors.len() - 1);
+        }
+        let (epoch, status) = (supervisor.epoch, supervisor.run.state().status());
+        let ours = self.agents.iter().find(|(_, agent)| agent.owner == epoch);
+        match ours.map(|(id, _)| *id) {
+            Some(id) => self.act(id),
+            None => {
+                Err(format!("a supervisor drives a run that is {status:?}, and nothing goes on"))
+            }
+        }
+    }
+
+    fn calm_down(&mut self) {
+        self.calm = true;
+        self.disk_recovers();
+        while self.supervisors.len() > 1 {
+            self.supervisors.remove(0);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.oracle.state.is_over()
+    }
+
+    /// Opens it once more, then reads everything, as a stranger does.
+    fn finish(&mut self) -> Checked {
+        self.supervisors.clear();
+        self.launch()?;
+        if self.supervisors.is_empty() {
+            // It had to be repaired first.
+            self.launch()?;
+        }
+        self.supervisors.clear();
+        let mut state = State::default();
+        let lines = self.ledger.read_from(Head::EMPTY).map_err(|error| error.to_string())?;
+        for next in lines {
+            let (line, _) = next.map_err(|error| format!("at the end: {error}"))?;
+            state.apply(&line);
+        }
+        ensure(state == self.oracle.state, || "read again it is another run".to_owned())?;
+        ensure(state.live.is_empty(), || format!("over, and {:?} live", state.live))?;
+        let figures = &mut self.figures;
+        figures.runs = 1;
+        figures.done = u64::from(state.done);
+        figures.cancelled = 1 - figures.done;
+        figures.lines = self.oracle.lines;
+        figures.attempts = state.attempts.len() as u64;
+        figures.gates = state.gates.len() as u64;
+        Ok(())
+    }
+
+    /// For whoever replays this seed.
+    pub(super) fn tell(&mut self, words: impl FnOnce() -> String) {
+        if let Some(story) = &mut self.story {
+            story.push(words());
+        }
+    }
+
+    /// The time of the next input. Clocks jump; nothing may depend on it.
+    pub(super) fn at(&mut self) -> Millis {
+        self.now += 7;
+        if !self.calm && self.rng.chance(3) {
+            let jump = self.rng.below(1 << 40);
+            self.now =
+                if self.rng.chance(50) { self.now + jump } else { self.now.saturating_sub(jump) };
+        }
+        Millis(self.now)
+    }
+
+    pub(super) fn reported(&mut self, report: Report) -> Input {
+        let by = By { actor: Actor::Supervisor, request: None };
+        Input { at: self.at(), by, what: What::Report(report) }
+    }
+
+    pub(super) fn about(&mut self, attempt: AttemptId, what: AttemptReport) -> Input {
+        let active_ms = self.rng.below(400_000);
+        self.reported(Report::Attempt { attempt, active_ms, what })
+    }
+
+    pub(super) fn asked(&mut self, command: Command) -> Input {
+        let by = By { actor: Actor::Person("ann".to_owned()), request: None };
+        Input { at: self.at(), by, what: What::Command(command) }
+    }
+}

@@ -1,0 +1,154 @@
+//! Workflows of every shape, written as text and read as any file is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use chronicle_core::engine::allowed_targets;
+use chronicle_core::event::RunStarted;
+use chronicle_core::ids::{DONE, PhaseId, RunId};
+use chronicle_core::workflow::{Source, Workflow, load};
+
+use super::rng::Rng;
+
+/// How many there are. Reading one costs as much as a whole run, so they are read once.
+const SHAPES: u64 = 96;
+
+/// A workflow, and how its phases are left when all goes well.
+pub(super) struct Shape {
+    pub(super) text: String,
+    pub(super) start: RunStarted,
+    toward: BTreeMap<(String, PhaseId), PhaseId>,
+}
+
+impl Shape {
+    /// The shortest way to the end of the frame.
+    pub(super) fn toward(&self, workflow: &str, phase: &PhaseId) -> PhaseId {
+        let way = self.toward.get(&(workflow.to_owned(), phase.clone()));
+        way.cloned().unwrap_or_else(|| PhaseId::from(DONE))
+    }
+}
+
+/// All shapes.
+pub(super) fn all() -> Result<Vec<Shape>, String> {
+    (0..SHAPES).map(shape).collect()
+}
+
+fn shape(number: u64) -> Result<Shape, String> {
+    let mut rng = Rng::new(number);
+    let inner_count = 1 + rng.index(2);
+    let inner = workflow_text(&mut rng, "q", inner_count, false);
+    let count = 1 + rng.index(4);
+    let main = workflow_text(&mut rng, "p", count, true);
+    let source = |key: &str, text: &str| Source {
+        name: format!("{key}.yaml"),
+        key: key.to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = load(source("main", &main), &mut |key| Some(source(key, &inner)));
+    let text = format!("{main}=== inner\n{inner}");
+    if !loaded.is_usable() {
+        return Err(format!("shape {number} cannot be used: {:#?}\n{text}", loaded.problems));
+    }
+    let toward = loaded.workflows.iter().flat_map(ways).collect();
+    Ok(Shape { text, start: start(loaded.workflows), toward })
+}
+
+fn start(workflows: Vec<Workflow>) -> RunStarted {
+    RunStarted {
+        run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
+        task: "the task".to_owned(),
+        who: "ann".to_owned(),
+        project: "/project".to_owned(),
+        agent: "simulated".to_owned(),
+        model: None,
+        workflows,
+        source: "main.yaml".to_owned(),
+        unenforced: Vec::new(),
+        version: "test".to_owned(),
+    }
+}
+
+fn workflow_text(rng: &mut Rng, letter: &str, count: usize, is_outer: bool) -> String {
+    let is_list = rng.chance(40);
+    let mut text = format!("name: {letter}\nlimits: {}\nphases:\n", limits(rng));
+    for index in 0..count {
+        let name = format!("{letter}{index}");
+        let fields = fields(rng, letter, (index, count), is_outer, is_list).join(", ");
+        let _ = if is_list {
+            writeln!(text, "  - {{id: {name}, {fields}}}")
+        } else {
+            writeln!(text, "  {name}: {{{fields}}}")
+        };
+    }
+    text
+}
+
+fn limits(rng: &mut Rng) -> String {
+    let count = if rng.chance(50) { "edge" } else { "pair" };
+    let timeout = if rng.chance(50) { ", timeout: 5m" } else { "" };
+    format!(
+        "{{loop: {{count: {count}, max: {}}}, retries: {}, nudges: {}, losses: {}{timeout}}}",
+        1 + rng.below(3),
+        rng.below(3),
+        rng.below(3),
+        rng.below(5),
+    )
+}
+
+fn fields(
+    rng: &mut Rng,
+    letter: &str,
+    (index, count): (usize, usize),
+    is_outer: bool,
+    is_list: bool,
+) -> Vec<String> {
+    let mut fields = Vec::new();
+    let kind = rng.below(10);
+    match kind {
+        0..=2 => fields.push("run: command, commands: [a, b]".to_owned()),
+        3 | 4 if is_outer => fields.push("run: workflow, workflow: inner".to_owned()),
+        _ => {}
+    }
+    if kind < 3 && rng.chance(50) {
+        fields.push("once: true".to_owned());
+    }
+    let following = if index + 1 < count { format!("{letter}{}", index + 1) } else { DONE.into() };
+    // Only a worker can choose among several ways.
+    let is_worker = kind > 4 || (kind > 2 && !is_outer);
+    if !is_list || rng.chance(30) {
+        let back = (is_worker && rng.chance(30)).then(|| format!(", {letter}{}", rng.index(count)));
+        let person = (is_worker && rng.chance(10)).then_some(", human_intervention");
+        let (back, person) = (back.unwrap_or_default(), person.unwrap_or_default());
+        let back = if back == format!(", {following}") { String::new() } else { back };
+        fields.push(format!("next: [{following}{back}{person}]"));
+    }
+    let on: Vec<String> = ["crash", "fail", "rejected", "timeout", "stuck", "gaps"]
+        .into_iter()
+        .filter_map(|outcome| {
+            let to = format!("{letter}{}", rng.index(count));
+            rng.chance(18).then(|| format!("{outcome}: {to}"))
+        })
+        .collect();
+    if !on.is_empty() {
+        fields.push(format!("on: {{{}}}", on.join(", ")));
+    }
+    let approval = rng.pick(&["none", "none", "none", "before", "after", "both"]);
+    fields.push(format!("approval: {}", approval.unwrap_or(&"none")));
+    fields
+}
+
+/// For each phase the target that leads to `done` soonest.
+fn ways(workflow: &Workflow) -> Vec<((String, PhaseId), PhaseId)> {
+    let mut known: BTreeMap<PhaseId, PhaseId> = BTreeMap::new();
+    let done = PhaseId::from(DONE);
+    for _ in &workflow.phases {
+        let before = known.clone();
+        for phase in workflow.phases.iter().filter(|phase| !before.contains_key(&phase.id)) {
+            let ends = |target: &&PhaseId| **target == done || before.contains_key(*target);
+            if let Some(target) = allowed_targets(phase).iter().find(ends) {
+                known.insert(phase.id.clone(), target.clone());
+            }
+        }
+    }
+    known.into_iter().map(|(from, to)| ((workflow.key.clone(), from), to)).collect()
+}

@@ -1,0 +1,347 @@
+//! Supervisors: the real `Run` taken through the driver's order, and killed at every point of it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use chronicle_core::effect::Action;
+use chronicle_core::ids::{AttemptId, Cause};
+use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
+use chronicle_core::record::Line;
+use chronicle_core::state::Status;
+use chronicle_core::words;
+use chronicle_core::work::work;
+use chronicle_runtime::driver::Run;
+use chronicle_runtime::ledger::{Holder, LedgerError};
+
+use super::oracle::{Checked, ensure};
+use super::run::Sim;
+
+/// Most inputs that share a sync here.
+const BATCH: usize = 6;
+
+pub(super) struct Supervisor {
+    pub(super) run: Run,
+    pub(super) epoch: u64,
+    pub(super) inbox: VecDeque<Message>,
+    /// How many of them are taken together at the least: what a supervisor begins with.
+    first: usize,
+    /// Attempts that are run or observed here.
+    running: BTreeSet<AttemptId>,
+    /// Attempts that lived before.
+    unknown: BTreeSet<AttemptId>,
+    /// Timers that run, and whether each has fired.
+    pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
+    /// Whether another was given the lock.
+    pub(super) overtaken: bool,
+}
+
+/// An input, and who waits for the answer.
+pub(super) struct Message {
+    pub(super) input: Input,
+    pub(super) reply: Reply,
+}
+
+pub(super) enum Reply {
+    Nobody,
+    Worker(AttemptId, String),
+    Person,
+}
+
+impl Message {
+    pub(super) fn new(input: Input) -> Self {
+        Self { input, reply: Reply::Nobody }
+    }
+}
+
+/// Where a supervisor is killed while it takes a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kill {
+    Never,
+    AfterAppend,
+    BeforeAnswers,
+    AmongAnswers,
+    BeforePerforming,
+}
+
+impl Sim<'_> {
+    /// Starts a supervisor, as `run` and `resume` do.
+    pub(super) fn launch(&mut self) -> Checked {
+        let since = self.at();
+        let pid = u32::try_from(self.figures.opens).unwrap_or(0) + 100;
+        let command = "simulated".to_owned();
+        let who = Holder { pid, host: "here".to_owned(), started: 1, command, since };
+        let cached = if self.rng.chance(75) { self.cache.clone() } else { None };
+        self.figures.opens += 1;
+        self.spare_opening();
+        let run = match Run::open(&self.ledger, who.clone(), cached) {
+            Ok(run) => run,
+            Err(error) => return self.cannot_open(&error),
+        };
+        self.tell(|| format!("supervisor {pid} opens the ledger at line {}", run.head().seq));
+        self.disk.garbled = false;
+        self.oracle.catch_up(&self.ledger)?;
+        self.oracle.agree(run.state(), run.head())?;
+        let introduction = run.introduce(&who);
+        let epoch = self.epoch_of(&introduction)?;
+        let command = if run.state().run.is_none() {
+            Command::Start(Box::new(self.shape.start.clone()))
+        } else {
+            Command::Resume
+        };
+        let is_new = run.state().run.is_none();
+        let command = Message { input: self.asked(command), reply: Reply::Person };
+        let mut inbox: VecDeque<Message> = VecDeque::new();
+        for mut input in introduction {
+            input.at = self.at();
+            inbox.push_back(Message::new(input));
+        }
+        inbox.insert(if is_new { 0 } else { inbox.len() }, command);
+        self.supervisors.push(Supervisor {
+            unknown: run.state().live.clone(),
+            run,
+            epoch,
+            first: inbox.len(),
+            inbox,
+            running: BTreeSet::new(),
+            timers: BTreeMap::new(),
+            overtaken: false,
+        });
+        Ok(())
+    }
+
+    fn epoch_of(&self, introduction: &[Input]) -> Result<u64, String> {
+        use chronicle_core::input::What;
+        let epoch = introduction.iter().find_map(|input| match &input.what {
+            What::Report(Report::SupervisorStarted { epoch, .. }) => Some(*epoch),
+            _ => None,
+        });
+        let epoch = epoch.ok_or("a supervisor does not say who it is")?;
+        let last = self.oracle.state.supervisor.as_ref().map_or(0, |before| before.epoch);
+        ensure(epoch > last, || format!("epoch {epoch} after {last}"))?;
+        Ok(epoch)
+    }
+
+    pub(super) fn cannot_open(&mut self, error: &LedgerError) -> Checked {
+        self.tell(|| format!("the ledger does not open: {error}"));
+        match error {
+            LedgerError::Held { .. } if !self.supervisors.is_empty() => Ok(()),
+            LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. }
+                if self.disk.failing =>
+            {
+                Ok(())
+            }
+            LedgerError::Damaged { line, byte, .. } if self.disk.garbled => {
+                ensure(*line > self.oracle.head.seq, || format!("a synced line is lost: {error}"))?;
+                self.repair(*byte);
+                Ok(())
+            }
+            _ => Err(format!("the ledger does not open: {error}")),
+        }
+    }
+
+    /// What a person does with a ledger whose last lines, never acted upon, are not whole.
+    fn repair(&mut self, byte: u64) {
+        let mut bytes = self.ledger.bytes();
+        bytes.truncate(usize::try_from(byte).unwrap_or(usize::MAX));
+        self.ledger.replace(bytes);
+        self.disk.garbled = false;
+        self.figures.damages += 1;
+        self.tell(|| format!("a person cuts the ledger at byte {byte}"));
+    }
+
+    pub(super) fn some_supervisor_works(&mut self) -> Checked {
+        if self.supervisors.is_empty() {
+            // A run that waits for a person is seldom resumed without an answer.
+            let waits = self.oracle.state.status() == Status::Waiting && self.rng.chance(80);
+            return if waits { self.somebody_asks() } else { self.launch() };
+        }
+        let index = self.rng.index(self.supervisors.len());
+        self.work(index)
+    }
+
+    /// Takes what waits through the step and one sync, then answers and performs: the driver's order.
+    pub(super) fn work(&mut self, index: usize) -> Checked {
+        let mut supervisor = self.supervisors.remove(index);
+        let kill = self.kill_point();
+        let goes_on = self.take(&mut supervisor, kill)?;
+        if goes_on {
+            self.supervisors.insert(index, supervisor);
+        } else {
+            self.tell(|| format!("supervisor of epoch {} is gone", supervisor.epoch));
+        }
+        Ok(())
+    }
+
+    fn kill_point(&mut self) -> Kill {
+        if self.calm || !self.rng.chance(6) {
+            return Kill::Never;
+        }
+        self.figures.kills += 1;
+        match self.rng.below(4) {
+            0 => Kill::AfterAppend,
+            1 => Kill::BeforeAnswers,
+            2 => Kill::AmongAnswers,
+            _ => Kill::BeforePerforming,
+        }
+    }
+
+    /// False when the supervisor is no more.
+    fn take(&mut self, supervisor: &mut Supervisor, kill: Kill) -> Result<bool, String> {
+        let count = (self.rng.index(BATCH) + 1).max(std::mem::take(&mut supervisor.first));
+        let (mut answers, mut lines) = (Vec::new(), 0);
+        for _ in 0..count.min(supervisor.inbox.len()) {
+            let Some(Message { input, reply }) = supervisor.inbox.pop_front() else { break };
+            self.figures.inputs += 1;
+            let (answer, line) = match supervisor.run.step(&input) {
+                Ok(stepped) => stepped,
+                Err(error) => return self.broke(supervisor, &error),
+            };
+            self.tell_line(supervisor, &input, &answer, line.as_ref());
+            lines += usize::from(line.is_some());
+            ensure(line.is_none() || !supervisor.overtaken, || {
+                "an overtaken one wrote".to_owned()
+            })?;
+            answers.push((reply, input, answer));
+            if kill == Kill::AfterAppend && self.rng.chance(50) {
+                return Ok(false);
+            }
+        }
+        if lines > 0 {
+            if let Err(error) = supervisor.run.sync() {
+                return self.broke(supervisor, &error);
+            }
+            self.oracle.catch_up(&self.ledger)?;
+        }
+        if !supervisor.overtaken {
+            self.oracle.agree(supervisor.run.state(), supervisor.run.head())?;
+            if self.rng.chance(10) {
+                self.keep(&supervisor.run);
+            }
+        }
+        if kill == Kill::BeforeAnswers {
+            return Ok(false);
+        }
+        for (reply, input, answer) in answers {
+            self.deliver(&reply, &input, &answer, supervisor.overtaken)?;
+            if kill == Kill::AmongAnswers && self.rng.chance(50) {
+                return Ok(false);
+            }
+        }
+        let goes_on = kill != Kill::BeforePerforming && self.reconcile(supervisor)?;
+        if !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken {
+            self.keep(&supervisor.run);
+        }
+        Ok(goes_on)
+    }
+
+    /// Keeps the state beside the ledger: now and then, and whenever a run comes to rest.
+    pub(super) fn keep(&mut self, run: &Run) {
+        self.cache = Some((run.head(), run.state().clone()));
+    }
+
+    fn tell_line(&mut self, by: &Supervisor, input: &Input, answer: &Answer, line: Option<&Line>) {
+        self.tell(|| {
+            let mut told = format!("[{}] {:?} -> {answer:?}", by.epoch, input.what);
+            if told.starts_with(&format!("[{}] Command(Start", by.epoch)) {
+                told = format!("[{}] start", by.epoch);
+            }
+            for event in line.iter().flat_map(|line| &line.events) {
+                told.push_str("\n      ");
+                told.push_str(&words::sentence(event));
+            }
+            told
+        });
+    }
+
+    /// The ledger said no: that ends a supervisor. Only what was to be expected may happen.
+    fn broke(&mut self, supervisor: &Supervisor, error: &LedgerError) -> Result<bool, String> {
+        self.tell(|| format!("supervisor of epoch {} stops: {error}", supervisor.epoch));
+        let expected = match error {
+            LedgerError::Fenced { .. } => supervisor.overtaken,
+            LedgerError::Conflict { .. } => self.disk.garbled,
+            LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. } => {
+                self.disk.failing
+            }
+            _ => false,
+        };
+        ensure(expected, || format!("a supervisor stops: {error}"))?;
+        Ok(false)
+    }
+
+    /// Compares what is due with what runs, as the real world does. False when nothing works any more.
+    fn reconcile(&mut self, supervisor: &mut Supervisor) -> Result<bool, String> {
+        let state = supervisor.run.state();
+        supervisor.running.retain(|id| state.live.contains(id));
+        let due = state.due();
+        let timers = due.iter().filter_map(|effect| match effect.action {
+            Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
+            Action::RunAttempt(_) | Action::StopAttempt(_) => None,
+        });
+        let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
+        supervisor.timers = timers.map(fired).collect();
+        let mut at_once = false;
+        for effect in due {
+            match effect.action {
+                Action::RunAttempt(id) | Action::StopAttempt(id)
+                    if supervisor.unknown.remove(&id) =>
+                {
+                    self.observe(supervisor, id);
+                }
+                Action::RunAttempt(id) if supervisor.running.insert(id) => {
+                    let order = work(supervisor.run.state(), id);
+                    let order = order.ok_or_else(|| format!("{id} is due without an order"))?;
+                    self.start(supervisor, order)?;
+                }
+                Action::StopAttempt(id) if supervisor.running.contains(&id) => self.stop(id),
+                Action::StopAttempt(id) => {
+                    let seen = EndSeen { stopped: true, ..EndSeen::default() };
+                    let input = self.about(id, AttemptReport::Ended(seen));
+                    supervisor.inbox.push_front(Message::new(input));
+                    at_once = true;
+                }
+                Action::RunAttempt(_) | Action::RunTimer { .. } => {}
+            }
+        }
+        Ok(at_once || supervisor.run.state().status() == Status::Running)
+    }
+
+    /// Ends what is left of an attempt that lived before, and reports it lost.
+    fn observe(&mut self, supervisor: &mut Supervisor, id: AttemptId) {
+        supervisor.running.insert(id);
+        if let Some(swept) = self.agents.remove(&id) {
+            self.tell(|| format!("{id} is swept"));
+            let seen = EndSeen { signal: Some(9), ..EndSeen::default() };
+            let input = self.about(id, AttemptReport::Ended(seen));
+            self.report_to(swept.owner, Message::new(input));
+        }
+        let seen = EndSeen { lost: true, ..EndSeen::default() };
+        let input = self.about(id, AttemptReport::Ended(seen));
+        supervisor.inbox.push_back(Message::new(input));
+    }
+
+    /// Puts something into the inbox of a supervisor, if it lives.
+    pub(super) fn report_to(&mut self, epoch: u64, message: Message) {
+        if let Some(supervisor) = self.supervisors.iter_mut().find(|one| one.epoch == epoch) {
+            supervisor.inbox.push_back(message);
+        }
+    }
+
+    pub(super) fn some_timer_fires(&mut self) {
+        let index = self.rng.index(self.supervisors.len().max(1));
+        let Some(supervisor) = self.supervisors.get(index) else { return };
+        let waiting: Vec<_> =
+            supervisor.timers.iter().filter(|(_, fired)| !**fired).map(|(key, _)| *key).collect();
+        let (key, timer, attempt) = match self.rng.pick(&waiting) {
+            Some(key) => (Some(*key), key.2, key.1),
+            // Fired just when it was taken back.
+            None => (
+                None,
+                TimerKind::Grace,
+                AttemptId(1 + u32::try_from(self.rng.below(4)).unwrap_or(0)),
+            ),
+        };
+        let input = self.reported(Report::TimerFired { attempt, timer });
+        let supervisor = &mut self.supervisors[index];
+        supervisor.timers.extend(key.map(|key| (key, true)));
+        supervisor.inbox.push_back(Message::new(input));
+    }
+}

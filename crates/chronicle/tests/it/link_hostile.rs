@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::link_yard::{CHRONICLE, LinkYard, until};
+use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};
 
 const WORKFLOW: &str = "
 name: Main
@@ -87,7 +87,7 @@ fn nobody_is_taken_for_a_person_who_is_gone() {
         "work:\n  - shell:\n      command: |\n        : >here; read x <say; {say} >said 2>&1; : >gone\n  - wait_for: {{file: go}}\n  - transition: {{to: done, summary: x}}\n"
     );
     let yard = LinkYard::new(WORKFLOW, &script);
-    yard.hear(yard.command("mkfifo", "ann").arg("say")).good();
+    hear(yard.command("mkfifo", "ann").arg("say")).good();
     let mut supervisor = yard.supervisor();
     yard.until_touched("here");
     signal(supervisor.pid(), Signal::STOP);
@@ -245,7 +245,7 @@ fn a_folder_that_others_can_enter_is_not_used() {
     for spoil in spoilers {
         let yard = LinkYard::new(WORKFLOW, WAITS);
         spoil(&yard);
-        let mut supervisor = yard.start("supervisor", &yard.run_args(&[]));
+        let mut supervisor = yard.start("supervisor", &run_args(&[]));
         yard.until_touched("here");
         assert!(yard.socket().is_none(), "there is no link");
         assert_eq!(yard.chronicle("bob", &["pause", &yard.run()]).code, Some(5));

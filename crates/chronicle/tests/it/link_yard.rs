@@ -250,13 +250,13 @@ impl Wire {
 
     /// Says who it is.
     pub(crate) fn greeted(mut self, who: &str) -> Self {
-        assert_eq!(hear()["link"], 1);
+        assert_eq!(self.hear()["link"], 1);
         self.say(&format!(r#"{{"link":1,"who":"{who}"}}"#));
         self
     }
 
     pub(crate) fn ping(&mut self) -> Value {
         self.say(r#"{"id":7,"ask":"ping"}"#);
-        hear()
+        self.hear()
     }
 }

@@ -67,7 +67,9 @@ fn open_anything(bytes: &[u8]) {
     let memory = in_memory(bytes);
     let (lines, problem) = read(&memory);
     let mut state = State::default();
-    lines.iter().for_each(|line| state.apply(line));
+    for line in &lines {
+        state.apply(line);
+    }
     match claim(&memory) {
         Err(_) => {
             assert!(problem.is_some(), "read well, and not opened");

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longer than any answer takes; only a failing case waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A run that waits at its first gate, and whoever drives it.
 pub(crate) struct Supervisor {
@@ -134,7 +134,7 @@ fn first(folder: &RunFolder) -> RunStarted {
 }
 
 fn check_replies(said: &[u8], heard: &[u8]) {
-    let asked = said.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let asked = said.split(|byte| *byte == b'\n').count();
     let lines = heard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let replies: Vec<Value> =
         lines.map(|line| serde_json::from_slice(line).unwrap_or_default()).collect();

@@ -5,6 +5,8 @@ mod engine_inputs;
 #[path = "../../../../fuzz/bodies/workflow_text.rs"]
 mod workflow_text;
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -53,7 +55,7 @@ const PIECES: [&str; 22] = [
 ];
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(250))]
 
     #[test]
     fn any_inputs_add_up(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
@@ -107,6 +109,65 @@ fn the_corpus_of_workflows() {
             workflow_text::check(&text[..end]);
         }
     }
+}
+
+/// Inputs by chance must lead everywhere, else they prove nothing.
+#[test]
+fn any_kind_of_event_is_reached() {
+    let mut seen = BTreeSet::new();
+    let mut dice = 1_u64;
+    for _ in 0..100 {
+        let bytes: Vec<u8> = (0..600)
+            .map(|_| {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                dice.to_be_bytes()[0]
+            })
+            .collect();
+        for event in engine_inputs::check(&bytes).into_iter().flat_map(|line| line.events) {
+            let event = serde_json::to_value(&event).unwrap();
+            let end = event["data"]["end"]["is"].as_str().unwrap_or_default();
+            seen.insert(format!("{} {end}", event["kind"].as_str().unwrap()).trim().to_owned());
+        }
+    }
+    let kinds = [
+        "run_started",
+        "supervisor_started",
+        "tail_set_aside",
+        "run_paused",
+        "run_resumed",
+        "run_cancelled",
+        "run_done",
+        "frame_entered",
+        "phase_entered",
+        "edge_taken",
+        "frame_ended",
+        "attempt_started",
+        "session_opened",
+        "tool_called",
+        "tool_ended",
+        "file_changed",
+        "usage_reported",
+        "command_ended",
+        "signal_accepted",
+        "signal_refused",
+        "stop_asked",
+        "gate_opened",
+        "gate_answered",
+    ];
+    let ends = [
+        "left",
+        "commands_done",
+        "command_failed",
+        "crashed",
+        "stopped_by",
+        "stopped",
+        "lost",
+        "unclear",
+    ];
+    let ends = ends.map(|end| format!("attempt_ended {end}"));
+    let wanted = kinds.into_iter().map(str::to_owned).chain(ends);
+    let missing: Vec<String> = wanted.filter(|kind| !seen.contains(kind)).collect();
+    assert_eq!(missing, [""; 0], "seen: {seen:?}");
 }
 
 #[test]

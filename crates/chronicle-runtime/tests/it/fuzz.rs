@@ -63,7 +63,8 @@ proptest! {
         ),
         named in any::<bool>(),
     ) {
-        let fields: String = fields.iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
+        let fields: Vec<String> = fields.iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
+        let fields = fields.concat();
         let line = format!("{{\"type\":\"{kind}\"{fields}}}");
         let lines = if named { format!("{SESSION}\n{line}") } else { line };
         agent_line::check(lines.as_bytes());

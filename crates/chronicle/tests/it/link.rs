@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixListener;
 
-use crate::link_yard::{CHRONICLE, LinkYard};
+use crate::link_yard::{CHRONICLE, LinkYard, run_args};
 
 const WORKFLOW: &str = "
 name: Main
@@ -25,7 +25,7 @@ build:
 fn left_at_a_gate() -> LinkYard {
     let yard = LinkYard::new(WORKFLOW, SCRIPT);
     yard.touch("planned");
-    assert_eq!(yard.chronicle("ann", &yard.run_args(&[])).code, Some(4));
+    assert_eq!(yard.chronicle("ann", &run_args(&[])).code, Some(4));
     yard
 }
 

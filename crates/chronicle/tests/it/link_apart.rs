@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
-use crate::link_yard::{CHRONICLE, LinkYard, until};
+use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};
 
 const WORKFLOW: &str = "
 name: Main
@@ -26,7 +26,7 @@ fn supervisor_of(yard: &LinkYard) -> u32 {
         let events = line["events"].as_array().cloned().unwrap_or_default();
         events.iter().find_map(|event| event["data"]["pid"].as_u64())
     };
-    let pid = yard.ledger().lines().filter_map(pid).last().unwrap();
+    let pid = yard.ledger().lines().filter_map(pid).next_back().unwrap();
     u32::try_from(pid).unwrap()
 }
 
@@ -64,7 +64,7 @@ fn a_detached_run_outlives_its_parent_and_its_terminal() {
 #[test]
 fn a_detached_run_hears_pause_and_cancel() {
     let yard = LinkYard::new(WORKFLOW, SCRIPT);
-    let heard = yard.chronicle("ann", &yard.run_args(&["--detach"])).good();
+    let heard = yard.chronicle("ann", &run_args(&["--detach"])).good();
     assert!(heard.out.contains("goes on by itself"), "{heard:?}");
     yard.until_touched("here");
     yard.chronicle("bob", &["pause", &yard.run()]).good();
@@ -81,7 +81,7 @@ fn a_second_run_on_the_same_files_waits_for_the_first() {
     let mut first = yard.supervisor();
     yard.until_touched("here");
     let holder = yard.run();
-    let mut second = yard.start("second", &yard.run_args(&[]));
+    let mut second = yard.start("second", &run_args(&[]));
     let named = format!("Waiting: run {} works on these files", &holder[holder.len() - 8..]);
     until("the second says for whom it waits", || second.said().contains(&named));
     assert!(!second.is_over());
@@ -97,9 +97,9 @@ fn runs_are_found_from_any_folder() {
         "name: Main\nphases:\n  work: {approval: after, next: [more]}\n  more: {}\n",
         "work: [{complete: {summary: x}}]\nmore: [{complete: {summary: y}}]\n",
     );
-    assert_eq!(yard.chronicle("ann", &yard.run_args(&[])).code, Some(4));
+    assert_eq!(yard.chronicle("ann", &run_args(&[])).code, Some(4));
     let elsewhere = |args: &[&str]| {
-        yard.hear(yard.command(CHRONICLE, "ann").current_dir(yard.at("home")).args(args))
+        hear(yard.command(CHRONICLE, "ann").current_dir(yard.at("home")).args(args))
     };
     let runs = |args: &[&str]| -> Vec<String> {
         let rows: Value = serde_json::from_str(&elsewhere(args).good().out).unwrap();

@@ -88,6 +88,18 @@ impl Drop for Live {
     }
 }
 
+/// Runs a command to its end.
+pub(crate) fn hear(command: &mut Command) -> Heard {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Heard { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `run` on the script; with `--wait` or `--detach`, or nothing more.
+pub(crate) fn run_args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "main", "the task", "--agent", "scripted:script.yaml"], more].concat()
+}
+
 impl LinkYard {
     pub(crate) fn new(workflow: &str, script: &str) -> Self {
         let yard = Self { folder: tempfile::tempdir().unwrap() };
@@ -128,13 +140,7 @@ impl LinkYard {
 
     /// Runs to its end.
     pub(crate) fn chronicle(&self, who: &str, args: &[&str]) -> Heard {
-        self.hear(self.command(CHRONICLE, who).args(args))
-    }
-
-    pub(crate) fn hear(&self, command: &mut Command) -> Heard {
-        let output = command.output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Heard { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        hear(self.command(CHRONICLE, who).args(args))
     }
 
     /// Starts and does not wait.
@@ -148,14 +154,9 @@ impl LinkYard {
         Live { child: child.unwrap(), err }
     }
 
-    /// `run` on the script; with `--wait` or `--detach`, or nothing more.
-    pub(crate) fn run_args<'a>(&self, more: &[&'a str]) -> Vec<&'a str> {
-        [&["run", "main", "the task", "--agent", "scripted:script.yaml"], more].concat()
-    }
-
     /// Starts a supervisor that stays, and returns once it can be reached.
     pub(crate) fn supervisor(&self) -> Live {
-        let live = self.start("supervisor", &self.run_args(&["--wait"]));
+        let live = self.start("supervisor", &run_args(&["--wait"]));
         until("the supervisor listens", || self.socket().is_some_and(|it| it.exists()));
         live
     }

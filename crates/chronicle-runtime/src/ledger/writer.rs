@@ -177,6 +177,7 @@ impl Writer for DiskWriter {
 
     fn sync(&mut self) -> Result<(), LedgerError> {
         let is_synced = self.is_synced;
+        fail::at(Point::BeforeSync);
         // The checks come again: what another writer has overtaken must not be acted upon.
         self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() })?;
         fail::at(Point::AfterSync);

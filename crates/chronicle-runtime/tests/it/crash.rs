@@ -132,10 +132,11 @@ const KILLED: usize = usize::MAX;
 const POWER_LOST: [usize; 2] = [0, 40];
 
 /// The points that the driver, the ledger and the simulated world have.
-const POINTS: [Point; 11] = [
+const POINTS: [Point; 12] = [
     Point::BeforeAppend,
     Point::TornAppend,
     Point::AfterWrite,
+    Point::BeforeSync,
     Point::AfterSync,
     Point::BeforeAnswer,
     Point::BeforeStartAgent,

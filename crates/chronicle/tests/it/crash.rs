@@ -33,7 +33,7 @@ macro_rules! points {
 macro_rules! scenarios {
     ($($scenario:ident)*) => {$(
         points! { $scenario:
-            before_append torn_append after_write after_sync before_answer after_set_aside
+            before_append torn_append after_write before_sync after_sync before_answer after_set_aside
             before_start_agent after_start_agent before_start_command after_start_command
             before_stop after_stop before_timer after_timer before_observe after_observe
             before_first_report keeper_after_lock keeper_after_start keeper_before_report

@@ -4,6 +4,7 @@
 //! it runs the tests and reports what it finds. Start reading at [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod crash_matrix;
 mod test;
 mod tidy;
 
@@ -15,16 +16,30 @@ use std::process::ExitCode;
 struct Chore {
     name: &'static str,
     about: &'static str,
+    /// What may follow the name.
+    options: &'static [&'static str],
     /// Says whether all is well.
-    run: fn(&Path) -> bool,
+    run: fn(&Path, &[String]) -> bool,
 }
 
 const CHORES: &[Chore] = &[
-    Chore { name: "test", about: "run every test that this machine can run", run: test::run },
+    Chore {
+        name: "test",
+        about: "run every test that this machine can run",
+        options: &[],
+        run: |root, _| test::run(root),
+    },
     Chore {
         name: "tidy",
         about: "check sizes, names, imports, docs and leftovers",
-        run: tidy::run,
+        options: &[],
+        run: |root, _| tidy::run(root),
+    },
+    Chore {
+        name: "crash-matrix",
+        about: "kill Chronicle at every point that it has, and print what came of it",
+        options: &[crash_matrix::EVERY_HIT],
+        run: crash_matrix::run,
     },
 ];
 
@@ -34,16 +49,17 @@ fn main() -> ExitCode {
         println!("{}", list());
         return ExitCode::SUCCESS;
     };
-    if let Some(extra) = arguments.next() {
-        return refuse(&format!("`{name}` takes no arguments, but got `{extra}`"));
-    }
     let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
         return refuse(&format!("no chore is called `{name}`"));
     };
+    let options: Vec<String> = arguments.collect();
+    if let Some(extra) = options.iter().find(|it| !chore.options.contains(&it.as_str())) {
+        return refuse(&format!("`{name}` does not take `{extra}`"));
+    }
     let Some(root) = root() else {
         return refuse("this is not inside the repository");
     };
-    if (chore.run)(&root) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if (chore.run)(&root, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn refuse(why: &str) -> ExitCode {
@@ -56,6 +72,11 @@ fn list() -> String {
     for chore in CHORES {
         text.push_str("\n  ");
         text.push_str(chore.name);
+        for option in chore.options {
+            text.push_str(" [");
+            text.push_str(option);
+            text.push(']');
+        }
         text.push_str("  ");
         text.push_str(chore.about);
     }

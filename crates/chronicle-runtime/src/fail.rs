@@ -49,6 +49,8 @@ points! {
     TornAppend = "torn-append",
     /// A line is written, not synced.
     AfterWrite = "after-write",
+    /// Lines are about to be synced.
+    BeforeSync = "before-sync",
     /// Lines are synced; nobody knows.
     AfterSync = "after-sync",
     /// A decision counts; whoever asked is not answered.

@@ -70,7 +70,8 @@ struct LastWords {
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
-    let mut adapter = agents::find(&work.intent.agent, &project).map_err(cannot_start)?;
+    let mut adapter = agents::find(&work.intent.agent, &project)
+        .map_err(|error| cannot_start(error.to_string()))?;
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
@@ -334,8 +335,8 @@ impl Shared {
 }
 
 /// Nothing runs, and trying again would not help.
-pub(super) fn cannot_start(why: impl ToString) -> EndSeen {
-    let error = Some((CrashClass::CannotStart, why.to_string()));
+pub(super) fn cannot_start(why: String) -> EndSeen {
+    let error = Some((CrashClass::CannotStart, why));
     EndSeen { error, ..EndSeen::default() }
 }
 
@@ -344,7 +345,7 @@ fn not_kept(error: &SpawnError) -> EndSeen {
     if error.is_death() {
         return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
     }
-    cannot_start(error)
+    cannot_start(error.to_string())
 }
 
 /// What could not be ended may still work on the files.

@@ -186,6 +186,7 @@ impl Writer for DiskWriter {
 
     fn sync(&mut self) -> Result<(), LedgerError> {
         let is_synced = self.synced == self.head.bytes;
+        fail::at(Point::BeforeSync);
         // The checks come again: what another writer has overtaken must not be acted upon.
         let written = self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() });
         match written {

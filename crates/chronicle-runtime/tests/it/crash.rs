@@ -7,24 +7,23 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use chronicle_core::event::{Event, RunStarted};
-use chronicle_core::ids::{Place, RunId, SessionId};
+use chronicle_core::ids::{Place, RunId};
 use chronicle_core::input::Command;
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
-use chronicle_core::usage::Scope;
 use chronicle_core::workflow::{Source, Workflow, load};
 use chronicle_runtime::clock;
 use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
 use chronicle_runtime::fail::{self, Cut, Fate, Point};
 use chronicle_runtime::ledger::{Head, Holder, Ledger, Memory};
 
+use crate::crash_end::{Whole, told};
 use crate::crash_world::{Agents, Memorize, Nobody, Simulated};
 
 const THREE: &str = "{name: T, phases: {plan: {next: [build]}, build: {next: [verify]}, verify: {next: [build, done]}}}";
@@ -133,10 +132,11 @@ const KILLED: usize = usize::MAX;
 const POWER_LOST: [usize; 2] = [0, 40];
 
 /// The points that the driver, the ledger and the simulated world have.
-const POINTS: [Point; 11] = [
+const POINTS: [Point; 12] = [
     Point::BeforeAppend,
     Point::TornAppend,
     Point::AfterWrite,
+    Point::BeforeSync,
     Point::AfterSync,
     Point::BeforeAnswer,
     Point::BeforeStartAgent,
@@ -282,7 +282,9 @@ impl Trial {
         let lines = self.ledger.read_from(Head::EMPTY).unwrap();
         let lines: Vec<Line> = lines.map(|line| line.unwrap().0).collect();
         let mut state = State::default();
-        lines.iter().for_each(|line| state.apply(line));
+        for line in &lines {
+            state.apply(line);
+        }
         (state, lines)
     }
 
@@ -369,83 +371,6 @@ impl Trial {
             Memorize::WhenAnswered => assert_eq!(end.counted, whole.counted, "{}", told()),
         }
     }
-}
-
-/// What a run must come to, however often it died.
-struct Whole {
-    status: Status,
-    path: Vec<String>,
-    works: Vec<String>,
-    counted: u64,
-}
-
-impl Whole {
-    fn of(state: &State, lines: &[Line]) -> Self {
-        Self {
-            status: state.status(),
-            path: path(state),
-            works: works(state, lines),
-            counted: counted(state, lines),
-        }
-    }
-}
-
-/// Where it went, and what was said of it; not by which attempt.
-fn path(state: &State) -> Vec<String> {
-    let visits = state.visits.iter().map(|visit| {
-        let left =
-            visit.left.as_ref().map(|left| (&left.to, &left.outcome, without_id(&left.summary)));
-        format!("{} {left:?}", visit.place)
-    });
-    visits.collect()
-}
-
-fn without_id(summary: &str) -> &str {
-    summary.split_once(' ').map_or(summary, |(first, rest)| {
-        if first.starts_with('a') && first[1..].parse::<u32>().is_ok() { rest } else { summary }
-    })
-}
-
-/// Work that was completed: leaving signals and commands, each with its place and try.
-fn works(state: &State, lines: &[Line]) -> Vec<String> {
-    let mut works: Vec<String> = lines
-        .iter()
-        .flat_map(|line| &line.events)
-        .filter_map(|event| {
-            let (id, what) = match event {
-                Event::SignalAccepted { attempt, .. } => (attempt, "left".to_owned()),
-                Event::CommandEnded { attempt, index, code, .. } => {
-                    (attempt, format!("command {index} {code:?}"))
-                }
-                _ => return None,
-            };
-            let intent = &state.attempt(*id).unwrap().intent;
-            Some(format!("{} {} {what}", intent.place, intent.try_number))
-        })
-        .collect();
-    works.sort_unstable();
-    works
-}
-
-/// What the ledger says was used, each message of each session once.
-fn counted(state: &State, lines: &[Line]) -> u64 {
-    let mut messages: BTreeMap<(SessionId, String), u64> = BTreeMap::new();
-    for event in lines.iter().flat_map(|line| &line.events) {
-        if let Event::UsageReported { attempt, scope: Scope::Message(id), usage, .. } = event {
-            let session = state.attempt(*attempt).unwrap().intent.session.clone();
-            messages.insert((session, id.clone()), usage.tokens());
-        }
-    }
-    messages.values().sum()
-}
-
-fn told(lines: &[Line]) -> String {
-    lines.iter().fold(String::new(), |mut text, line| {
-        for event in &line.events {
-            let _ = writeln!(text, "{} {}", line.seq, chronicle_core::words::sentence(event));
-        }
-        text
-    })
 }
 
 fn workflows(text: &str) -> Vec<Workflow> {

@@ -281,6 +281,19 @@ impl World for Simulated<'_> {
     }
 }
 
+impl Drop for Simulated<'_> {
+    /// An answer that was sent has reached the agent, whether or not it came to act on it.
+    fn drop(&mut self) {
+        for (id, working) in &self.working {
+            if let Some((request, answer)) = &working.asked
+                && let Ok(Answer::Accepted(_)) = answer.try_recv()
+            {
+                self.agents.told.insert((*id, request.clone()));
+            }
+        }
+    }
+}
+
 /// Nobody watches; but a run that works on nothing has failed.
 pub(crate) struct Nobody;
 

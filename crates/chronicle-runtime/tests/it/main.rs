@@ -2,6 +2,7 @@
 
 mod agents;
 mod crash;
+mod crash_end;
 mod crash_world;
 mod discover;
 mod driver;

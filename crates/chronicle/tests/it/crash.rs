@@ -33,7 +33,7 @@ macro_rules! points {
 macro_rules! scenarios {
     ($($scenario:ident)*) => {$(
         points! { $scenario:
-            before_append torn_append after_write after_sync before_answer after_set_aside
+            before_append torn_append after_write before_sync after_sync before_answer after_set_aside
             before_start_agent after_start_agent before_start_command after_start_command
             before_stop after_stop before_timer after_timer before_observe after_observe
             before_first_report keeper_after_lock keeper_after_start keeper_before_report
@@ -53,8 +53,8 @@ fn every_death(scenario: &'static str, point: &str) {
     let point = point.replace('_', "-");
     let began = Instant::now();
     let (stay, prelude) = way_to(&point);
-    let unharmed = unharmed(scenario, stay, prelude);
-    let count = unharmed.counts.get(&point).copied().unwrap_or(0);
+    let count = unharmed(scenario, stay, prelude).counts.get(&point).copied().unwrap_or(0);
+    let unharmed = unharmed(scenario, Stay::Leave, None);
     assert!(count > 0, "`{scenario}` never comes to `{point}`");
     let mut died = 0;
     let mut failures = Vec::new();
@@ -120,7 +120,7 @@ fn die_near(
     Err("nothing died".to_owned())
 }
 
-/// A run that nobody harmed, or only on the way to the point.
+/// A run that nobody harmed, or only on the way to a point: then its hits are counted from there on.
 struct Unharmed {
     ended: Ended,
     counts: BTreeMap<String, usize>,

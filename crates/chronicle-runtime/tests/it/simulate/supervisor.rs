@@ -150,6 +150,9 @@ impl Sim<'_> {
 
     pub(super) fn some_supervisor_works(&mut self) -> Checked {
         if self.supervisors.is_empty() {
+            if self.disk.failing && self.rng.chance(60) {
+                self.disk_recovers();
+            }
             // A run that waits for a person is seldom resumed without an answer.
             let waits = self.oracle.state.status() == Status::Waiting && self.rng.chance(80);
             return if waits { self.somebody_asks() } else { self.launch() };

@@ -17,7 +17,7 @@ pub(super) struct Agent {
     pub(super) owner: u64,
     place: Place,
     try_number: u32,
-    session: SessionId,
+    pub(super) session: SessionId,
     targets: Vec<PhaseId>,
     toward: PhaseId,
     /// Commands that are yet to be run, the next one last; none for a worker.
@@ -354,11 +354,12 @@ impl Sim<'_> {
             let leave = known.and_then(|attempt| attempt.leave.as_ref());
             ensure(leave.is_some(), || format!("{id} hears {answer:?}, the disk has no signal"))?;
             let fits = |target: &PhaseId| leave.is_some_and(|(leave, _)| leave.target == *target);
-            let repeated = self
+            // A request that is used again gets its first answer; of one who is gone nobody knows what it asked first.
+            let is_first = self
                 .agents
                 .get(&id)
-                .is_some_and(|agent| agent.heard.iter().any(|(before, _)| before == request));
-            ensure(repeated || target.as_ref().is_none_or(fits), || {
+                .is_some_and(|agent| agent.heard.iter().all(|(before, _)| before != request));
+            ensure(!is_first || target.as_ref().is_none_or(fits), || {
                 format!("{id} asked for {target:?} and got {leave:?}")
             })?;
         }

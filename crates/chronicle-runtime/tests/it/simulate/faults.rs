@@ -1,6 +1,7 @@
 //! Everything that goes wrong with machines, disks and processes.
 
 use chronicle_core::engine;
+use chronicle_core::ids::SessionId;
 use chronicle_core::input::Command;
 use chronicle_runtime::driver::Run;
 use chronicle_runtime::ledger::{self, Head, Holder, Ledger as _, LedgerError};
@@ -160,7 +161,11 @@ impl Sim<'_> {
         Ok(())
     }
 
+    /// A conversation that nobody is in is gone.
     fn forget_session(&mut self) {
-        self.sessions.pop_first();
+        let is_used = |id: &SessionId| self.agents.values().any(|agent| agent.session == *id);
+        if let Some(id) = self.sessions.keys().find(|id| !is_used(id)).cloned() {
+            self.sessions.remove(&id);
+        }
     }
 }

@@ -40,8 +40,8 @@ impl Sim<'_> {
             0..=14 => Command::Pause { reason: note },
             15..=29 => Command::Resume,
             30..=32 => Command::Cancel { reason: note },
-            33..=57 => Command::Approve { gate, note },
-            58..=72 => Command::Reject { gate, note },
+            33..=61 => Command::Approve { gate, note },
+            62..=72 => Command::Reject { gate, note },
             73..=86 => {
                 let place = self.rng.chance(30).then(|| self.some_place());
                 Command::Retry { place, note }

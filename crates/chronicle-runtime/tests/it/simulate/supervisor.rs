@@ -69,7 +69,7 @@ impl Sim<'_> {
         let pid = u32::try_from(self.figures.opens).unwrap_or(0) + 100;
         let command = "simulated".to_owned();
         let who = Holder { pid, host: "here".to_owned(), started: 1, command, since };
-        let cached = if self.rng.chance(75) { self.cache.clone() } else { None };
+        let cached = if self.rng.chance(85) { self.cache.clone() } else { None };
         self.figures.opens += 1;
         self.spare_opening();
         let run = match Run::open(&self.ledger, who.clone(), cached) {
@@ -150,6 +150,9 @@ impl Sim<'_> {
 
     pub(super) fn some_supervisor_works(&mut self) -> Checked {
         if self.supervisors.is_empty() {
+            if self.disk.failing && self.rng.chance(60) {
+                self.disk_recovers();
+            }
             // A run that waits for a person is seldom resumed without an answer.
             let waits = self.oracle.state.status() == Status::Waiting && self.rng.chance(80);
             return if waits { self.somebody_asks() } else { self.launch() };

@@ -85,6 +85,8 @@ pub struct SessionUsage {
     closed: Usage,
     /// Messages of the turn in hand.
     messages: BTreeMap<String, Usage>,
+    /// Their sum, kept so that a report costs the same after hundreds of them.
+    turn: Usage,
     /// What was spent before the agent's totals began again.
     baseline: Usage,
     /// The agent's last total.
@@ -102,9 +104,8 @@ impl SessionUsage {
         match scope {
             Scope::Message(id) => self.add_message(id, usage),
             Scope::Turn => {
-                let turn = self.turn().max(usage);
-                self.messages.clear();
-                self.closed = self.closed.plus(&turn);
+                self.turn = self.turn.max(usage);
+                self.close_turn();
             }
             Scope::Session => {
                 if usage.tokens() < self.total.tokens() {
@@ -112,26 +113,29 @@ impl SessionUsage {
                 }
                 self.total = *usage;
                 // The total covers what was counted so far; only what comes later adds to it.
-                self.closed = self.sum().minus(&self.turn());
+                self.closed = self.sum().minus(&self.turn);
             }
         }
     }
 
     fn add_message(&mut self, id: &str, usage: &Usage) {
         if self.messages.len() >= TURN_MESSAGES_MAX && !self.messages.contains_key(id) {
-            self.closed = self.closed.plus(&self.turn());
-            self.messages.clear();
+            self.close_turn();
         }
         let message = self.messages.entry(id.to_owned()).or_default();
-        *message = message.max(usage);
+        let larger = message.max(usage);
+        self.turn = self.turn.plus(&larger.minus(message));
+        *message = larger;
     }
 
-    fn turn(&self) -> Usage {
-        self.messages.values().fold(Usage::default(), |sum, message| sum.plus(message))
+    fn close_turn(&mut self) {
+        self.closed = self.closed.plus(&self.turn);
+        self.turn = Usage::default();
+        self.messages.clear();
     }
 
     fn counted(&self) -> Usage {
-        self.closed.plus(&self.turn())
+        self.closed.plus(&self.turn)
     }
 }
 

@@ -109,8 +109,7 @@ impl State {
             frame.counters = Counters::default();
             frame.session = None;
         });
-        let visit = Visit { place: place.clone(), entered_at: at, left: None };
-        self.visits.push(Arc::new(visit));
+        self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
     }
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
@@ -129,8 +128,10 @@ impl State {
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        if let Some(visit) = self.visits.iter_mut().rev().find(|visit| visit.place == place) {
-            Arc::make_mut(visit).left = Some(departure);
+        let last = self.visits.iter().rev().position(|visit| visit.place == place);
+        let index = last.map(|from_end| self.visits.len() - 1 - from_end);
+        if let Some(visit) = index.and_then(|index| self.visits.get_mut(index)) {
+            visit.left = Some(departure);
         }
     }
 
@@ -167,7 +168,7 @@ impl State {
             failed_command: None,
             ended: None,
         };
-        self.attempts.push(Arc::new(attempt));
+        self.attempts.push(attempt);
         self.live.insert(intent.attempt);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
@@ -191,7 +192,7 @@ impl State {
         let Some(session) = self.attempt(id).map(|attempt| attempt.intent.session.clone()) else {
             return;
         };
-        let counted = self.sessions.entry(session).or_default();
+        let counted = Arc::make_mut(&mut self.sessions).entry(session).or_default();
         let before = counted.sum();
         counted.add(scope, usage);
         let more = counted.sum().minus(&before);
@@ -240,7 +241,7 @@ impl State {
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
-        self.gates.push(Arc::new(Gate { opened: opened.clone(), at, answered: None }));
+        self.gates.push(Gate { opened: opened.clone(), at, answered: None });
         self.change_frame(&opened.place.frame(), |frame| {
             let held = std::mem::replace(&mut frame.stage, Stage::Bound);
             frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
@@ -250,7 +251,7 @@ impl State {
     fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
         let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
         let Some(gate) = self.gates.get_mut(index) else { return };
-        Arc::make_mut(gate).answered = Some((answer.clone(), who.to_owned(), at));
+        gate.answered = Some((answer.clone(), who.to_owned(), at));
         let frame = gate.opened.place.frame();
         self.change_frame(&frame, |frame| {
             let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
@@ -267,7 +268,7 @@ impl State {
     fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
         let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
         if let Some(attempt) = self.attempts.get_mut(index) {
-            with(Arc::make_mut(attempt));
+            with(attempt);
         }
     }
 

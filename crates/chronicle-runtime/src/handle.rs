@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use chronicle_core::input::{Answer, Command, Input};
 use chronicle_core::record::Line;
@@ -132,7 +133,7 @@ pub fn drive(
         inbox.clone(),
         run.state(),
     );
-    let mut watch = Watcher { projections: Projections::new(folder.clone()), updates };
+    let mut watch = Watcher::new(folder.clone(), updates);
     let introduction = run.introduce(&holder);
     let input = asked(&asker.who, command);
     // The first line of a ledger freezes the run, so nothing may stand before it.
@@ -297,23 +298,48 @@ fn orphans(state: &State) -> Vec<u32> {
     found.map(|process| process.pid).collect()
 }
 
+/// How often a view is made while nothing but details happen: its cost grows with the run, and an agent's tool calls come
+/// faster than anybody looks.
+const VIEW_EVERY: Duration = Duration::from_millis(100);
+
 /// Tells a watcher, and keeps the projections up to date.
 struct Watcher {
     projections: Projections,
     updates: Sender<Update>,
+    /// When the last view was made, and of which line.
+    viewed: Option<(Instant, u64)>,
+}
+
+impl Watcher {
+    fn new(folder: RunFolder, updates: Sender<Update>) -> Self {
+        Self { projections: Projections::new(folder), updates, viewed: None }
+    }
+
+    fn view(&mut self, state: &State) {
+        if self.viewed.is_some_and(|(_, seq)| seq == state.seq) {
+            return;
+        }
+        self.viewed = Some((Instant::now(), state.seq));
+        if let Some(view) = view::run(state, true) {
+            let _ = self.updates.send(Update::Now(Box::new(view)));
+        }
+    }
 }
 
 impl Watch for Watcher {
     fn shown(&mut self, state: &State, head: Head, lines: &[Line]) {
-        let entries = lines.iter().flat_map(view::timeline).collect();
+        let entries: Vec<TimelineEntry> = lines.iter().flat_map(view::timeline).collect();
+        let is_due = self.viewed.is_none_or(|(at, _)| at.elapsed() >= VIEW_EVERY)
+            || entries.iter().any(|entry| !entry.detail);
         let _ = self.updates.send(Update::Happened(entries));
-        if let Some(view) = view::run(state, true) {
-            let _ = self.updates.send(Update::Now(Box::new(view)));
+        if is_due {
+            self.view(state);
         }
         self.projections.catch_up(state, head);
     }
 
     fn quiet(&mut self, state: &State, head: Head) {
+        self.view(state);
         self.projections.write(state, head);
     }
 }

@@ -1,9 +1,10 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
 //! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
-//! it runs the tests and reports what it finds. Start reading at [`CHORES`].
+//! it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod bench;
 mod test;
 mod tidy;
 
@@ -15,16 +16,29 @@ use std::process::ExitCode;
 struct Chore {
     name: &'static str,
     about: &'static str,
-    /// Says whether all is well.
-    run: fn(&Path) -> bool,
+    /// Gets the words after the name, and says whether all is well.
+    run: fn(&Path, &[String]) -> bool,
+    takes_words: bool,
 }
 
 const CHORES: &[Chore] = &[
-    Chore { name: "test", about: "run every test that this machine can run", run: test::run },
+    Chore {
+        name: "test",
+        about: "run every test that this machine can run",
+        run: |root, _| test::run(root),
+        takes_words: false,
+    },
     Chore {
         name: "tidy",
         about: "check sizes, names, imports, docs and leftovers",
-        run: tidy::run,
+        run: |root, _| tidy::run(root),
+        takes_words: false,
+    },
+    Chore {
+        name: "bench",
+        about: "measure what Chronicle costs over the bare minimum [--peers] [PART…]",
+        run: bench::run,
+        takes_words: true,
     },
 ];
 
@@ -34,16 +48,17 @@ fn main() -> ExitCode {
         println!("{}", list());
         return ExitCode::SUCCESS;
     };
-    if let Some(extra) = arguments.next() {
-        return refuse(&format!("`{name}` takes no arguments, but got `{extra}`"));
-    }
     let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
         return refuse(&format!("no chore is called `{name}`"));
     };
+    let words: Vec<String> = arguments.collect();
+    if let Some(extra) = words.first().filter(|_| !chore.takes_words) {
+        return refuse(&format!("`{name}` takes no arguments, but got `{extra}`"));
+    }
     let Some(root) = root() else {
         return refuse("this is not inside the repository");
     };
-    if (chore.run)(&root) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if (chore.run)(&root, &words) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn refuse(why: &str) -> ExitCode {

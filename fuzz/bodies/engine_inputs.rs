@@ -148,10 +148,10 @@ fn check_state(state: &State) {
 fn check_past(before: &State, now: &State) {
     assert!(now.usage.tokens() >= before.usage.tokens(), "usage fell");
     assert!(now.usage.usd_micros >= before.usage.usd_micros, "the price fell");
-    for (old, new) in before.gates.iter().zip(&now.gates) {
+    for (old, new) in before.gates.iter().zip(now.gates.iter()) {
         assert!(old.answered.is_none() || old == new, "a gate was answered twice");
     }
-    for (old, new) in before.attempts.iter().zip(&now.attempts) {
+    for (old, new) in before.attempts.iter().zip(now.attempts.iter()) {
         assert!(old.ended.is_none() || old == new, "an attempt that ended changed");
         assert!(new.active_ms >= old.active_ms && new.usage.tokens() >= old.usage.tokens());
     }

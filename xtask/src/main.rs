@@ -1,9 +1,10 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
 //! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
-//! it runs the tests and reports what it finds. Start reading at [`CHORES`].
+//! it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod bench;
 mod crash_matrix;
 mod test;
 mod tidy;
@@ -40,6 +41,12 @@ const CHORES: &[Chore] = &[
         about: "kill Chronicle at every point that it has, and print what came of it",
         options: &[crash_matrix::EVERY_HIT],
         run: crash_matrix::run,
+    },
+    Chore {
+        name: "bench",
+        about: "measure what Chronicle costs over the bare minimum",
+        options: &bench::OPTIONS,
+        run: bench::run,
     },
 ];
 

@@ -13,7 +13,7 @@ pub const DECISION_EVENTS_MAX: usize = 400;
 /// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.
 pub const ANSWERS_MAX: usize = 64;
 /// Most messages of one turn whose usage is kept apart.
-pub const TURN_MESSAGES_MAX: usize = 512;
+pub const TURN_MESSAGES_MAX: usize = 64;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.

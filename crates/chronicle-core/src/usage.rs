@@ -85,8 +85,8 @@ pub struct SessionUsage {
     closed: Usage,
     /// Messages of the turn in hand.
     messages: BTreeMap<String, Usage>,
-    /// Older messages of that turn, no longer told apart.
-    folded: Usage,
+    /// Their sum, kept so that a report costs the same after hundreds of them.
+    turn: Usage,
     /// What was spent before the agent's totals began again.
     baseline: Usage,
     /// The agent's last total.
@@ -104,10 +104,8 @@ impl SessionUsage {
         match scope {
             Scope::Message(id) => self.add_message(id, usage),
             Scope::Turn => {
-                let turn = self.turn().max(usage);
-                self.messages.clear();
-                self.folded = Usage::default();
-                self.closed = self.closed.plus(&turn);
+                self.turn = self.turn.max(usage);
+                self.close_turn();
             }
             Scope::Session => {
                 if usage.tokens() < self.total.tokens() {
@@ -115,31 +113,30 @@ impl SessionUsage {
                 }
                 self.total = *usage;
                 // The total covers what was counted so far; only what comes later adds to it.
-                self.closed = self.sum().minus(&self.turn());
+                self.closed = self.sum().minus(&self.turn);
             }
         }
     }
 
     fn add_message(&mut self, id: &str, usage: &Usage) {
         if self.messages.len() >= TURN_MESSAGES_MAX && !self.messages.contains_key(id) {
-            self.fold();
+            // They stay in the turn's sum; only which of them spent what is forgotten.
+            self.messages.clear();
         }
         let message = self.messages.entry(id.to_owned()).or_default();
-        *message = message.max(usage);
+        let larger = message.max(usage);
+        self.turn = self.turn.plus(&larger.minus(message));
+        *message = larger;
     }
 
-    /// Forgets which message spent what, once none of them can be reported again.
-    pub fn fold(&mut self) {
-        self.folded = self.turn();
+    fn close_turn(&mut self) {
+        self.closed = self.closed.plus(&self.turn);
+        self.turn = Usage::default();
         self.messages.clear();
     }
 
-    fn turn(&self) -> Usage {
-        self.messages.values().fold(self.folded, |sum, message| sum.plus(message))
-    }
-
     fn counted(&self) -> Usage {
-        self.closed.plus(&self.turn())
+        self.closed.plus(&self.turn)
     }
 }
 

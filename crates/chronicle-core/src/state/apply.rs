@@ -109,8 +109,7 @@ impl State {
             frame.counters = Counters::default();
             frame.session = None;
         });
-        let visit = Visit { place: place.clone(), entered_at: at, left: None };
-        self.visits.push(Arc::new(visit));
+        self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
     }
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
@@ -132,8 +131,10 @@ impl State {
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        if let Some(visit) = self.visits.iter_mut().rev().find(|visit| visit.place == place) {
-            Arc::make_mut(visit).left = Some(departure);
+        let last = self.visits.iter().rev().position(|visit| visit.place == place);
+        let index = last.map(|from_end| self.visits.len() - 1 - from_end);
+        if let Some(visit) = index.and_then(|index| self.visits.get_mut(index)) {
+            visit.left = Some(departure);
         }
     }
 
@@ -170,7 +171,7 @@ impl State {
             failed_command: None,
             ended: None,
         };
-        self.attempts.push(Arc::new(attempt));
+        self.attempts.push(attempt);
         self.live.insert(intent.attempt);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
@@ -194,7 +195,7 @@ impl State {
         let Some(session) = self.attempt(id).map(|attempt| attempt.intent.session.clone()) else {
             return;
         };
-        let counted = Arc::make_mut(self.sessions.entry(session).or_default());
+        let counted = Arc::make_mut(&mut self.sessions).entry(session).or_default();
         let before = counted.sum();
         counted.add(scope, usage);
         let more = counted.sum().minus(&before);
@@ -236,7 +237,6 @@ impl State {
             frame.stage = after(ended, leave.map(|(leave, _)| leave));
         });
         self.live.remove(&ended.attempt);
-        self.close_messages(ended);
         self.change(ended.attempt, |attempt| {
             attempt.active_ms = attempt.active_ms.max(ended.active_ms);
             attempt.ended = Some((ended.end.clone(), at));
@@ -245,22 +245,8 @@ impl State {
         });
     }
 
-    /// A session that ended before our eyes reports no message again; one that was lost may.
-    fn close_messages(&mut self, ended: &AttemptEnded) {
-        let session = self.attempt(ended.attempt).map(|attempt| attempt.intent.session.clone());
-        let counted = session.and_then(|session| self.sessions.get_mut(&session));
-        if let Some(counted) = counted.filter(|_| !matches!(ended.end, End::Lost | End::Stopped)) {
-            Arc::make_mut(counted).fold();
-        }
-    }
-
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
-        self.gates.push(Arc::new(Gate {
-            opened: opened.clone(),
-            at,
-            answered: None,
-            note: String::new(),
-        }));
+        self.gates.push(Gate { opened: opened.clone(), at, answered: None, note: String::new() });
         self.change_frame(&opened.place.frame(), |frame| {
             let held = std::mem::replace(&mut frame.stage, Stage::Bound);
             frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
@@ -270,7 +256,6 @@ impl State {
     fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
         let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
         let Some(gate) = self.gates.get_mut(index) else { return };
-        let gate = Arc::make_mut(gate);
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let frame = gate.opened.place.frame();
@@ -289,7 +274,7 @@ impl State {
     fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
         let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
         if let Some(attempt) = self.attempts.get_mut(index) {
-            with(Arc::make_mut(attempt));
+            with(attempt);
         }
     }
 

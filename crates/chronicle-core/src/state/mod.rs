@@ -1,12 +1,13 @@
 //! What is known about a run: the fold of its events.
 //!
 //! `apply` is the only mutator and is total: whether an event is legal was checked when it was decided. What a run needs is
-//! derived from here (`due.rs`), never remembered. Ended things are behind an `Arc`, so that the engine's scratch copy is
-//! cheap however long the run.
+//! derived from here (`due.rs`), never remembered. What grows with the run is shared between copies (`list.rs`), so that the
+//! engine's scratch copy is cheap however long the run.
 
 mod apply;
 mod due;
 mod frame;
+mod list;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use frame::{Counters, Frame, Stage};
+pub use list::List;
 
 use crate::event::{
     AttemptStarted, End, GateAnswer, GateOpened, Leave, RunStarted, StopCause, SupervisorStarted,
@@ -38,15 +40,15 @@ pub struct State {
     /// Frames that have not ended, by path: a tree.
     pub frames: BTreeMap<FramePath, Frame>,
     /// Every attempt, `a1` first.
-    pub attempts: Vec<Arc<Attempt>>,
+    pub attempts: List<Attempt>,
     /// Attempts that have not ended.
     pub live: BTreeSet<AttemptId>,
     /// Every gate, `g1` first.
-    pub gates: Vec<Arc<Gate>>,
+    pub gates: List<Gate>,
     /// Every visit of a phase, in order: the path of the run.
-    pub visits: Vec<Arc<Visit>>,
-    /// What each session spent.
-    pub sessions: BTreeMap<SessionId, Arc<SessionUsage>>,
+    pub visits: List<Visit>,
+    /// What each session spent. No decision depends on a change of it, so the engine's copy shares it.
+    pub sessions: Arc<BTreeMap<SessionId, SessionUsage>>,
     /// What all of them spent.
     pub usage: Usage,
     /// Who drives it, or drove it last.

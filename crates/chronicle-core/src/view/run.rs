@@ -264,7 +264,7 @@ fn phases(state: &State) -> Vec<PhaseRow> {
         .map(|main| main.phases.iter().map(|phase| root.place(&phase.id)).collect())
         .unwrap_or_default();
     places.retain(|place| place.as_str() != crate::ids::DONE);
-    for visit in &state.visits {
+    for visit in state.visits.iter() {
         if !places.contains(&visit.place) {
             places.push(visit.place.clone());
         }

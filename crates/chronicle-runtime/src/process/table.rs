@@ -60,6 +60,9 @@ mod system {
 
     /// Most of an environment that is searched; the kernel allows no more than this.
     const ENVIRON_MAX: u64 = 8 * 1024 * 1024;
+    /// Room for most environments and for every line of the table. Such files do not say their size, and reading them in
+    /// small pieces took most of the time of a short run.
+    const USUAL_BYTES: usize = 8 * 1024;
 
     /// Every living process.
     pub(in super::super) fn all() -> Vec<Row> {
@@ -78,7 +81,8 @@ mod system {
 
     /// A leader that ended while its threads run on lives.
     fn read_row(pid: u32) -> Option<Row> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = whole(pid, "stat")?;
+        let stat = String::from_utf8_lossy(&stat);
         // The name stands in parentheses and may itself hold any character.
         let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
         let threads: u32 = fields.get(17)?.parse().ok()?;
@@ -88,13 +92,16 @@ mod system {
         (!is_over).then_some(Row { process: Process { pid, started }, parent })
     }
 
+    fn whole(pid: u32, name: &str) -> Option<Vec<u8>> {
+        let file = File::open(format!("/proc/{pid}/{name}")).ok()?;
+        let mut bytes = Vec::with_capacity(USUAL_BYTES);
+        file.take(ENVIRON_MAX).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
     /// Whether the environment that a process was started with carries the cookie.
     pub(in super::super) fn has_cookie(process: Process, cookie: &str) -> bool {
-        let mut environ = Vec::new();
-        let Ok(file) = File::open(format!("/proc/{}/environ", process.pid)) else { return false };
-        if file.take(ENVIRON_MAX).read_to_end(&mut environ).is_err() {
-            return false;
-        }
+        let Some(environ) = whole(process.pid, "environ") else { return false };
         environ.split(|byte| *byte == 0).any(|variable| {
             variable
                 .strip_prefix(COOKIE_VARIABLE.as_bytes())

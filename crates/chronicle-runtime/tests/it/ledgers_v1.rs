@@ -103,16 +103,16 @@ fn hash(lines: &[Line]) -> String {
 /// Status, path, attempts, gates and what was spent.
 fn facts(state: &State) -> String {
     let mut text = format!("{:?} {} {:?}\n", state.status(), state.seq, state.usage);
-    for visit in &state.visits {
+    for visit in state.visits.iter() {
         writeln!(text, "{} {:?}", visit.place, visit.left).unwrap();
     }
-    for attempt in &state.attempts {
+    for attempt in state.attempts.iter() {
         let (intent, ended) = (&attempt.intent, &attempt.ended);
         let (id, place, number) = (intent.attempt, &intent.place, intent.try_number);
         let why = &intent.why;
         writeln!(text, "{id} {place} {number} {why:?} {ended:?} {:?}", attempt.usage).unwrap();
     }
-    for gate in &state.gates {
+    for gate in state.gates.iter() {
         writeln!(text, "{} {:?}", gate.opened.gate, gate.answered).unwrap();
     }
     text

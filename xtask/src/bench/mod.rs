@@ -1,0 +1,65 @@
+//! Builds the release programs and the measurements, and runs the latter. What is measured, and how, is in
+//! `crates/chronicle-runtime/benches/figures/`; what it means is in `docs/benchmarks.md`.
+
+mod peers;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What is built before anything is measured: the product, and the smallest program with a command line.
+const BUILDS: [&[&str]; 2] = [
+    &["build", "--release", "-p", "chronicle", "--bin", "chronicle"],
+    &["build", "--release", "-p", "xtask", "--example", "hello"],
+];
+const FIGURES: [&str; 6] = ["bench", "--quiet", "-p", "chronicle-runtime", "--bench", "figures"];
+/// Also measures other systems, where they can be installed.
+const PEERS: &str = "--peers";
+/// The part of the measurements that does so.
+const PEERS_PART: &str = "peers";
+
+/// What may follow the name: the other systems too, or only some parts.
+pub(crate) const OPTIONS: [&str; 8] =
+    [PEERS, "step", "many", "whole", "history", "open", "start", "agent"];
+
+/// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since
+/// machines differ.
+pub(crate) fn run(root: &Path, words: &[String]) -> bool {
+    let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != PEERS).collect();
+    if !BUILDS.iter().all(|words| cargo(root, words)) {
+        return false;
+    }
+    println!(
+        "Both sides of each ratio take turns in one run; other work on the machine makes them noisy."
+    );
+    let mut all_well = figures(root, &parts, None);
+    if words.iter().any(|word| word == PEERS) {
+        match peers::python(root) {
+            Ok(python) => all_well &= figures(root, &[PEERS_PART], Some(&python)),
+            Err(why) => println!("SKIPPED: other systems were not measured: {why}"),
+        }
+    }
+    all_well
+}
+
+fn figures(root: &Path, parts: &[&str], python: Option<&Path>) -> bool {
+    let mut words = FIGURES.to_vec();
+    if !parts.is_empty() {
+        words.push("--");
+        words.extend(parts);
+    }
+    let mut command = command(root, &words);
+    if let Some(python) = python {
+        command.env(peers::PYTHON, python);
+    }
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn cargo(root: &Path, words: &[&str]) -> bool {
+    command(root, words).status().is_ok_and(|status| status.success())
+}
+
+fn command(root: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(words).current_dir(root).stdin(Stdio::null());
+    command
+}

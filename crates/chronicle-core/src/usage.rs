@@ -112,8 +112,8 @@ impl SessionUsage {
                     self.baseline = self.sum();
                 }
                 self.total = *usage;
-                // The total covers what was counted so far; only what comes later adds to it.
-                self.closed = self.sum().minus(&self.turn);
+                // The total covers what was counted so far, the turn in hand included; only what comes later adds to it.
+                self.turn = self.sum().minus(&self.closed);
             }
         }
     }
@@ -180,6 +180,12 @@ mod tests {
     #[test]
     fn a_falling_total_starts_a_new_baseline() {
         assert_eq!(sum(&[(Scope::Session, 100), (Scope::Session, 0), (Scope::Session, 30)]), 130);
+    }
+
+    #[test]
+    fn a_turn_after_a_total_that_covered_it_counts_once() {
+        assert_eq!(sum(&[(Scope::Session, 60), (Scope::Turn, 60)]), 60);
+        assert_eq!(sum(&[(Scope::Turn, 50), (Scope::Session, 60), (Scope::Turn, 20)]), 70);
     }
 
     #[test]

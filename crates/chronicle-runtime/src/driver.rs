@@ -1,8 +1,8 @@
 //! The step and the loop: decide → append → sync → apply → answer, show, perform. In this order, and nowhere else.
 //!
 //! `Run::step` is synchronous and knows no agents; tests, simulation and every mode use the same one. `drive` drains the
-//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. Opening a ledger finds
-//! attempts that nothing here runs: the world observes them and reports them lost. That is all there is to recovery.
+//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. Opening a ledger finds attempts
+//! that nothing here runs: the world observes them and reports them lost. That is all there is to recovery.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -77,17 +77,21 @@ impl Run {
 
     /// What a supervisor says first: who it is, and what it found torn.
     pub fn introduce(&self, who: &Holder) -> Vec<Input> {
-        let torn = self
-            .writer
-            .torn()
-            .map(|torn| Report::TailSetAside { bytes: torn.bytes, file: torn.file.clone() });
         let started = Report::SupervisorStarted {
             pid: who.pid,
             host: who.host.clone(),
             epoch: self.writer.epoch(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        torn.into_iter().chain([started]).map(reported).collect()
+        self.torn().into_iter().chain([reported(started)]).collect()
+    }
+
+    /// What was found torn and set aside.
+    pub fn torn(&self) -> Option<Input> {
+        self.writer
+            .torn()
+            .cloned()
+            .map(|ledger::Torn { bytes, file }| reported(Report::TailSetAside { bytes, file }))
     }
 }
 

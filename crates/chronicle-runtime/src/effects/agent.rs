@@ -4,14 +4,14 @@
 //! its standard error, one watches for silence, and one waits for its keeper and then reports the end, after all that the
 //! agent said. Nothing here decides anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chronicle_core::event::CrashClass;
+use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen};
 use chronicle_core::work::Work;
@@ -28,6 +28,8 @@ use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Rin
 const OUTBOX_MAX: usize = 64;
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// Most calls whose verdict is remembered until they end.
+const VERDICTS_MAX: usize = 1_024;
 /// How much of the end of its standard error is kept for the report of a crash.
 const STDERR_LINES: usize = 20;
 const STDERR_BYTES: usize = 4_000;
@@ -148,7 +150,14 @@ fn tend(
     thread("write", move || write(stdin, &opening, &to_agent))?;
     let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
     thread("read", move || {
-        Reading { shared: &it, adapter, outbox: Some(outbox), puzzled: 0 }.all(stdout, &stopper);
+        Reading {
+            shared: &it,
+            adapter,
+            outbox: Some(outbox),
+            puzzled: 0,
+            verdicts: VecDeque::new(),
+        }
+        .all(stdout, &stopper);
         let _ = said.send(());
     })?;
     let it = Arc::clone(shared);
@@ -198,21 +207,24 @@ struct Reading<'a> {
     /// None once the turn has ended: the agent's standard input is closed then.
     outbox: Option<SyncSender<String>>,
     puzzled: u32,
+    /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
+    verdicts: VecDeque<(String, bool)>,
 }
 
 impl Reading<'_> {
     fn all(mut self, stdout: ChildStdout, control: &Control) {
+        let mut is_stopped = false;
         for line in Lines::new(stdout).map_while(Result::ok) {
             self.line(line);
             if self.puzzled >= NOT_UNDERSTOOD_MAX {
                 self.puzzled = 0;
-                let text = format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing");
-                self.shared.last_words().error = Some((CrashClass::Protocol, text));
+                self.breach(format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing"));
             }
             let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
-            if broke {
-                // It waits for an answer that it will not get, or is no agent at all.
+            if broke && !is_stopped {
+                // It waits for an answer that it will not get, goes its own way, or is no agent at all.
                 control.stop(super::STOP_GRACE);
+                is_stopped = true;
             }
         }
     }
@@ -247,17 +259,16 @@ impl Reading<'_> {
             }
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall { call, tool, input } => {
-                self.note(&tool);
-                tell(AttemptReport::ToolCalled { call, tool, input: input.shown() });
+                if !self.judge(call, tool.clone(), input.shown()).1 {
+                    self.breach(format!("it ran `{tool}`, which is denied"));
+                }
             }
             Seen::Permission { call, tool, input } => {
-                self.note(&tool);
-                let (id, input) = (call.clone(), input.shown());
-                let asked = AttemptReport::ToolCalled { call, tool, input };
-                let answer = self.shared.reporter.ask(asked);
+                let id = call.clone();
+                let (answer, _) = self.judge(call, tool, input.shown());
                 self.answer(&id, answer);
             }
-            Seen::ToolEnd { call, ok } => tell(AttemptReport::ToolEnded { call, ok }),
+            Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
             Seen::FileChange { path, change } => {
                 self.note(&path);
                 tell(AttemptReport::FileChanged { path, change });
@@ -281,6 +292,32 @@ impl Reading<'_> {
         }
     }
 
+    /// Has a call judged, and remembers whether it may run.
+    fn judge(&mut self, call: String, tool: String, input: String) -> (Option<Answer>, bool) {
+        self.note(&tool);
+        if self.verdicts.len() >= VERDICTS_MAX {
+            self.verdicts.pop_front();
+        }
+        let id = call.clone();
+        let answer = self.shared.reporter.ask(AttemptReport::ToolCalled { call, tool, input });
+        let may_run = !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_))));
+        self.verdicts.push_back((id, may_run));
+        (answer, may_run)
+    }
+
+    /// A result needs a verdict; a call that was denied has none but its failure.
+    fn tool_ended(&mut self, call: String, ok: bool) {
+        let verdict = self.verdicts.iter().rev().find(|(id, _)| *id == call).map(|(_, may)| *may);
+        if verdict.is_none() || (verdict == Some(false) && ok) {
+            self.breach(format!("the call `{call}` ran without leave"));
+        }
+        self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
+    }
+
+    fn breach(&self, text: String) {
+        self.shared.last_words().error = Some((CrashClass::Protocol, text));
+    }
+
     fn note(&self, text: &str) {
         self.shared.context.activities.last(self.shared.attempt, text);
     }
@@ -296,7 +333,8 @@ impl Reading<'_> {
 
     fn finished(&mut self) {
         let mut last = self.shared.last_words();
-        (last.finished, last.error) = (true, None);
+        last.finished = true;
+        last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
         drop(last);
         self.outbox = None;
         self.shared.watchdog.finished();

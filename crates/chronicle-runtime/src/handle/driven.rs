@@ -12,7 +12,6 @@ use chronicle_core::state::State;
 use chronicle_core::view;
 use chronicle_core::words;
 
-use super::reading::cached;
 use super::{Asker, HandleError, Update};
 use crate::clock;
 use crate::driver::{self, Finish, INBOX_MAX, Message, Rest, Run, Watch, asked};
@@ -102,7 +101,8 @@ pub fn drive(
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
-    let run = Run::open(&folder.ledger(), holder.clone(), cached(folder))?;
+    // Without the cache: whoever writes checks every line first.
+    let run = Run::open(&folder.ledger(), holder.clone(), None)?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
     let world = Processes::new(

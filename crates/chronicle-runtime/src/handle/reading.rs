@@ -45,7 +45,7 @@ fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError>
     Ok((state, None))
 }
 
-pub(super) fn cached(folder: &RunFolder) -> Option<(Head, State)> {
+fn cached(folder: &RunFolder) -> Option<(Head, State)> {
     ledger::load(&folder.path)
 }
 

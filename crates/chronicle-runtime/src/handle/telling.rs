@@ -2,7 +2,6 @@
 
 use chronicle_core::input::{Answer, Command};
 
-use super::reading::cached;
 use super::{Asker, HandleError};
 use crate::clock;
 use crate::driver::{Run, asked};
@@ -59,7 +58,10 @@ fn ask(
 /// Writes a person's command into a run that nobody drives: decided and recorded, nothing performed.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
-    let mut run = Run::open(&folder.ledger(), holder, cached(folder))?;
+    let mut run = Run::open(&folder.ledger(), holder, None)?;
+    if let Some(torn) = run.torn() {
+        run.step(&torn)?;
+    }
     let (answer, line) = run.step(&asked(&asker.who, command))?;
     if line.is_some() {
         run.sync()?;

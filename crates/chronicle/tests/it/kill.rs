@@ -325,6 +325,18 @@ fn a_run_that_is_driven_hears_what_is_said_elsewhere() {
 }
 
 #[test]
+fn a_run_that_is_driven_is_paused_from_elsewhere() {
+    let (session, supervisor) = in_the_middle();
+    session.chronicle(&["pause", &session.short()]).exits(0);
+    supervisor.wait().exits(130);
+    assert_eq!(session.json(&["status"])["standing"], "paused");
+    session.assert_whole();
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0);
+    assert_same_end(&session);
+}
+
+#[test]
 fn only_one_of_many_supervisors_gets_a_run() {
     let (session, supervisor) = in_the_middle();
     supervisor.kill();

@@ -1,6 +1,7 @@
 //! The binary, driven as its users drive it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod answers;
 mod bad_input;
 mod bad_ledger;
 mod cmd_all;
@@ -16,6 +17,7 @@ mod link;
 mod link_apart;
 mod link_hostile;
 mod link_yard;
+mod misbehaving;
 mod process;
 mod process_death;
 mod process_lines;

@@ -72,7 +72,7 @@ fn a_worker_gives_no_persons_commands() {
 
 /// A worker's process may say its piece, leave the connection to another and be gone before anybody looks who it was.
 #[test]
-#[expect(clippy::zombie_processes, reason = "the heir outlives us on purpose; its keeper reaps it")]
+#[expect(clippy::zombie_processes, reason = "the heir is left behind on purpose")]
 fn nobody_is_taken_for_a_person_who_is_gone() {
     if let Some(socket) = std::env::var_os(SOCKET) {
         let mut stream = UnixStream::connect(socket).unwrap();

@@ -25,12 +25,13 @@ const RUNS_IN_CI: u64 = 1_000;
 const STORY_LINES: usize = 150;
 
 /// Plays that many seeds from the first on, until one fails. Of a single one, the story is told.
+#[expect(clippy::print_stderr, reason = "who replays a seed wants to read what happens")]
 fn simulate(first: u64, runs: u64) -> Result<Figures, String> {
     let shapes = shapes::all()?;
     let mut sum = Figures::default();
     for seed in first..first.saturating_add(runs) {
         let played = caught(seed, &shapes, runs == 1);
-        eprint!("{}", played.story.iter().map(|told| format!("{told}\n")).collect::<String>());
+        played.story.iter().for_each(|told| eprintln!("{told}"));
         match played.figures {
             Ok(figures) => sum.add(&figures),
             Err(why) => return Err(explain(seed, &shapes, &why)),

@@ -29,7 +29,7 @@ pub(super) struct Agent {
     /// The call it waits for.
     waiting: Option<(String, Signal)>,
     requests: u32,
-    heard: Vec<(String, Answer)>,
+    heard: Vec<(String, Option<Signal>, Answer)>,
 }
 
 /// What an agent remembers of a conversation.
@@ -358,7 +358,7 @@ impl Sim<'_> {
             let is_first = self
                 .agents
                 .get(&id)
-                .is_some_and(|agent| agent.heard.iter().all(|(before, _)| before != request));
+                .is_some_and(|agent| agent.heard.iter().all(|(before, ..)| before != request));
             ensure(!is_first || target.as_ref().is_none_or(fits), || {
                 format!("{id} asked for {target:?} and got {leave:?}")
             })?;
@@ -371,11 +371,15 @@ impl Sim<'_> {
                 || format!("{id} pretended and was answered {answer:?}"),
             );
         }
-        let before = agent.heard.iter().find(|(heard, _)| heard == request);
-        ensure(!lives || before.is_none_or(|(_, before)| before == answer), || {
+        // The same call: one that says something else under an id used before gets any answer that changes nothing.
+        let is_same = |(heard, said, _): &&(String, Option<Signal>, Answer)| {
+            heard == request && said.as_ref() == signal
+        };
+        let before = agent.heard.iter().find(is_same).map(|(.., answer)| answer);
+        ensure(!lives || before.is_none_or(|before| before == answer), || {
             format!("{id} asked {request} twice: {before:?}, then {answer:?}")
         })?;
-        agent.heard.push((request.to_owned(), answer.clone()));
+        agent.heard.push((request.to_owned(), signal.cloned(), answer.clone()));
         if agent.waiting.as_ref().is_some_and(|(waiting, _)| waiting == request) {
             agent.left |= matches!(answer, Answer::Accepted(_));
             agent.waiting = None;

@@ -68,14 +68,14 @@ pub(super) struct DiskMood {
     pub(super) garbled: bool,
 }
 
-/// How a run ended that broke a rule.
-pub(super) struct Broken {
-    pub(super) why: String,
+/// How a run ended, and what happened in it if that was to be told.
+pub(super) struct Played {
+    pub(super) figures: Result<Figures, String>,
     pub(super) story: Vec<String>,
 }
 
 /// Plays one run.
-pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Result<Figures, Broken> {
+pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
     let mut rng = Rng::new(seed);
     let index = rng.index(shapes.len());
     let mut sim = Sim {
@@ -94,10 +94,8 @@ pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Result<Figures, B
         story: told.then(Vec::new),
     };
     sim.tell(|| format!("shape {index}:\n{}", shapes[index].text));
-    match sim.whole() {
-        Ok(()) => Ok(sim.figures),
-        Err(why) => Err(Broken { why, story: sim.story.unwrap_or_default() }),
-    }
+    let whole = sim.whole();
+    Played { figures: whole.map(|()| sim.figures), story: sim.story.unwrap_or_default() }
 }
 
 impl Sim<'_> {

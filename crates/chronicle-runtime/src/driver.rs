@@ -88,10 +88,7 @@ impl Run {
 
     /// What was found torn and set aside.
     pub fn torn(&self) -> Option<Input> {
-        self.writer
-            .torn()
-            .cloned()
-            .map(|ledger::Torn { bytes, file }| reported(Report::TailSetAside { bytes, file }))
+        self.writer.torn().map(crate::inbox::set_aside)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::mpsc::SyncSender;
 use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
 
 use crate::clock;
+use crate::ledger::Torn;
 
 /// Most inputs that wait; whoever sends more waits too.
 pub const INBOX_MAX: usize = 1_024;
@@ -13,6 +14,11 @@ pub const INBOX_MAX: usize = 1_024;
 pub fn reported(report: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
     Input { at: clock::now(), by, what: What::Report(report) }
+}
+
+/// That a torn last line was set aside.
+pub(crate) fn set_aside(torn: &Torn) -> Input {
+    reported(Report::TailSetAside { bytes: torn.bytes, file: torn.file.clone() })
 }
 
 /// What a person asks for.

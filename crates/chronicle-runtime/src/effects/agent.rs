@@ -215,7 +215,7 @@ impl Reading<'_> {
     fn all(mut self, stdout: ChildStdout, control: &Control) {
         let mut is_stopped = false;
         for line in Lines::new(stdout).map_while(Result::ok) {
-            self.line(line);
+            self.line(line, is_stopped);
             if self.puzzled >= NOT_UNDERSTOOD_MAX {
                 self.puzzled = 0;
                 self.breach(format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing"));
@@ -229,7 +229,8 @@ impl Reading<'_> {
         }
     }
 
-    fn line(&mut self, line: ReadLine) {
+    /// Takes in one line; from an agent that broke its word it is kept, and not heard.
+    fn line(&mut self, line: ReadLine, is_stopped: bool) {
         let text = match line {
             ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
             ReadLine::TooLong { start, bytes } => {
@@ -240,6 +241,9 @@ impl Reading<'_> {
         let text = context.redactor.redact(&text);
         context.activities.line(*attempt, text.len());
         transcript.add(From::Agent, &text);
+        if is_stopped {
+            return;
+        }
         for seen in self.adapter.read(&text) {
             self.seen(seen);
         }

@@ -12,6 +12,7 @@ mod crash;
 mod crash_check;
 mod crash_site;
 mod kill;
+mod kill_random;
 mod kill_signals;
 mod link;
 mod link_apart;

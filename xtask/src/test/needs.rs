@@ -13,6 +13,7 @@ pub(super) struct Need {
 
 const NEEDS: &[Need] = &[
     Need { program: "git", about: "trees, worktrees and merges" },
+    Need { program: "python3", about: "the agent in the protocol's page" },
     Need { program: "sh", about: "command phases" },
     Need { program: "tmux", about: "screens on a real terminal" },
 ];

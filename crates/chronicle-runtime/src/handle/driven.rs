@@ -120,6 +120,7 @@ pub fn drive(
         updates,
         publisher: link.as_ref().map(Server::publisher),
         viewed: None,
+        is_behind: false,
     };
     let (reply, answer) = sync_channel(1);
     let input = Message::Input(Box::new(asked(&asker.who, command)), Some(reply));
@@ -179,11 +180,13 @@ struct Watcher {
     updates: SyncSender<Update>,
     publisher: Option<Publisher>,
     viewed: Option<Instant>,
+    /// Whether something was not shown yet since it came too soon after the last view.
+    is_behind: bool,
 }
 
 impl Watcher {
     fn show(&mut self, state: &State) {
-        self.viewed = Some(Instant::now());
+        (self.viewed, self.is_behind) = (Some(Instant::now()), false);
         let Some(view) = view::run(state, true) else { return };
         if let Some(publisher) = self.publisher.as_ref().filter(|it| it.has_watchers())
             && let Ok(value) = serde_json::to_value(&view)
@@ -201,13 +204,15 @@ impl Watch for Watcher {
         let _ = self.updates.try_send(Update::Happened(entries));
         if matters || self.viewed.is_none_or(|at| at.elapsed() >= VIEW_EVERY) {
             self.show(state);
+        } else {
+            self.is_behind = true;
         }
         self.projections.catch_up(state, head);
     }
 
     fn quiet(&mut self, state: &State, head: Head) {
         self.projections.write(state, head);
-        if self.publisher.as_ref().is_some_and(Publisher::has_watchers) {
+        if self.is_behind || self.publisher.as_ref().is_some_and(Publisher::has_watchers) {
             self.show(state);
         }
     }

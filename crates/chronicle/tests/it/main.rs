@@ -26,3 +26,4 @@ mod process_yard;
 mod scenarios;
 mod scripted;
 mod session;
+mod terminal;

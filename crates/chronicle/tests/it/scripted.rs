@@ -545,7 +545,7 @@ fn the_documented_steps_are_those_of_the_agent() {
 }
 
 #[test]
-fn the_documented_agent_works() {
+fn needs_python3_the_documented_agent_works() {
     let world = World::new("");
     let mut command = Command::new("python3");
     command.args(["-c", documented("python")]).env("HOME", world.folder.path());

@@ -1,0 +1,68 @@
+//! On a real terminal: colours, a line that moves, and Ctrl-C from the keyboard.
+
+use crate::session::{Session, until};
+
+const WORKFLOW: &str = "{name: Small, phases: {work: {}}}";
+const SCRIPT: &str = r#"
+work:
+  - usage: {input: 1200, output: 34}
+  - say: Thinking about it.
+  - wait_for: {file: go}
+  - transition: {to: done, summary: thought}
+"#;
+
+/// A terminal of 80 by 24 that runs one command line in the session's project.
+struct Terminal<'a> {
+    session: &'a Session,
+    server: String,
+}
+
+impl<'a> Terminal<'a> {
+    fn new(session: &'a Session, line: &str) -> Self {
+        let server = format!("chronicle-{}", std::process::id());
+        let terminal = Self { session, server };
+        let then_wait = format!("{line}; echo ended with $?; cat");
+        terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &then_wait]);
+        terminal
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let mut command = self.session.command("tmux");
+        command.env("LANG", "C.UTF-8").env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        command.args(["-u", "-L", &self.server, "-f", "/dev/null"]).args(args);
+        self.session.start(command, "").wait().exits(0).stdout
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        let mut command = self.session.command("tmux");
+        command.args(["-L", &self.server, "kill-server"]);
+        self.session.start(command, "").wait();
+    }
+}
+
+#[test]
+fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let run = "chronicle run main 'the task' --agent scripted:script.yaml";
+    let terminal = Terminal::new(&session, run);
+    until("the line shows place, tokens and the last word", || {
+        let screen = terminal.screen();
+        screen.contains("work · ") && screen.contains("1,234 tokens · Thinking about it.")
+    });
+    let colours = terminal.tmux(&["capture-pane", "-p", "-e"]);
+    assert!(colours.contains('\u{1b}'), "no colours:\n{colours}");
+    terminal.tmux(&["send-keys", "C-c"]);
+    until("the run is paused", || terminal.screen().contains("ended with 130"));
+    let screen = terminal.screen();
+    assert!(screen.contains("Pausing: the worker is being stopped."), "{screen}");
+    assert!(screen.contains("Next: chronicle resume"), "{screen}");
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}

@@ -297,6 +297,17 @@ pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
     format!("`{}` cannot go on: the last attempt {}", phase.name, end(end_of))
 }
 
+/// Which command of a phase failed, with the end of what it printed.
+pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> String {
+    let Some((index, output)) = failed else { return format!("`{}` failed", phase.name) };
+    let command = usize::try_from(*index).ok().and_then(|index| phase.commands.get(index));
+    let command = one_line(command.map_or("", String::as_str));
+    match output.trim() {
+        "" => format!("`{command}` failed"),
+        output => format!("`{command}` failed: {output}"),
+    }
+}
+
 pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount) -> String {
     match count {
         _ if from == to => format!("`{from}` was begun anew {taken} times, as often as allowed"),

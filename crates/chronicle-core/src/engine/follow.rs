@@ -197,11 +197,21 @@ fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
         End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, "stuck", end)
         }
-        End::CommandFailed { .. } => edge_or_person(state, frame, phase, "fail", end),
+        End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, (phase, broken), crash),
         End::StoppedBy(StopCause::Idle | StopCause::Grace) | End::Left | End::CommandsDone => {
             again(state, frame, phase, end)
         }
+    }
+}
+
+/// Whoever mends it, a worker or a person, is told which command failed and how it ended.
+fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -> Event {
+    let outcome = Outcome::from("fail");
+    let said = words::command_failed(phase, broken.failed_command.as_ref());
+    match phase.on.get(&outcome) {
+        Some(to) => take(state, frame, to, (&outcome, &said)),
+        None => intervene(state, frame, said),
     }
 }
 

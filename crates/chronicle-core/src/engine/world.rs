@@ -166,7 +166,7 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     if is_shell && usize::try_from(done).is_ok_and(|done| done >= commands) {
         return End::CommandsDone;
     }
-    if let Some(index) = attempt.failed_command {
+    if let Some((index, _)) = attempt.failed_command {
         return End::CommandFailed { index };
     }
     match attempt.stop {

@@ -60,8 +60,8 @@ impl State {
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
             }
-            Event::CommandEnded { attempt, index, code, .. } => {
-                self.end_command(*attempt, *index, *code);
+            Event::CommandEnded { attempt, index, code, output } => {
+                self.end_command(*attempt, *index, *code, output);
             }
             Event::SignalAccepted { attempt, request, leave } => {
                 self.accept(cause, *attempt, request, leave);
@@ -206,12 +206,12 @@ impl State {
         });
     }
 
-    fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
+    fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
         if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
         } else {
-            self.change(id, |attempt| attempt.failed_command = Some(index));
+            self.change(id, |attempt| attempt.failed_command = Some((index, output.to_owned())));
         }
     }
 

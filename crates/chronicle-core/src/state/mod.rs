@@ -86,8 +86,8 @@ pub struct Attempt {
     pub active_ms: u64,
     /// How many tools it called.
     pub tools: u32,
-    /// A command of its phase that failed.
-    pub failed_command: Option<u32>,
+    /// A command of its phase that failed, and the end of what it printed.
+    pub failed_command: Option<(u32, String)>,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
 }

@@ -55,7 +55,7 @@ fn a_failed_command_without_an_edge_waits_for_a_person() {
               a1 started at `test` (shell)
             a1's command 1 failed with exit code 1
             a1 failed at command 1
-              g1 waits at `test` for intervention: `test` cannot go on: the last attempt failed at command 1
+              g1 waits at `test` for intervention: `false` failed
             g1 answered with `retry` by ann
               a2 started at `test` (shell): asked for
             a2's command 1 ended well

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use chronicle_core::ids::{AttemptId, RunId};
 use chronicle_core::input::Answer;
+use chronicle_core::limits::bounded;
 use chronicle_core::signal;
 use serde_json::Value;
 
@@ -28,6 +29,8 @@ const WORKERS_MAX: usize = 32;
 const VIEWS_MAX: usize = 4;
 /// How long a client may take to read what it asked for.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
+/// Longest id of a worker's call.
+const REQUEST_MAX: usize = 200;
 /// How long a client may take to greet.
 const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -229,7 +232,8 @@ fn signalled(
     tool: &str,
     arguments: &Value,
 ) -> Option<Answer> {
-    remote.signal(attempt, request, signal::parse(tool, arguments))
+    let request = bounded(request, REQUEST_MAX);
+    remote.signal(attempt, &request, signal::parse(tool, arguments))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "stands where a remote's answer may be missing")]

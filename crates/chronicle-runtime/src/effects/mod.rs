@@ -23,6 +23,7 @@ use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
 pub use activity::{Activities, Activity};
+pub(crate) use observe::observed;
 
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};

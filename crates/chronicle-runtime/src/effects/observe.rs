@@ -1,6 +1,6 @@
 //! An attempt of a supervisor that died: what is left of it is ended, then it is reported lost.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chronicle_core::input::{AttemptReport, EndSeen};
@@ -18,19 +18,23 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
     let thread = std::thread::Builder::new().name("observe".to_owned());
     let observe = move || {
         fail::at(Point::BeforeObserve);
-        let swept = sweep::await_keeper(&keeper, &cookie, KEEPER_PATIENCE);
-        let seen = match swept {
-            Ok(swept) => EndSeen {
-                lost: true,
-                strays: swept.ended,
-                unclear: unclear(swept.survivors),
-                ..EndSeen::default()
-            },
-            // Something of it may still work: nobody may start a second one beside it.
-            Err(error) => EndSeen { unclear: Some(error.to_string()), ..EndSeen::default() },
-        };
+        let seen = observed(&keeper, &cookie);
         fail::at(Point::AfterObserve);
         reporter.tell(AttemptReport::Ended(seen));
     };
     thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))
+}
+
+/// Waits for the keeper of an attempt whose supervisor died, and ends everything with the cookie.
+pub(crate) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
+    match sweep::await_keeper(keeper, cookie, KEEPER_PATIENCE) {
+        Ok(swept) => EndSeen {
+            lost: true,
+            strays: swept.ended,
+            unclear: unclear(swept.survivors),
+            ..EndSeen::default()
+        },
+        // Something of it may still work: nobody may start a second one beside it.
+        Err(error) => EndSeen { unclear: Some(error.to_string()), ..EndSeen::default() },
+    }
 }

@@ -1,10 +1,12 @@
 //! A person's command to a run: to its supervisor while one lives, else into its ledger.
 
-use chronicle_core::input::{Answer, Command};
+use chronicle_core::input::{Answer, AttemptReport, Command, Report};
+use chronicle_core::work;
 
 use super::{Asker, HandleError};
 use crate::clock;
-use crate::driver::{Run, asked};
+use crate::driver::{Run, asked, reported};
+use crate::effects::observed;
 use crate::ledger::{Holder, LedgerError};
 use crate::link::{Ask, Client, Reply};
 use crate::project::RunFolder;
@@ -65,7 +67,22 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     let (answer, line) = run.step(&asked(&asker.who, command))?;
     if line.is_some() {
         run.sync()?;
+        find_lost(folder, &mut run)?;
         Projections::new(folder.clone()).write(run.state(), run.head());
     }
     Ok(answer)
+}
+
+/// A run that is to rest, and whose supervisor died, rests only once what it left has ended: then it can be sent elsewhere.
+fn find_lost(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
+    if run.state().paused.is_none() && run.state().cancelled.is_none() {
+        return Ok(());
+    }
+    for attempt in run.state().live.clone() {
+        let Some(cookie) = work::cookie(run.state(), attempt) else { continue };
+        let seen = observed(&folder.keeper(attempt), &cookie);
+        let what = AttemptReport::Ended(seen);
+        run.step(&reported(Report::Attempt { attempt, active_ms: 0, what }))?;
+    }
+    Ok(run.sync()?)
 }

@@ -27,3 +27,4 @@ mod scenarios;
 mod scripted;
 mod session;
 mod terminal;
+mod undriven;

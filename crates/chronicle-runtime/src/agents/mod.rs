@@ -61,7 +61,7 @@ pub struct Order {
     pub attempt: AttemptId,
     /// Where.
     pub place: Place,
-    /// Which logical try at this visit of the phase.
+    /// Which logical try at this place, over all visits.
     pub try_number: u32,
     /// The session: to be made, or to go on in.
     pub session: SessionId,

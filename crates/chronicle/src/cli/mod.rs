@@ -38,9 +38,12 @@ use crate::terminal;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 run failed or cancelled, 2 usage, 3 definition invalid, \
-    4 waiting for a person,\n5 another supervisor has the run, 6 ledger damaged, 70 internal, 130 interrupted.\n\n\
-    Try it:  chronicle demo"
+    after_help = "Exit codes:\n  \
+        0 done                      4 waiting for a person\n  \
+        1 run failed or cancelled   5 another supervisor has the run\n  \
+        2 usage                     6 ledger damaged\n  \
+        3 definition invalid       70 internal, 130 interrupted\n\n\
+        Try it:  chronicle demo"
 )]
 struct Cli {
     /// Work on the project in this folder instead of the current one

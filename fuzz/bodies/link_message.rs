@@ -130,6 +130,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         source: "w.yaml".to_owned(),
         unenforced: Vec::new(),
         version: "fuzz".to_owned(),
+        on_gate: None,
     }
 }
 

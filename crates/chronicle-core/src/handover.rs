@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use crate::carried;
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
@@ -25,13 +26,20 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
     section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
     section(&mut rest, "Tools", &tools(phase));
-    section(&mut rest, "When you are done", &way_out(phase));
+    if attempt.intent.persona.is_none() {
+        section(&mut rest, "When you are done", &way_out(phase));
+    }
     let mut text = String::new();
-    section(&mut text, "Why you are here", &reasons(state, attempt));
+    section(&mut text, "Why you are here", &carried::reasons(state, attempt, why));
+    section(&mut text, "Your help is asked for", &carried::help(state, attempt));
+    section(&mut text, "Answers to your questions", &carried::answers(state, attempt));
+    section(&mut text, "Notes from people", &carried::notes(state, attempt));
+    section(&mut text, "What the phase before asks of you", &carried::task(state, attempt));
     // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
     let room = HANDOVER_MAX.saturating_sub(text.len() + rest.len() + TITLE_MAX);
     section(&mut text, "Task", &bounded(&run.task, room));
     text.push_str(&rest);
+    section(&mut text, "Snapshot", &carried::snapshot(state));
     section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
@@ -41,19 +49,6 @@ fn section(text: &mut String, title: &str, body: &str) {
     if !body.trim().is_empty() {
         let _ = write!(text, "## {title}\n\n{}\n\n", body.trim());
     }
-}
-
-/// Why this attempt exists, and why the try exists that it goes on with: what a person asked for outlives a crash.
-fn reasons(state: &State, attempt: &Attempt) -> String {
-    let own = why(&attempt.intent.why);
-    if !attempt.intent.why.is_same_try() {
-        return own;
-    }
-    let earlier = state.attempts.iter().rev().map(|earlier| &earlier.intent);
-    let origin = earlier
-        .filter(|intent| intent.place == attempt.intent.place)
-        .find(|intent| !intent.why.is_same_try());
-    format!("{}\n\n{own}", origin.map(|intent| why(&intent.why)).unwrap_or_default())
 }
 
 fn why(why: &Why) -> String {
@@ -79,6 +74,17 @@ fn why(why: &Why) -> String {
         }
         Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
         Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
+        Why::Continued { progress, point } => format!(
+            "Another worker began this phase and could not finish it in one go. You go on in its \
+             place.\nDone so far: {progress}\nGo on here: {point}"
+        ),
+        Why::Answered { .. } => {
+            "What you asked has been answered, see below. Go on where you were.".to_owned()
+        }
+        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
+        Why::Helped { persona, summary } => format!(
+            "You asked `{persona}` for help. This came of it: {summary}\nGo on where you were."
+        ),
     }
 }
 

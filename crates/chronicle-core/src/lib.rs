@@ -13,6 +13,7 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+pub mod carried;
 pub mod effect;
 pub mod engine;
 pub mod event;
@@ -23,9 +24,11 @@ pub mod limits;
 pub mod record;
 pub mod redact;
 pub mod signal;
+pub mod snapshot;
 pub mod state;
 pub mod time;
 pub mod usage;
+pub mod verdict;
 pub mod view;
 pub mod words;
 pub mod work;

@@ -66,16 +66,22 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
     let intent = attempt.intent.clone();
     let phase = state.phase_at(&intent.place)?;
+    let helper = intent.persona.as_ref();
+    let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
+    let worker = own.unwrap_or(phase);
     let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
     let commands = (0u32..).zip(phase.commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),
-        persona: phase.persona.clone(),
-        model: [&phase.model, &workflow.model, &run.model].into_iter().flatten().next().cloned(),
-        thinking: phase.thinking.clone(),
-        tools: phase.tools.clone(),
-        targets: allowed_targets(phase),
+        persona: own
+            .and_then(|own| own.persona.clone())
+            .or_else(|| helper.cloned())
+            .or_else(|| phase.persona.clone()),
+        model: [&worker.model, &workflow.model, &run.model].into_iter().flatten().next().cloned(),
+        thinking: worker.thinking.clone(),
+        tools: worker.tools.clone(),
+        targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         idle_ms: phase.limits.idle_ms,

@@ -3,6 +3,7 @@
 //! `run` is one run, `list` a row of many, `timeline` what happened since a cursor, `run_json` the file that tools of the
 //! older format read. Faces never look into the state; what they lack is added here.
 
+mod line;
 mod list;
 mod run;
 mod run_json;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::VIEW_VERSION;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
+use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
 use crate::time::Millis;
 use crate::usage::Usage;
@@ -37,6 +38,10 @@ pub struct RunView {
     pub unenforced: Vec<String>,
     /// One per frame, outermost first.
     pub breadcrumbs: Vec<Breadcrumb>,
+    /// Where the run is, innermost last: `Release > Review [2/3] > 🔍 Analysis [1/2]`.
+    pub line: String,
+    /// What is carried from phase to phase.
+    pub snapshot: Arc<Snapshot>,
     /// Every phase of every frame entered, in order.
     pub phases: Vec<PhaseRow>,
     /// Attempts that work now.
@@ -134,6 +139,11 @@ pub struct AttemptRow {
     pub started_at: Millis,
     /// How many tools it called.
     pub tools: u32,
+    /// Who helps, where it is help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+    /// Whether it waits for a person's answer.
+    pub asks: bool,
 }
 
 /// One wait for a person.
@@ -147,6 +157,12 @@ pub struct GateRow {
     pub kind: crate::event::GateKind,
     /// What the person needs to know.
     pub about: String,
+    /// Answers to choose from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Why it is asked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub context: String,
     /// Since when.
     pub since: Millis,
     /// What to type.
@@ -171,12 +187,15 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         reason: match status {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),
+            Status::Failed => state.failed.clone(),
             Status::Running | Status::Waiting | Status::Done => None,
         },
         unenforced: run.unenforced.clone(),
         breadcrumbs: breadcrumbs(state),
+        line: super::line::status_line(state),
+        snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
-        working: state.live_attempts().map(attempt_row).collect(),
+        working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
         spent: Spent::from(&state.usage),
         active_ms: active_ms(state.attempts.iter()),
         attempts: state.attempts.len(),
@@ -194,12 +213,18 @@ pub fn for_worker(state: &State, attempt: &Attempt) -> String {
     let targets = state.phase_at(place).map(crate::engine::allowed_targets).unwrap_or_default();
     let targets: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let crumbs: Vec<String> = breadcrumbs(state).into_iter().map(|crumb| crumb.text).collect();
+    let way = match &attempt.intent.persona {
+        Some(persona) => format!(
+            "You help as `{persona}`: when you are done, call `signal_back` with `complete`."
+        ),
+        None => format!("You may go to: {}.", targets.join(", ")),
+    };
     format!(
-        "You are {} at `{place}`, try {}.\n{}\nYou may go to: {}.",
+        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}",
+        super::line::status_line(state),
         attempt.intent.attempt,
         attempt.intent.try_number,
         crumbs.join("\n"),
-        targets.join(", ")
     )
 }
 
@@ -209,6 +234,8 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
         place: gate.opened.place.clone(),
         kind: gate.opened.gate_kind,
         about: gate.opened.about.clone(),
+        options: gate.opened.options.clone(),
+        context: gate.opened.context.clone(),
         since: gate.at,
         next: words::gate_next(&gate.opened, run),
     };
@@ -302,7 +329,7 @@ fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
     workflow.phase(&place.phase())
 }
 
-fn attempt_row(attempt: &Attempt) -> AttemptRow {
+fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
     AttemptRow {
         attempt: attempt.intent.attempt,
         place: attempt.intent.place.clone(),
@@ -310,6 +337,8 @@ fn attempt_row(attempt: &Attempt) -> AttemptRow {
         agent: words::agent_name(&attempt.intent.agent).to_owned(),
         started_at: attempt.started_at,
         tools: attempt.tools,
+        persona: attempt.intent.persona.clone(),
+        asks: state.is_asking(attempt),
     }
 }
 

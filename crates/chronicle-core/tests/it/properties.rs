@@ -90,6 +90,7 @@ fn input() -> impl Strategy<Value = Input> {
         target: target.map(PhaseId::from),
         outcome: outcome.map(Outcome::from),
         summary: "s".to_owned(),
+        task: None,
     });
     let any_signal = prop_oneof![8 => leave, 1 => Just(Signal::Status), 1 => "\\PC*".prop_map(Signal::Malformed)];
     let note = String::new;
@@ -109,7 +110,7 @@ fn input() -> impl Strategy<Value = Input> {
             person(Command::Reject { gate: gate.map(GateId), note: note() })
         }),
         2 => prop::option::of(place()).prop_map(move |place| {
-            person(Command::Retry { place: place.map(Place::new), note: note() })
+            person(Command::Retry { place: place.map(Place::new), note: note(), agent: None })
         }),
         2 => place().prop_map(move |place| person(Command::Go { place: Place::new(place), note: note() })),
     ]

@@ -67,6 +67,7 @@ fn started(text: &str) -> RunStarted {
         source: name,
         unenforced: Vec::new(),
         version: "bench".to_owned(),
+        on_gate: None,
     }
 }
 
@@ -110,6 +111,7 @@ pub(crate) fn attempt(
         outcome: None,
         summary: "the hour is read from the clock, and both halves of the day are tested"
             .to_owned(),
+        task: None,
     };
     let signal = Command::Signal {
         attempt: AttemptId(attempt),

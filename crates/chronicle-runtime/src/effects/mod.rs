@@ -7,6 +7,7 @@ mod report;
 mod shell;
 mod timer;
 mod transcript;
+mod voice;
 mod watchdog;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,9 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
+use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
+use chronicle_core::event::{self as message, GateAnswer};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::redact::{Redactor, is_secret_name};
@@ -129,6 +132,28 @@ impl Processes {
         None
     }
 
+    /// Tells a working agent something; what it cannot be told now is due still, or comes with the next handover.
+    fn tell(&self, state: &State, id: AttemptId, message: message::Message) -> Option<Input> {
+        let Some(Running::Agent(agent)) = self.running.get(&id) else { return None };
+        let attempt = state.attempt(id)?;
+        let is_told = match message {
+            message::Message::Note(note) => {
+                let frame = state.frames.get(&attempt.intent.place.frame())?;
+                let note = frame.notes.iter().find(|known| known.id == note)?;
+                agent.note(&told(note, attempt))
+            }
+            message::Message::Answer(gate) => {
+                let (request, _) = attempt.asking.iter().find(|(_, asked)| *asked == gate)?;
+                match &state.gate(gate)?.answered {
+                    Some((GateAnswer::Said(text), ..)) => agent.answer(request, text),
+                    Some(_) | None => false,
+                }
+            }
+        };
+        let what = AttemptReport::Told(message);
+        is_told.then(|| reported(Report::Attempt { attempt: id, active_ms: 0, what }))
+    }
+
     /// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so
     /// where there is no lock there was no agent. What was on its way is ended.
     fn is_absent(&self, state: &State, id: AttemptId) -> bool {
@@ -182,6 +207,7 @@ impl World for Processes {
             .filter_map(|effect| match effect.action {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
+                Action::Tell(id, message) => self.tell(state, id, message),
                 Action::RunTimer { .. } => None,
             })
             .collect()

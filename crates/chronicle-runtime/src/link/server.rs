@@ -5,7 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chronicle_core::ids::{AttemptId, RunId};
@@ -31,6 +31,8 @@ const VIEWS_MAX: usize = 4;
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// Longest id of a worker's call.
 const REQUEST_MAX: usize = 200;
+/// How often a client that waits for a person is looked for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a client may take to greet.
 const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -48,6 +50,8 @@ struct Shared {
     clients: AtomicUsize,
     workers: AtomicUsize,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
+    /// How often a person has answered something: whoever waits for an answer asks again then.
+    answers: (Mutex<u64>, Condvar),
 }
 
 /// Tells watchers how the run stands. Never waits for any of them.
@@ -75,6 +79,7 @@ impl Server {
             clients: AtomicUsize::new(0),
             workers: AtomicUsize::new(0),
             watchers: Mutex::default(),
+            answers: (Mutex::new(0), Condvar::new()),
         });
         let listening = Arc::clone(&shared);
         std::thread::Builder::new()
@@ -105,6 +110,12 @@ impl Publisher {
         !self.shared.watchers().is_empty()
     }
 
+    /// Wakes whoever waits for a person's answer.
+    pub(crate) fn answered(&self) {
+        *self.shared.answers() += 1;
+        self.shared.answers.1.notify_all();
+    }
+
     pub(crate) fn publish(&self, view: Value) {
         let view = Arc::new(view);
         self.shared.watchers().retain(|watcher| {
@@ -116,6 +127,32 @@ impl Publisher {
 impl Shared {
     fn watchers(&self) -> MutexGuard<'_, Vec<SyncSender<Arc<Value>>>> {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, u64> {
+        self.answers.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer, be it that a person must give it first. The same call again is the same question.
+    fn settled(
+        &self,
+        stream: &UnixStream,
+        (remote, peer): (&Remote, &Peer),
+        ask: &Ask,
+    ) -> Option<Answer> {
+        loop {
+            let before = *self.answers();
+            let answer = answer(remote, peer, ask.clone());
+            if answer != Some(Answer::Waits) {
+                return answer;
+            }
+            let count = self.answers();
+            let woken = self.answers.1.wait_timeout_while(count, LOOK_AGAIN, |now| *now == before);
+            drop(woken);
+            if self.is_over.load(Ordering::SeqCst) || has_hung_up(stream) {
+                return None;
+            }
+        }
     }
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {
@@ -174,7 +211,7 @@ impl Shared {
                 Err(error) => return turn_away(stream, &error.to_string()),
                 Ok(Some(Request { ask: Ask::Watch, .. })) => return self.watch(stream),
                 Ok(Some(Request { id, ask })) => {
-                    let reply = Reply::of(id, answer(&remote, &peer, ask));
+                    let reply = Reply::of(id, self.settled(stream, (&remote, &peer), &ask));
                     fail::at(Point::LinkBeforeAnswer);
                     wire::write(&mut stream, &reply)?;
                 }
@@ -239,6 +276,14 @@ fn signalled(
 #[expect(clippy::unnecessary_wraps, reason = "stands where a remote's answer may be missing")]
 fn refuse(why: &str) -> Option<Answer> {
     Some(Answer::Refused(why.to_owned()))
+}
+
+/// Whether the other side is gone, so that nobody waits any more.
+fn has_hung_up(stream: &UnixStream) -> bool {
+    use rustix::net::RecvFlags;
+    let mut byte = [0u8; 1];
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(rustix::net::recv(stream, &mut byte, flags), Ok((0, _)))
 }
 
 fn turn_away(mut stream: &UnixStream, why: &str) -> io::Result<()> {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::RunStarted;
+use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use chronicle_core::state::{State, Status};
@@ -148,6 +148,9 @@ impl World for Agents<'_> {
                     self.story.log.note(&format!("stop {id}"));
                     self.end(id, EndSeen { stopped: true, ..EndSeen::default() });
                 }
+                Action::Tell(id, message) => {
+                    self.send(id, Move::Report(AttemptReport::Told(message)));
+                }
                 Action::RunTimer { .. } => {}
             }
         }
@@ -158,6 +161,11 @@ impl World for Agents<'_> {
 impl Agents<'_> {
     fn play(&mut self, state: &State, id: AttemptId) {
         let attempt = state.attempt(id).unwrap();
+        let is_told =
+            state.due().iter().any(|it| matches!(it.action, Action::Tell(to, _) if to == id));
+        if state.is_asking(attempt) || (is_told && self.begun.contains(&id)) {
+            return;
+        }
         let intent = &attempt.intent;
         let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
         if self.begun.insert(id) {
@@ -169,14 +177,15 @@ impl Agents<'_> {
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
         self.sent.push(key);
-        let exact = format!("{} {}", intent.place, intent.try_number);
-        let moves = self.story.script.get(&exact);
-        let moves = moves.or_else(|| self.story.script.get(intent.place.as_str()));
+        let helper = intent.persona.as_ref().map_or_else(String::new, |name| format!("@{name}"));
+        let worker = format!("{}{helper}", intent.place);
+        let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
+        let moves = moves.or_else(|| self.story.script.get(&worker));
         let text = moves.and_then(|moves| moves.get(at)).cloned();
         let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
         let command = (intent.agent == "shell").then(|| next_command(state, id));
         match (text, command) {
-            _ if attempt.leave.is_some() && !goes_on => self.send(id, Move::finish()),
+            _ if attempt.is_leaving() && !goes_on => self.send(id, Move::finish()),
             (_, Some(None)) | (None, None) => self.send(id, Move::finish()),
             (Some(text), _) => self.send(id, Move::read(id, at, &text)),
             // A command that the script does not know ends well.
@@ -249,6 +258,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         project: "/project".to_owned(),
         agent: "scripted:script.yaml".to_owned(),
         model: Some("large".to_owned()),
+        on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
         unenforced: Vec::new(),

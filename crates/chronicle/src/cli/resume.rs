@@ -40,12 +40,12 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     };
     let (view, _) = handle::view(&folder)?;
     match view.status {
-        Status::Done | Status::Cancelled => {
+        Status::Done | Status::Cancelled | Status::Failed => {
             let over = format!("run {} is over: {}", view.short, view.standing);
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting if !args.stay.stays() => {
+        Status::Waiting if !args.stay.stays() && !live::is_inline(setting) => {
             let failure = Failure::new(
                 Exit::Waiting,
                 format!("run {} waits for a person: {}", view.short, about(&view)),

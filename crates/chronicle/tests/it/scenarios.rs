@@ -21,17 +21,24 @@ macro_rules! scenarios {
 
 scenarios! {
     approval
+    by_hand
     command_agent
     command_fails
     commands
+    continued
     crash_to_person
     flood
+    follow_ups
     garbage
     idle
     loop_limit
+    needs_input
     no_result
+    notes
+    on_gate_fail
     person_wanted
     program_not_found
+    question
     refused_target
     rejected_before
     secrets
@@ -43,6 +50,7 @@ scenarios! {
     tools
     unasked_tool
     usage
+    worker_approves
 }
 
 #[test]

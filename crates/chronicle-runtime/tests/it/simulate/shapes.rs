@@ -65,6 +65,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         source: "main.yaml".to_owned(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
+        on_gate: None,
     }
 }
 

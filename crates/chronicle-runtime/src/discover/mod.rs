@@ -17,8 +17,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chronicle_core::persona::Persona;
-use chronicle_core::workflow::{Format, Loaded, Problem, Severity, Trouble, Unit, assemble};
+use chronicle_core::persona::{Persona, TEAM_OF_ALL, Team};
+use chronicle_core::workflow::{
+    Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
+};
 use thiserror::Error;
 
 pub use builtin::Builtin;
@@ -171,6 +173,26 @@ impl Catalog {
     /// The keys of the workflows there are, those that cannot run included.
     pub fn keys(&self) -> Vec<String> {
         self.workflows.iter().map(|found| found.key.clone()).collect()
+    }
+
+    /// The team of that name, in any case; the team of all is always there.
+    pub fn team(&self, name: &str) -> Option<Team> {
+        let found = self.teams.iter().find(|found| found.team.name.eq_ignore_ascii_case(name));
+        let all = || Team {
+            name: TEAM_OF_ALL.to_owned(),
+            members: self.personas.iter().map(|found| found.persona.name.clone()).collect(),
+            not_covered: Vec::new(),
+        };
+        let found = found.map(|found| found.team.clone());
+        found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
+    }
+
+    /// The personas that phases of some workflows name, to be frozen with them.
+    pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
+        let words = workflows.iter().flat_map(|workflow| &workflow.phases);
+        let words: Vec<&str> = words.filter_map(|phase| phase.persona.as_deref()).collect();
+        let is_used = |found: &&FoundPersona| words.iter().any(|it| found.persona.is_called(it));
+        self.personas.iter().filter(is_used).map(|found| found.persona.clone()).collect()
     }
 
     /// The persona of that name, in any case.

@@ -193,11 +193,12 @@ impl Dice<'_> {
             strays: 2,
             transcript_bytes: self.number(),
             stderr: self.text(),
+            final_text: String::new(),
         })
     }
 
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
-        match self.byte() % 12 {
+        match self.byte() % 13 {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => AttemptReport::ToolCalled {
                 call: self.text(),
@@ -218,7 +219,7 @@ impl Dice<'_> {
                 }
             }
             8 => AttemptReport::Idle,
-            9 => AttemptReport::Told(self.message(state)),
+            12 => AttemptReport::Told(self.message(state)),
             _ => self.end(),
         }
     }
@@ -304,6 +305,7 @@ impl Dice<'_> {
             model: None,
             workflows: WORKFLOWS[which].clone(),
             source: self.text(),
+            personas: Vec::new(),
             unenforced: Vec::new(),
             version: self.text(),
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),

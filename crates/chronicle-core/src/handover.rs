@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 
 use crate::carried;
+use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
 use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
-use crate::workflow::Phase;
+use crate::workflow::{Phase, Tools};
 
 /// Room for a section's title and for the words that say how much was cut.
 const TITLE_MAX: usize = 100;
@@ -24,8 +25,12 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(phase) = state.phase_at(place) else { return bounded(&run.task, HANDOVER_MAX) };
     let mut rest = String::new();
     section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
-    section(&mut rest, "Tools", &tools(phase));
+    section(
+        &mut rest,
+        "Instructions",
+        &bounded(&chain::instructions(state, place, phase), HANDOVER_MAX / 2),
+    );
+    section(&mut rest, "Tools", &tools(state.tools_of(phase)));
     if attempt.intent.persona.is_none() {
         section(&mut rest, "When you are done", &way_out(phase));
     }
@@ -93,14 +98,14 @@ fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
     if let Some(description) = &phase.description {
         let _ = write!(text, ". {description}");
     }
-    let done = state.visits.iter().filter(|visit| visit.left.is_some()).count();
+    let done: usize = state.places.values().map(|tally| tally.departures).sum();
     let _ = write!(text, "\nPhases left so far: {done}.");
     bounded(&text, TEXT_MAX)
 }
 
-fn tools(phase: &Phase) -> String {
+fn tools(tools: &Tools) -> String {
     let list = |names: &[String]| bounded(&names.join(", "), TEXT_MAX);
-    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+    match (&tools.allow, tools.deny.as_slice()) {
         (Some(allow), _) => format!("You may use only: {}.", list(allow)),
         (None, []) => String::new(),
         (None, deny) => format!("You may not use: {}.", list(deny)),

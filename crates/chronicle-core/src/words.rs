@@ -12,6 +12,7 @@ use crate::state::Status;
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
+pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
     snapshot_kept, too_deep, worker_cancelled,
@@ -54,11 +55,8 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} works in session `{session}`")
         }
         Event::ToolCalled(called) => tool_called(called),
-        Event::ToolEnded { attempt, call, ok: true, .. } => {
-            format!("{attempt}'s call `{call}` ended well")
-        }
-        Event::ToolEnded { attempt, call, ok: false, .. } => {
-            format!("{attempt}'s call `{call}` failed")
+        Event::ToolEnded { attempt, call, ok, .. } => {
+            format!("{attempt}'s call `{call}` {}", if *ok { "ended well" } else { "failed" })
         }
         Event::FileChanged { attempt, path, change } => {
             format!("{attempt} {} `{path}`", changed(*change))
@@ -79,42 +77,23 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
         }
         Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
-        Event::BreakAccepted { attempt, parting, .. } => {
-            format!("{attempt} ends its turn: {}", said::parting(parting))
-        }
-        Event::SnapshotUpdated { attempt, update, .. } => {
-            format!("{attempt} wrote down {}", said::updated(update))
-        }
-        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
-        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
-        Event::FollowUpBegan { place, follow_up } => {
-            format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
-        }
-        Event::FollowUpEnded { place, persona, outcome, summary, by } => {
-            let by = match by {
-                Mover::Run => "has helped",
-                Mover::Person => "need not help",
-            };
-            let outcome = said::unless_complete(outcome);
-            format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
-        }
         Event::StopAsked { attempt, cause } => {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
-            let agent = agent.as_deref().map(agent_name);
-            let agent = agent.map_or_else(String::new, |agent| format!(" (with {agent})"));
-            format!("{gate} {}{agent} by {who}{}", answered(answer), saying(note))
+            let with = with_agent(agent.as_deref());
+            format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
-        Event::NoteGiven { note, place, who, text, .. } => {
-            format!("{note} from {who} to `{place}`{}", saying(text))
-        }
-        Event::MessageDelivered { attempt, message, repeated } => {
-            let again = if *repeated { ", perhaps for the second time" } else { "" };
-            format!("{attempt} was told {}{again}", said::message(message))
-        }
+        Event::BreakAccepted { .. }
+        | Event::SnapshotUpdated { .. }
+        | Event::CancelAsked { .. }
+        | Event::CancelDropped { .. }
+        | Event::FollowUpBegan { .. }
+        | Event::FollowUpEnded { .. }
+        | Event::NoteGiven { .. }
+        | Event::MessageDelivered { .. } => said::sentence(event),
     }
 }
 
@@ -237,6 +216,10 @@ fn gate_opened(gate: &GateOpened) -> String {
     format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
 }
 
+fn with_agent(agent: Option<&str>) -> String {
+    agent.map_or_else(String::new, |agent| format!(" (with {})", agent_name(agent)))
+}
+
 fn answered(answer: &GateAnswer) -> String {
     match answer {
         GateAnswer::Approved => "approved".to_owned(),
@@ -259,7 +242,9 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
             format!("chronicle answer {run} {id} \"your answer\"")
         }
         // By its number: what an agent wrote is not to be pasted into a shell.
-        GateKind::Question => format!("chronicle answer {run} {id} 1  (or: {})", choices(gate)),
+        GateKind::Question => {
+            format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
+        }
         // The worker asked for a person: there is no phase to try again.
         GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
             format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))

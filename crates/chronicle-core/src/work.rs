@@ -25,6 +25,8 @@ pub struct Work {
     pub thinking: Option<String>,
     /// Which tools it may call.
     pub tools: Tools,
+    /// Whether what it says last is to be reported with its end.
+    pub keeps_text: bool,
     /// Where it may go.
     pub targets: Vec<PhaseId>,
     /// Environment that the workflow asks for.
@@ -70,17 +72,22 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
     let worker = own.unwrap_or(phase);
     let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
+    let persona = match helper {
+        Some(name) => state.persona_called(name),
+        None => state.persona_of(phase),
+    };
+    let prompt = persona.map(|it| it.prompt.clone());
+    let of_persona = persona.and_then(|persona| persona.model.as_ref());
+    let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
     let commands = (0u32..).zip(phase.commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),
-        persona: own
-            .and_then(|own| own.persona.clone())
-            .or_else(|| helper.cloned())
-            .or_else(|| phase.persona.clone()),
-        model: [&worker.model, &workflow.model, &run.model].into_iter().flatten().next().cloned(),
-        thinking: worker.thinking.clone(),
-        tools: worker.tools.clone(),
+        persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
+        model: models.into_iter().flatten().next().cloned(),
+        thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
+        tools: state.tools_for(&intent).cloned().unwrap_or_default(),
+        keeps_text: phase.chained,
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),

@@ -51,9 +51,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
 
 /// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
 fn tries_at(state: &State, place: &Place) -> u32 {
-    let here = state.attempts.iter().map(|attempt| &attempt.intent);
-    let tries = here.filter(|intent| intent.place == *place && !intent.why.is_same_try()).count();
-    u32::try_from(tries).unwrap_or(u32::MAX)
+    state.tally(place).map_or(0, |tally| tally.tries)
 }
 
 /// The session that an attempt goes on in. One that ended before our eyes has a session only if it said so; of one that was

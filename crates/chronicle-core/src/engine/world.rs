@@ -78,6 +78,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 active_ms,
                 strays: seen.strays,
                 transcript_bytes: seen.transcript_bytes,
+                final_text: bounded(&seen.final_text, TEXT_MAX),
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
@@ -147,10 +148,7 @@ fn call_tool(
     if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
-    let place = &attempt.intent.place;
-    let helper = attempt.intent.persona.as_ref();
-    let helper = helper.and_then(|persona| state.phase_of_persona(place, persona));
-    let tools = helper.or_else(|| state.phase_at(place)).map(|phase| &phase.tools);
+    let tools = state.tools_for(&attempt.intent);
     let verdict = judge(attempt, tools, tool);
     scratch.record(Event::ToolCalled(ToolCalled {
         attempt: id,
@@ -191,7 +189,8 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
     let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
     let is_shell = attempt.intent.agent == super::attempt::SHELL;
-    let rests = state.paused.is_some() || state.cancelled.is_some();
+    let given_up = state.cancelled.is_some() || state.failed.is_some();
+    let rests = state.paused.is_some() || given_up;
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: bounded(why, TEXT_MAX) };
     }

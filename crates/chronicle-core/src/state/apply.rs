@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit};
+use super::{
+    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
+};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
     Leave, Mover, ToolCalled, Why,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
 use crate::record::Line;
 use crate::time::Millis;
@@ -44,25 +46,11 @@ impl State {
             Event::EdgeTaken(edge) => self.take_edge(edge),
             Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
-            Event::SessionOpened { attempt, session } => {
-                self.change(*attempt, |attempt| {
-                    attempt.intent.session = session.clone();
-                    attempt.session_seen = true;
-                });
-                self.change_frame_of(*attempt, |frame| {
-                    frame.session = Some(session.clone());
-                    frame.session_seen = true;
-                    if let Some((before, _)) = &mut frame.before {
-                        before.clone_from(session);
-                    }
-                });
-            }
+            Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
             Event::ToolEnded { attempt, call, active_ms, .. } => {
-                self.change(*attempt, |attempt| {
-                    attempt.calls.retain(|(open, _)| open != call);
-                    attempt.active_ms = attempt.active_ms.max(*active_ms);
-                });
+                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
+                self.spend(*attempt, &Usage::default(), *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -100,16 +88,7 @@ impl State {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
             Event::NoteGiven { note, place, who, text, attempt } => {
-                self.give_note(
-                    place,
-                    Note {
-                        id: *note,
-                        who: who.clone(),
-                        text: text.clone(),
-                        given_to: *attempt,
-                        told: None,
-                    },
-                );
+                self.give_note(place, Note::new(*note, who, text, *attempt));
             }
             Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
         }
@@ -135,7 +114,10 @@ impl State {
             frame.stage = Stage::Entered { approved: false };
             frame.begin_visit();
         });
+        let number = self.visits.len();
+        self.tally_mut(place).enter(number);
         self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
+        self.forget_visits();
     }
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
@@ -153,15 +135,19 @@ impl State {
             frame.stack.clear();
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
+            frame.said = std::mem::take(&mut frame.said_here);
         });
         let departure = Departure {
             to: taken.to.clone(),
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        let last = self.visits.iter().rev().position(|visit| visit.place == place);
-        let index = last.map(|from_end| self.visits.len() - 1 - from_end);
-        if let Some(visit) = index.and_then(|index| self.visits.get_mut(index)) {
+        let Some(last) = self.tally(&place).filter(|it| it.visits > 0).map(|it| it.last_visit)
+        else {
+            return;
+        };
+        self.tally_mut(&place).leave(&departure);
+        if let Some(visit) = self.visits.get_mut(last) {
             visit.left = Some(departure);
         }
     }
@@ -206,6 +192,7 @@ impl State {
             ended: None,
         };
         self.attempts.push(attempt);
+        self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
@@ -216,6 +203,21 @@ impl State {
         });
     }
 
+    fn open_session(&mut self, id: AttemptId, session: &SessionId) {
+        self.change(id, |attempt| {
+            attempt.intent.session = session.clone();
+            attempt.session_seen = true;
+        });
+        self.change_frame_of(id, |frame| {
+            frame.session = Some(session.clone());
+            frame.session_seen = true;
+            if let Some((before, _)) = &mut frame.before {
+                before.clone_from(session);
+            }
+        });
+        self.forget_sessions();
+    }
+
     fn call_tool(&mut self, called: &ToolCalled) {
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
@@ -224,8 +226,8 @@ impl State {
             attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;
-            attempt.active_ms = attempt.active_ms.max(called.active_ms);
         });
+        self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
 
     fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {
@@ -237,10 +239,7 @@ impl State {
         counted.add(scope, usage);
         let more = counted.sum().minus(&before);
         self.usage = self.usage.plus(&more);
-        self.change(id, |attempt| {
-            attempt.usage = attempt.usage.plus(&more);
-            attempt.active_ms = attempt.active_ms.max(active_ms);
-        });
+        self.spend(id, &more, active_ms);
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
@@ -270,23 +269,28 @@ impl State {
             if ended.end == End::Lost {
                 counters.losses = counters.losses.saturating_add(1);
             }
+            if ended.end == End::Left {
+                frame.said_here.clone_from(&ended.final_text);
+            }
             frame.stage = stage;
         });
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
-            attempt.active_ms = attempt.active_ms.max(ended.active_ms);
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();
             attempt.answers.clear();
             attempt.asking.clear();
             attempt.cancel_asked = false;
         });
+        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.forget_attempts();
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
         let gate =
             Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
         self.gates.push(gate);
+        self.forget_gates();
         if let Some(asker) = &opened.asker {
             self.change(asker.attempt, |attempt| {
                 attempt.asking.push((asker.request.clone(), opened.gate));
@@ -312,8 +316,7 @@ impl State {
         answer: &GateAnswer,
         (who, note, agent): (&str, &str, Option<&String>),
     ) {
-        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        let Some(gate) = self.gates.get_mut(index) else { return };
+        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
@@ -335,8 +338,7 @@ impl State {
     }
 
     pub(super) fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
-        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        if let Some(attempt) = self.attempts.get_mut(index) {
+        if let Some(attempt) = self.attempts.get_mut(number(id.0)) {
             with(attempt);
         }
     }

@@ -16,7 +16,8 @@ impl State {
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
         let id = attempt.intent.attempt;
-        let stop = attempt.stop.is_some() || self.paused.is_some() || self.cancelled.is_some();
+        let rests = self.paused.is_some() || self.cancelled.is_some() || self.failed.is_some();
+        let stop = attempt.stop.is_some() || rests;
         if stop {
             return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
         }

@@ -44,6 +44,12 @@ pub struct Frame {
     pub edges: BTreeMap<String, u32>,
     /// The summary of the phase left last.
     pub summary: String,
+    /// What the worker of the phase left last said last, in a chain.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// The same of this phase's worker, until the phase is left.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said_here: String,
 }
 
 /// A worker that waits for help, as it was when it asked.
@@ -76,6 +82,13 @@ pub struct Note {
     pub given_to: Option<AttemptId>,
     /// Who was told, the last one.
     pub told: Option<AttemptId>,
+}
+
+impl Note {
+    /// A note that nobody was told yet.
+    pub(crate) fn new(id: NoteId, who: &str, text: &str, given_to: Option<AttemptId>) -> Self {
+        Self { id, who: who.to_owned(), text: text.to_owned(), given_to, told: None }
+    }
 }
 
 /// Counters of one visit. Reminders, fresh starts and losses return to zero on progress.
@@ -181,6 +194,8 @@ impl Frame {
             notes: Vec::new(),
             edges: BTreeMap::new(),
             summary: String::new(),
+            said: String::new(),
+            said_here: String::new(),
         }
     }
 
@@ -193,6 +208,13 @@ impl Frame {
         self.stack.clear();
         self.questions.clear();
         self.notes.retain(|note| note.told.is_none());
+    }
+
+    /// Every session that a worker here may go on in.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        let waiting = self.stack.iter().filter_map(|waiting| waiting.session.as_ref());
+        let before = self.before.iter().map(|(session, _)| session);
+        self.session.iter().chain(waiting).chain(before)
     }
 
     /// Who helps here now; none while the phase's own worker works.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::apply::left_as;
-use super::{Answered, Frame, Note, Stage, State, Waiting};
+use super::{Answered, Frame, Note, Stage, State, Waiting, number};
 use crate::event::{AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why};
 use crate::ids::{AttemptId, Cause, Outcome, Place};
 use crate::words;
@@ -105,8 +105,7 @@ impl State {
                 }
             }),
             Message::Answer(gate) => {
-                let index = usize::try_from(gate.0.saturating_sub(1)).unwrap_or(usize::MAX);
-                let Some(known) = self.gates.get_mut(index) else { return };
+                let Some(known) = self.gates.get_mut(number(gate.0)) else { return };
                 known.told = true;
                 let said = match &known.answered {
                     Some((GateAnswer::Said(text), ..)) => text.clone(),

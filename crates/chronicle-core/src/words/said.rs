@@ -1,7 +1,7 @@
 //! Words about what workers and people say to each other through the supervisor.
 
 use super::{code, one_line, quote, saying};
-use crate::event::{Break, FollowUp, GateOpened, Message};
+use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::ids::{AttemptId, Outcome};
 use crate::limits::{TEXT_MAX, bounded};
 use crate::snapshot::{Snapshot, SnapshotUpdate};
@@ -13,6 +13,63 @@ pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean 
     `workflow_step` with `cancel` once more, at once; anything else you do takes it back.";
 /// The answer to the second.
 pub(crate) const CANCELLED: &str = "the run is given up. End your turn now.";
+
+/// What workers and people said to each other, as one sentence; empty for any other event.
+pub(super) fn sentence(event: &Event) -> String {
+    match event {
+        Event::BreakAccepted { attempt, parting, .. } => {
+            format!("{attempt} ends its turn: {}", self::parting(parting))
+        }
+        Event::SnapshotUpdated { attempt, update, .. } => {
+            format!("{attempt} wrote down {}", updated(update))
+        }
+        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
+        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
+        Event::FollowUpBegan { place, follow_up } => {
+            format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
+        }
+        Event::FollowUpEnded { place, persona, outcome, summary, by } => {
+            let by = match by {
+                Mover::Run => "has helped",
+                Mover::Person => "need not help",
+            };
+            let outcome = unless_complete(outcome);
+            format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
+        }
+        Event::NoteGiven { note, place, who, text, .. } => {
+            format!("{note} from {who} to `{place}`{}", saying(text))
+        }
+        Event::MessageDelivered { attempt, message, repeated } => {
+            let again = if *repeated { ", perhaps for the second time" } else { "" };
+            format!("{attempt} was told {}{again}", self::message(message))
+        }
+        Event::RunStarted(_)
+        | Event::SupervisorStarted(_)
+        | Event::TailSetAside { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::RunCancelled { .. }
+        | Event::RunDone
+        | Event::RunFailed { .. }
+        | Event::FrameEntered { .. }
+        | Event::PhaseEntered { .. }
+        | Event::EdgeTaken(_)
+        | Event::FrameEnded { .. }
+        | Event::AttemptStarted(_)
+        | Event::SessionOpened { .. }
+        | Event::ToolCalled(_)
+        | Event::ToolEnded { .. }
+        | Event::FileChanged { .. }
+        | Event::UsageReported { .. }
+        | Event::CommandEnded { .. }
+        | Event::SignalAccepted { .. }
+        | Event::SignalRefused { .. }
+        | Event::StopAsked { .. }
+        | Event::AttemptEnded(_)
+        | Event::GateOpened(_)
+        | Event::GateAnswered { .. } => String::new(),
+    }
+}
 
 /// What a worker asked for when it ended its turn.
 pub(crate) fn parting(parting: &Break) -> String {
@@ -82,6 +139,14 @@ pub(super) fn message(message: &Message) -> String {
     }
 }
 
+/// What a run does by itself when a person is needed.
+pub fn on_gate(on_gate: OnGate) -> &'static str {
+    match on_gate {
+        OnGate::Fail => "it fails",
+        OnGate::Wait => "its supervisor waits",
+    }
+}
+
 /// Why a run failed that was started to fail when a person is needed.
 pub(crate) fn nobody_stays(gate: &GateOpened) -> String {
     let about = one_line(&gate.about);
@@ -102,9 +167,12 @@ pub(crate) fn by_hand(phase: &Phase) -> String {
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
-    let times = phase.limits.continuations;
+    let times = match phase.limits.continuations {
+        1 => "once".to_owned(),
+        many => format!("{many} times"),
+    };
     format!(
-        "{} was continued {times} times, as often as allowed; it stands at {}",
+        "{} was continued {times}, as often as allowed; it stands at {}",
         code(&phase.name),
         quote(point)
     )

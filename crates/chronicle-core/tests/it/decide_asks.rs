@@ -34,11 +34,11 @@ fn a_worker_that_needs_an_answer_ends_its_turn_and_goes_on_with_it() {
               g1 waits at `work` for an answer: which colour?
             g1 answered "blue" by ann
               a2 resumed at `work` (scripted): g1 was answered
-            a2 finished without a leaving signal
-              a3 resumed at `work` (scripted): reminder 1, no signal came
-            a3 ends its turn: asks: "which colour?"
-            a3 ended
-              g2 waits at `work` for an answer: which colour?
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `work` left, nothing follows
+              the workflow came to its end
+              run done
         "#]],
     );
 }
@@ -75,6 +75,11 @@ fn an_open_question_is_waited_for_without_anybody_at_work() {
     assert_eq!(world.state.gates.len(), 1);
     assert_eq!(world.state.status(), Status::Waiting, "whoever works waits for a person");
     assert!(!world.state.due().iter().any(|effect| format!("{effect:?}").contains("Timer")));
+    let leave = Signal::Loop { summary: String::new() };
+    assert_eq!(
+        world.step(&signal(AttemptId(1), "r2", leave)),
+        Answer::Refused("your question g1 is open: wait for its answer first".to_owned())
+    );
     world.step(&about(AttemptId(1), AttemptReport::Idle));
     assert_eq!(world.state.status(), Status::Waiting, "who waits is not idle");
     world.step(&report(Report::SupervisorLeaves));
@@ -92,6 +97,7 @@ fn an_open_question_is_waited_for_without_anybody_at_work() {
           phase `plan` entered
           a1 started at `plan` (scripted)
         g1 waits at `plan` for an answer: which?
+        a1 was refused: your question g1 is open: wait for its answer first
         a1 is being ended: it waits for an answer, and nobody stays for that
         a1 was ended: it waits for an answer, and nobody stays for that
         g1 answered "blue" by ann
@@ -217,6 +223,15 @@ fn a_run_may_be_started_to_fail_when_a_person_is_needed() {
     assert_eq!(world.state.status(), Status::Failed);
     let approve = Command::Approve { gate: None, note: String::new() };
     assert_eq!(world.step(&person(approve)), Answer::Refused("the run has failed".to_owned()));
+    let mut asking = World::new("");
+    let mut started = start(workflows("{name: F, phases: {work: {}}}"));
+    started.on_gate = Some(OnGate::Fail);
+    asking.step(&person(Command::Start(Box::new(started))));
+    asking.step(&signal(AttemptId(1), "r1", question("which?", &[])));
+    assert_eq!(asking.state.status(), Status::Running, "its worker is being ended");
+    let seen = EndSeen { stopped: true, ..EndSeen::default() };
+    asking.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+    assert_eq!((asking.state.status(), asking.state.attempts.len()), (Status::Failed, 1));
     expect![[r#"
         run started: `F` on "the task"
           workflow `main` entered

@@ -129,97 +129,48 @@ fn a_snapshot_is_carried_and_the_same_call_counts_once() {
 fn each_signal_needs_its_own_fields() {
     let mut world =
         World::started("{name: S, phases: {work: {signals: [complete, needs-user-input]}}}", "");
-    let back = "signal_back";
-    called(
-        &mut world,
-        "r1",
-        back,
-        json!({"type": "complete"}),
-        expect!["refused: the signal `complete` needs `summary`: what you did and found"],
-    );
-    called(
-        &mut world,
-        "r2",
-        back,
-        json!({"signal": "partially-complete", "progress": "p"}),
-        expect![
-            "refused: the signal `partially-complete` needs `continuationPoint`: where to go on"
-        ],
-    );
-    called(
-        &mut world,
-        "r3",
-        back,
-        json!({"signal": "needs-user-input", "question": "q"}),
-        expect!["refused: the signal `needs-user-input` needs `context`: why you ask"],
-    );
-    let followup = json!({"signal": "needs-role-followup", "targetRole": "mender", "reason": "r", "context": "c"});
-    called(
-        &mut world,
-        "r4",
-        back,
-        followup,
-        expect![
-            "refused: the signal `needs-role-followup` needs `resume`: `true` if you are to go on afterwards, `false` if nothing of yours is left to do"
-        ],
-    );
-    called(
-        &mut world,
-        "r5",
-        back,
-        json!({"signal": "wave"}),
-        expect![
-            "refused: `signal_back` takes the signals `complete`, `partially-complete`, `needs-user-input`, `needs-role-followup`, not `wave`"
-        ],
-    );
-    let partial =
-        json!({"signal": "partially_complete", "progress": "p", "continuationPoint": "c"});
-    called(
-        &mut world,
-        "r6",
-        back,
-        partial,
-        expect![
-            "refused: `work` may not send `partially-complete`; it may send `complete`, `needs-user-input`"
-        ],
-    );
-    called(
-        &mut world,
-        "r7",
-        "workflow_plan",
-        json!({"steps": []}),
-        expect![
-            "refused: `workflow_plan` is for phases that produce steps, and this one does not: do the work here, or leave with `workflow_transition`"
-        ],
-    );
-    called(
-        &mut world,
-        "r8",
-        "workflow_transition",
-        json!({"to_state": "done"}),
-        expect!["refused: `workflow_transition` needs `summary`: what you did and found"],
-    );
-    called(
-        &mut world,
-        "r9",
-        "signal-back",
-        json!({"signal": "complete", "summary": "s", "stepId": "x"}),
-        expect!["accepted: accepted: the work is done. End your turn now."],
-    );
-    called(
-        &mut world,
-        "r10",
-        "signal-back",
-        json!({"signal": "complete", "summary": "s"}),
-        expect!["accepted: accepted: the work is done. End your turn now."],
-    );
-    called(
-        &mut world,
-        "r11",
-        back,
-        json!({"signal": "needs-user-input", "question": "q", "context": "c"}),
-        expect!["refused: `work` is being left for `done` already; the first signal counts"],
-    );
+    let calls = [
+        ("signal_back", json!({"type": "complete"})),
+        ("signal_back", json!({"signal": "partially-complete", "progress": "p"})),
+        ("signal_back", json!({"signal": "needs-user-input", "question": "q"})),
+        (
+            "signal_back",
+            json!({"signal": "needs-role-followup", "targetRole": "m", "reason": "r", "context": "c"}),
+        ),
+        ("signal_back", json!({"signal": "wave"})),
+        (
+            "signal_back",
+            json!({"signal": "partially_complete", "progress": "p", "continuationPoint": "c"}),
+        ),
+        ("workflow_plan", json!({"steps": []})),
+        ("workflow_transition", json!({"to_state": "done"})),
+        ("signal-back", json!({"signal": "complete", "summary": "s", "stepId": "x"})),
+        ("signal-back", json!({"signal": "complete", "summary": "s"})),
+        ("signal_back", json!({"signal": "needs-user-input", "question": "q", "context": "c"})),
+    ];
+    let mut told = String::new();
+    for (number, (tool, arguments)) in calls.iter().enumerate() {
+        let call = signal(AttemptId(1), &format!("r{number}"), parse(tool, arguments));
+        told.push_str(&match world.step(&call) {
+            Answer::Accepted(text) => format!("+ {text}\n"),
+            Answer::Refused(text) => format!("- {text}\n"),
+            other => format!("{other:?}\n"),
+        });
+    }
+    expect![[r#"
+        - the signal `complete` needs `summary`: what you did and found
+        - the signal `partially-complete` needs `continuationPoint`: where to go on
+        - the signal `needs-user-input` needs `context`: why you ask
+        - the signal `needs-role-followup` needs `resume`: `true` if you are to go on afterwards, `false` if nothing of yours is left to do
+        - `signal_back` takes the signals `complete`, `partially-complete`, `needs-user-input`, `needs-role-followup`, not `wave`
+        - `work` may not send `partially-complete`; it may send `complete`, `needs-user-input`
+        - `workflow_plan` is for phases that produce steps, and this one does not: do the work here, or leave with `workflow_transition`
+        - `workflow_transition` needs `summary`: what you did and found
+        + accepted: the work is done. End your turn now.
+        + accepted: the work is done. End your turn now.
+        - `work` is being left for `done` already; the first signal counts
+    "#]]
+    .assert_eq(&told);
 }
 
 #[test]

@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
-use chronicle_core::event::{self as message, GateAnswer};
+use chronicle_core::event::{GateAnswer, Message as ToTell};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
-use chronicle_core::redact::{Redactor, is_secret_name};
+use chronicle_core::redact::Redactor;
 use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
@@ -32,6 +32,7 @@ use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
 use crate::project::RunFolder;
+use crate::secrets;
 use report::Reporter;
 use timer::Timers;
 
@@ -73,13 +74,10 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
-        let secrets = std::env::vars_os().filter_map(|(name, value)| {
-            is_secret_name(name.to_str()?).then(|| value.into_string().ok()).flatten()
-        });
         let context = Arc::new(Context {
             folder,
             chronicle,
-            redactor: Redactor::new(secrets),
+            redactor: secrets::redactor(),
             activities,
             inbox: inbox.clone(),
         });
@@ -133,16 +131,16 @@ impl Processes {
     }
 
     /// Tells a working agent something; what it cannot be told now is due still, or comes with the next handover.
-    fn tell(&self, state: &State, id: AttemptId, message: message::Message) -> Option<Input> {
+    fn tell(&self, state: &State, id: AttemptId, message: ToTell) -> Option<Input> {
         let Some(Running::Agent(agent)) = self.running.get(&id) else { return None };
         let attempt = state.attempt(id)?;
         let is_told = match message {
-            message::Message::Note(note) => {
+            ToTell::Note(note) => {
                 let frame = state.frames.get(&attempt.intent.place.frame())?;
                 let note = frame.notes.iter().find(|known| known.id == note)?;
                 agent.note(&told(note, attempt))
             }
-            message::Message::Answer(gate) => {
+            ToTell::Answer(gate) => {
                 let (request, _) = attempt.asking.iter().find(|(_, asked)| *asked == gate)?;
                 match &state.gate(gate)?.answered {
                     Some((GateAnswer::Said(text), ..)) => agent.answer(request, text),

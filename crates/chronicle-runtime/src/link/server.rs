@@ -11,6 +11,7 @@ use std::time::Duration;
 use chronicle_core::ids::{AttemptId, RunId};
 use chronicle_core::input::Answer;
 use chronicle_core::limits::bounded;
+use chronicle_core::redact::Redactor;
 use chronicle_core::signal;
 use serde_json::Value;
 
@@ -20,6 +21,7 @@ use super::{LINK_FILE, socket_path};
 use crate::fail::{self, Point};
 use crate::handle::Remote;
 use crate::ledger::atomic_write;
+use crate::secrets;
 
 /// Most clients at once.
 const CLIENTS_MAX: usize = 64;
@@ -50,6 +52,7 @@ struct Shared {
     clients: AtomicUsize,
     workers: AtomicUsize,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
+    redactor: Redactor,
     /// How often a person has answered something: whoever waits for an answer asks again then.
     answers: (Mutex<u64>, Condvar),
 }
@@ -79,6 +82,7 @@ impl Server {
             clients: AtomicUsize::new(0),
             workers: AtomicUsize::new(0),
             watchers: Mutex::default(),
+            redactor: secrets::redactor(),
             answers: (Mutex::new(0), Condvar::new()),
         });
         let listening = Arc::clone(&shared);
@@ -142,7 +146,7 @@ impl Shared {
     ) -> Option<Answer> {
         loop {
             let before = *self.answers();
-            let answer = answer(remote, peer, ask.clone());
+            let answer = answer(remote, peer, self.without_secrets(ask.clone()));
             if answer != Some(Answer::Waits) {
                 return answer;
             }
@@ -153,6 +157,14 @@ impl Shared {
                 return None;
             }
         }
+    }
+
+    /// What a worker says is written down: secrets go first, as from its other lines.
+    fn without_secrets(&self, ask: Ask) -> Ask {
+        let Ask::Signal { request, tool, arguments } = ask else { return ask };
+        let text = arguments.to_string();
+        let arguments = serde_json::from_str(&self.redactor.redact(&text)).unwrap_or(Value::Null);
+        Ask::Signal { request, tool, arguments }
     }
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {

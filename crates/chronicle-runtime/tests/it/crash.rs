@@ -298,7 +298,14 @@ impl Trial {
         }
         let events = || lines.iter().flat_map(|line| &line.events);
         for (id, request) in &self.agents.told {
-            let is_it = |event: &Event| matches!(event, Event::SignalAccepted { attempt, request: known, .. } if attempt == id && known == request);
+            let is_it = |event: &Event| match event {
+                Event::SignalAccepted { attempt, request: known, .. }
+                | Event::BreakAccepted { attempt, request: known, .. } => {
+                    attempt == id && known == request
+                }
+                Event::MessageDelivered { attempt, .. } => attempt == id,
+                _ => false,
+            };
             assert!(events().any(is_it), "{id} was answered and it is not on disk: {death:?}");
         }
         self.kept = self.ledger.bytes();
@@ -359,6 +366,7 @@ impl Trial {
             model: None,
             workflows: workflows(self.scenario.1),
             source: "main.yaml".to_owned(),
+            personas: Vec::new(),
             unenforced: Vec::new(),
             version: "test".to_owned(),
             on_gate: None,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::{OnGate, RunStarted};
+use chronicle_core::event::{AttemptStarted, OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use chronicle_core::state::{State, Status};
@@ -134,7 +134,10 @@ struct Agents<'a> {
 impl World for Agents<'_> {
     fn reconcile(&mut self, state: &State) -> Vec<Input> {
         // The driver has taken what was on its way, or it would not ask what is due.
-        for key in self.sent.drain(..) {
+        // Who waits for an answer has not finished its move.
+        let waiting = state.live_attempts().filter(|attempt| state.is_asking(attempt));
+        let waiting: Vec<_> = waiting.map(|attempt| key_of(&attempt.intent)).collect();
+        for key in self.sent.drain(..).filter(|key| !waiting.contains(key)) {
             *self.story.progress.entry(key).or_default() += 1;
         }
         self.story.by_line.insert(state.seq, self.story.progress.clone());
@@ -167,7 +170,7 @@ impl Agents<'_> {
             return;
         }
         let intent = &attempt.intent;
-        let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
+        let key = key_of(intent);
         if self.begun.insert(id) {
             self.story.log.note(&format!("perform {id}"));
             let known = self.story.progress.keys().any(|(session, ..)| *session == intent.session);
@@ -176,13 +179,16 @@ impl Agents<'_> {
             }
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
-        self.sent.push(key);
         let helper = intent.persona.as_ref().map_or_else(String::new, |name| format!("@{name}"));
         let worker = format!("{}{helper}", intent.place);
         let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
         let moves = moves.or_else(|| self.story.script.get(&worker));
         let text = moves.and_then(|moves| moves.get(at)).cloned();
         let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
+        // Ending a turn is no move of the script.
+        if !attempt.is_leaving() || goes_on {
+            self.sent.push(key);
+        }
         let command = (intent.agent == "shell").then(|| next_command(state, id));
         match (text, command) {
             _ if attempt.is_leaving() && !goes_on => self.send(id, Move::finish()),
@@ -213,6 +219,11 @@ impl Agents<'_> {
         };
         self.inbox.send(self.story.log.asked(&id.to_string(), input)).unwrap();
     }
+}
+
+/// Whose moves they are.
+fn key_of(intent: &AttemptStarted) -> (SessionId, Place, u32) {
+    (intent.session.clone(), intent.place.clone(), intent.try_number)
 }
 
 /// The command that a shell runs next; none after the last, or after one that failed.
@@ -261,6 +272,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "0.1.0".to_owned(),
     }

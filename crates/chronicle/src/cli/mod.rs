@@ -7,6 +7,7 @@ mod demo;
 mod detach;
 mod doctor;
 mod inline;
+mod list;
 mod live;
 mod log;
 mod pause;
@@ -15,6 +16,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod with_rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,6 +64,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    List(list::ListArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -142,6 +145,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::List(args) => list::cmd_list(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),

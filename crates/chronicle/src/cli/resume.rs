@@ -1,8 +1,10 @@
 //! `chronicle resume`.
 
+use chronicle_core::event::OnGate;
 use chronicle_core::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
+use chronicle_runtime::driver::Rest;
 use chronicle_runtime::project::RunFolder;
 use chronicle_runtime::{handle, process};
 use clap::Args;
@@ -64,7 +66,11 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     if args.stay.detach {
         return detach::detach(setting, &folder);
     }
-    live::stay(setting, &folder, Command::Resume, args.stay.rest())
+    let rest = match view.on_gate {
+        Some(OnGate::Wait) => Rest::WhenOver,
+        Some(OnGate::Fail) | None => args.stay.rest(),
+    };
+    live::stay(setting, &folder, Command::Resume, rest)
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {

@@ -65,6 +65,10 @@ pub(super) fn say(view: &RunView) {
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
         lines.extend(question_lines(gate));
     }
+    if let Some(on_gate) = view.on_gate {
+        lines.push(String::new());
+        lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
+    }
     if !view.unenforced.is_empty() {
         lines.push(String::new());
         let fields = view.unenforced.join("; ");

@@ -21,6 +21,7 @@ macro_rules! scenarios {
 
 scenarios! {
     approval
+    back_and_forth
     by_hand
     command_agent
     command_fails

@@ -104,7 +104,11 @@ fn is_question(kind: GateKind) -> bool {
 
 /// The gate that an answer is meant for: the one named, or the only open one of its kind.
 fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Result<&Gate, Answer> {
-    refuse_over(state)?;
+    // Who comes second is told so, even if nothing follows any more.
+    let known = gate.and_then(|id| state.gate(id)).filter(|gate| gate.answered.is_some());
+    if known.is_none() {
+        refuse_over(state)?;
+    }
     let found = match gate {
         Some(id) => named(state, id, fits),
         None => only(state, fits),
@@ -113,7 +117,7 @@ fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Resu
 }
 
 fn named(state: &State, id: GateId, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
-    let gate = state.gate(id).ok_or_else(|| format!("there is no gate {id}"))?;
+    let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
     match &gate.answered {
         Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(answer))),
         None if !fits(gate.opened.gate_kind) => Err(instead(gate)),
@@ -147,6 +151,14 @@ fn instead(gate: &Gate) -> String {
         GateKind::Intervention => {
             format!("{id} is an intervention: `retry`, `skip` or `go` leave it")
         }
+    }
+}
+
+fn no_gate(state: &State, id: GateId) -> String {
+    if state.had_gate(id) {
+        format!("{id} was answered long ago: `chronicle log` says how")
+    } else {
+        format!("there is no gate {id}")
     }
 }
 

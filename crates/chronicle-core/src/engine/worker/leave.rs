@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
-use super::{Call, caller, is_still_open, may_send};
+use super::{Call, caller, has_no_question, is_still_open, may_send};
 use crate::event::{Break, Event, Leave};
 use crate::ids::{Outcome, PhaseId};
 use crate::input::Answer;
@@ -37,6 +37,7 @@ pub(super) fn leave(
         return Ok(Answer::Accepted(same));
     }
     is_still_open(attempt)?;
+    has_no_question(scratch.state(), attempt)?;
     let (summary, task) = (bounded(asked.summary, TEXT_MAX), asked.task.clone());
     Ok(accept(scratch, call, Leave { target, outcome, summary, task }))
 }

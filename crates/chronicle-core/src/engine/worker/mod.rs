@@ -10,7 +10,7 @@ mod step;
 
 use super::scratch::Scratch;
 use crate::event::Event;
-use crate::ids::AttemptId;
+use crate::ids::{AttemptId, GateId};
 use crate::input::Answer;
 use crate::limits::{TEXT_MAX, bounded};
 use crate::signal::{SIGNALS, Signal};
@@ -110,6 +110,15 @@ fn is_still_open(attempt: &Attempt) -> Result<(), String> {
             crate::words::parting(before)
         )),
         (None, None) => Ok(()),
+    }
+}
+
+/// Who has asked hears the answer first: a question that nobody waits for would stay open for ever.
+fn has_no_question(state: &State, attempt: &Attempt) -> Result<(), String> {
+    let is_open = |id: &GateId| state.gate(*id).is_some_and(|gate| gate.answered.is_none());
+    match attempt.asking.iter().map(|(_, gate)| *gate).find(is_open) {
+        Some(gate) => Err(format!("your question {gate} is open: wait for its answer first")),
+        None => Ok(()),
     }
 }
 

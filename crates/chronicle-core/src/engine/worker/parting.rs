@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
-use super::{Call, caller, code, is_still_open, may_send};
+use super::{Call, caller, code, has_no_question, is_still_open, may_send};
 use crate::event::{Break, Event, FollowUp};
 use crate::ids::Outcome;
 use crate::input::Answer;
@@ -38,6 +38,7 @@ pub(super) fn accept(
         return Ok(answer);
     }
     is_still_open(attempt)?;
+    has_no_question(scratch.state(), attempt)?;
     let (attempt, request) = (call.id, call.request.clone());
     scratch.record(Event::BreakAccepted { attempt, request, parting });
     Ok(answer)
@@ -54,9 +55,12 @@ fn may_follow_up(
     let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona);
     // Who helps is bound by what their own phase may ask for, where there is one.
     let helper = attempt.intent.persona.as_deref();
-    let own = helper.and_then(|name| state.phase_of_persona(&attempt.intent.place, name));
-    let asker = own.unwrap_or(phase);
-    if let Some(allowed) = &asker.followups
+    let asker = match helper {
+        Some(name) => state.phase_of_persona(&attempt.intent.place, name),
+        None => Some(phase),
+    };
+    if let Some(asker) = asker
+        && let Some(allowed) = &asker.followups
         && !allowed.iter().any(|name| is_it(name))
     {
         let names: Vec<String> = allowed.iter().map(code).collect();

@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::leave::accept;
-use super::{Call, caller, is_still_open, may_send, standing};
+use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
 use crate::event::{Event, Leave};
 use crate::ids::Outcome;
 use crate::input::Answer;
@@ -46,6 +46,7 @@ pub(super) fn start_over(
         return Ok(Answer::Accepted(words::leaving(before)));
     }
     is_still_open(attempt)?;
+    has_no_question(state, attempt)?;
     let (outcome, summary) = (Outcome::from("complete"), bounded(summary, TEXT_MAX));
     Ok(accept(scratch, call, Leave { target, outcome, summary, task: None }))
 }

@@ -20,6 +20,7 @@ pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
+mod plain;
 pub mod record;
 pub mod redact;
 pub mod signal;

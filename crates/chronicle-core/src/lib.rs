@@ -23,6 +23,7 @@ pub mod ids;
 pub mod input;
 pub mod limits;
 pub mod persona;
+mod plain;
 pub mod record;
 pub mod redact;
 pub mod signal;

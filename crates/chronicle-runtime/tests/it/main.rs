@@ -22,6 +22,7 @@ mod ledger_folder;
 mod ledger_lines;
 mod ledgers_v1;
 mod link;
+mod link_client;
 mod project;
 mod projections;
 mod simulate;

@@ -11,6 +11,7 @@ use super::detach::{self, StayArgs};
 use super::{Setting, live, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Go on with a run that was paused, interrupted, killed, or answered
 ///
@@ -19,13 +20,21 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle resume             the newest run that can go on
-  chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows")]
+  chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows
+  chronicle resume 5f3a9c1e --force    its supervisor was on a host that is gone")]
 pub(super) struct ResumeArgs {
     /// The run; the newest that can go on when omitted
     run: Option<String>,
 
     #[command(flatten)]
     stay: StayArgs,
+
+    /// Take the run from a supervisor on another host, which may still live
+    ///
+    /// If it lives, it stops at its next write, at the latest after ten seconds; until then its agent
+    /// and the one that is started here may work on the same files.
+    #[arg(long)]
+    force: bool,
 
     /// This is the process that `--detach` starts
     #[arg(long, hide = true)]
@@ -56,6 +65,14 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
             });
         }
         Status::Running | Status::Paused | Status::Waiting => {}
+    }
+    if args.force
+        && let Some(holder) = handle::force(&folder)?
+    {
+        terminal::talk(&format!(
+            "Taken from {holder}. If it still lives, its agent may work on the same files until it \
+             notices: at its next write, at the latest after ten seconds."
+        ));
     }
     if args.detached {
         process::leave_terminal()

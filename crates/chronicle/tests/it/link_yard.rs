@@ -158,6 +158,7 @@ impl LinkYard {
     pub(crate) fn supervisor(&self) -> Live {
         let live = self.start("supervisor", &run_args(&["--wait"]));
         until("the supervisor listens", || self.socket().is_some_and(|it| it.exists()));
+        until("the run has begun", || self.ledger().contains("run_started"));
         live
     }
 

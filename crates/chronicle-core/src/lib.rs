@@ -22,6 +22,7 @@ pub mod input;
 pub mod limits;
 pub mod record;
 pub mod redact;
+pub mod settings;
 pub mod signal;
 pub mod state;
 pub mod time;

@@ -7,6 +7,7 @@ use super::draft::Named;
 use super::from_native;
 use super::model::Workflow;
 use super::problem::{Finding, Problem, Problems, Severity, quoted};
+use crate::limits::Limits;
 
 /// Most workflows that one may reach.
 const WORKFLOWS_MAX: usize = 100;
@@ -45,13 +46,22 @@ type Calls = BTreeMap<String, Vec<Named>>;
 
 /// Reads a workflow and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
 pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loaded {
+    load_upon(&Limits::default(), main, lookup)
+}
+
+/// The same, with the limits that hold where a workflow sets none.
+pub fn load_upon(
+    limits: &Limits,
+    main: Source,
+    lookup: &mut dyn FnMut(&str) -> Option<Source>,
+) -> Loaded {
     let mut problems = Problems::default();
     let mut loaded = Loaded { workflows: Vec::new(), problems: Vec::new(), sources: Vec::new() };
     let mut calls = Calls::new();
     let mut known = BTreeMap::from([(main.key.clone(), true)]);
     let mut waiting = VecDeque::from([main]);
     while let Some(source) = waiting.pop_front() {
-        let checked = read(loaded.sources.len(), &source, &mut problems);
+        let checked = read(loaded.sources.len(), &source, limits, &mut problems);
         let key = source.key.clone();
         loaded.sources.push(source);
         let Some(Checked { workflow, calls: said }) = checked else { continue };
@@ -69,9 +79,14 @@ pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loa
 }
 
 /// One source, by the reader of its format: there is one so far.
-fn read(index: usize, source: &Source, problems: &mut Problems) -> Option<Checked> {
+fn read(
+    index: usize,
+    source: &Source,
+    limits: &Limits,
+    problems: &mut Problems,
+) -> Option<Checked> {
     let draft = from_native::read(index, &source.text, problems)?;
-    Some(check::check(&draft, &source.key, problems))
+    Some(check::check(&draft, &source.key, limits, problems))
 }
 
 /// The source of a sub-workflow that was not asked for before. `known` remembers which keys were found.

@@ -12,6 +12,7 @@
 
 mod check;
 mod draft;
+mod fill;
 mod from_native;
 mod load;
 mod model;
@@ -20,7 +21,14 @@ mod suggest;
 mod yaml;
 
 pub use check::{Unsupported, unsupported};
-pub use load::{Loaded, Source, load};
+pub use fill::VERIFY;
+pub use load::{Loaded, Source, load, load_upon};
 pub use model::*;
 pub use problem::{Problem, Severity};
 pub use yaml::FILE_MAX;
+
+// Settings are told about in the same words.
+pub(crate) use check::{decimal, duration_ms};
+pub(crate) use draft::Span;
+pub(crate) use problem::{Finding, Problems, quoted};
+pub(crate) use suggest::closest;

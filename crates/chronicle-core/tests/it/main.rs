@@ -12,6 +12,7 @@ mod handover;
 mod properties;
 mod purity;
 mod recover;
+mod settings;
 mod views;
 mod views_told;
 mod workflow;

@@ -1,12 +1,23 @@
-//! Finds definitions: workflows of the project, then of the user.
+//! Finds definitions: workflows of the project, then of the user, then those that are built in; and settings.
+
+pub mod builtin;
+mod programs;
+mod settings;
+mod verify;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use chronicle_core::workflow::{FILE_MAX, Loaded, Source, load};
+use chronicle_core::limits::Limits;
+use chronicle_core::workflow::{FILE_MAX, Loaded, Source, load_upon};
 use thiserror::Error;
 
+pub use programs::{AGENT_PROGRAMS, InstalledAgent, installed_agents};
+pub use settings::{FoundSettings, settings, settings_files};
+pub use verify::{VerifyCommand, verify_commands};
+
+use crate::home;
 use crate::project::Project;
 
 /// Endings of a workflow file, in the order in which they are looked for.
@@ -51,35 +62,51 @@ fn folder_list(folders: &[PathBuf]) -> String {
 
 /// Where workflows are looked for, the first first.
 fn folders(project: &Project) -> Vec<PathBuf> {
-    let user = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let user = user.map(|config| config.join("chronicle/workflows"));
+    let user = home::config().map(|config| config.join("workflows"));
     std::iter::once(project.definitions().join("workflows")).chain(user).collect()
 }
 
 /// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
 pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
-    let (path, key) = locate(project, name)?;
-    let main = read(&path, key)?;
+    workflow_upon(&Limits::default(), project, name)
+}
+
+/// The same, with the limits that hold where a workflow sets none.
+pub fn workflow_upon(
+    limits: &Limits,
+    project: &Project,
+    name: &str,
+) -> Result<Loaded, DiscoverError> {
+    let main = main_source(project, name)?;
     // `load` can only be told that a workflow is not there; why it cannot be read is told here.
     let mut unreadable = None;
-    let loaded = load(main, &mut |key| match read(&locate_by_key(project, key)?, key.to_owned()) {
+    let mut loaded = load_upon(limits, main, &mut |key| match source_by_key(project, key)? {
         Ok(source) => Some(source),
         Err(error) => {
             unreadable.get_or_insert(error);
             None
         }
     });
+    for phase in loaded.workflows.iter_mut().flat_map(|workflow| &mut workflow.phases) {
+        let known = phase.persona.as_deref().and_then(builtin::persona);
+        phase.persona = known.map(|text| builtin::body(text).to_owned()).or(phase.persona.take());
+    }
     unreadable.map_or(Ok(loaded), Err)
+}
+
+/// What a key finds: a file, else what is built in.
+fn source_by_key(project: &Project, key: &str) -> Option<Result<Source, DiscoverError>> {
+    match locate_by_key(project, key) {
+        Some(path) => Some(read(&path, key.to_owned())),
+        None => builtin::workflow(key).map(Ok),
+    }
 }
 
 /// The names of the workflows there are.
 pub fn known(project: &Project) -> Vec<String> {
     let entries = folders(project).into_iter().filter_map(|folder| fs::read_dir(folder).ok());
-    let mut names: Vec<String> =
-        entries.flat_map(Iterator::flatten).filter_map(|entry| listed(&entry.path())).collect();
+    let files = entries.flat_map(Iterator::flatten).filter_map(|entry| listed(&entry.path()));
+    let mut names: Vec<String> = files.chain(builtin::workflows().map(str::to_owned)).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -101,22 +128,21 @@ fn has_ending(path: &Path) -> bool {
 }
 
 /// A name with a slash or a known ending is a path.
-fn locate(project: &Project, name: &str) -> Result<(PathBuf, String), DiscoverError> {
+fn main_source(project: &Project, name: &str) -> Result<Source, DiscoverError> {
     let path = Path::new(name);
     if name.contains('/') || has_ending(path) {
         let folder = path.join("workflow.yaml");
         let path = if folder.is_file() { folder } else { path.to_owned() };
         let key = key_of(&path).unwrap_or(name).to_owned();
-        return Ok((path, key));
+        return read(&path, key);
     }
-    match locate_by_key(project, name) {
-        Some(path) => Ok((path, name.to_owned())),
-        None => Err(DiscoverError::Unknown {
+    source_by_key(project, name).unwrap_or_else(|| {
+        Err(DiscoverError::Unknown {
             name: name.to_owned(),
             looked: folders(project),
             known: known(project),
-        }),
-    }
+        })
+    })
 }
 
 /// A key is a name, never a way out of the folder.

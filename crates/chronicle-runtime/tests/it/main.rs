@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod builtin;
 mod crash;
 mod crash_end;
 mod crash_world;
@@ -22,6 +23,7 @@ mod link;
 mod project;
 mod projections;
 mod simulate;
+mod verify;
 mod world;
 mod world_log;
 mod world_moves;

@@ -49,11 +49,8 @@ fn reasons(state: &State, attempt: &Attempt) -> String {
     if !attempt.intent.why.is_same_try() {
         return own;
     }
-    let earlier = state.attempts.iter().rev().map(|earlier| &earlier.intent);
-    let origin = earlier
-        .filter(|intent| intent.place == attempt.intent.place)
-        .find(|intent| !intent.why.is_same_try());
-    format!("{}\n\n{own}", origin.map(|intent| why(&intent.why)).unwrap_or_default())
+    let origin = state.tally(&attempt.intent.place).filter(|tally| tally.tries > 0);
+    format!("{}\n\n{own}", origin.map(|tally| why(&tally.why)).unwrap_or_default())
 }
 
 fn why(why: &Why) -> String {
@@ -87,7 +84,7 @@ fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
     if let Some(description) = &phase.description {
         let _ = write!(text, ". {description}");
     }
-    let done = state.visits.iter().filter(|visit| visit.left.is_some()).count();
+    let done: usize = state.places.values().map(|tally| tally.departures).sum();
     let _ = write!(text, "\nPhases left so far: {done}.");
     bounded(&text, TEXT_MAX)
 }

@@ -16,10 +16,12 @@
 pub mod effect;
 pub mod engine;
 pub mod event;
+pub mod guard;
 pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
+pub mod persona;
 pub mod record;
 pub mod redact;
 pub mod settings;

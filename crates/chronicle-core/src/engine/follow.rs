@@ -118,7 +118,7 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         return intervene(state, frame, words::once_only(phase));
     }
     let id = state.next_attempt();
-    let known = frame.session.clone().filter(|session| resumes(state, session, &why, phase));
+    let known = frame.session.clone().filter(|_| resumes(frame, &why, phase));
     Event::AttemptStarted(AttemptStarted {
         attempt: id,
         try_number: if same_try { tries } else { tries + 1 },
@@ -133,22 +133,16 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
 
 /// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
 fn tries_at(state: &State, place: &Place) -> u32 {
-    let here = state.attempts.iter().map(|attempt| &attempt.intent);
-    let tries = here.filter(|intent| intent.place == *place && !intent.why.is_same_try()).count();
-    u32::try_from(tries).unwrap_or(u32::MAX)
+    state.tally(place).map_or(0, |tally| tally.tries)
 }
 
 /// Whether an attempt goes on in the session before it. One that ended before our eyes has a session only if it said so;
 /// of one that was lost or stopped we may have missed it.
-fn resumes(state: &State, session: &SessionId, why: &Why, phase: &Phase) -> bool {
-    let seen = || {
-        let attempts = state.attempts.iter().rev();
-        attempts.filter(|it| it.intent.session == *session).any(|it| it.session_seen)
-    };
+fn resumes(frame: &Frame, why: &Why, phase: &Phase) -> bool {
     phase.run == PhaseKind::Worker
         && match why {
             Why::Lost | Why::Paused => true,
-            Why::Nudge { .. } | Why::Rejected { .. } => seen(),
+            Why::Nudge { .. } | Why::Rejected { .. } => frame.session_seen,
             Why::First | Why::Retry { .. } | Why::SessionGone | Why::Asked { .. } => false,
         }
 }

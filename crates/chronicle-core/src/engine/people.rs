@@ -118,7 +118,7 @@ fn pick_gate(
     fits: fn(GateKind) -> bool,
 ) -> Result<&Gate, String> {
     if let Some(id) = gate {
-        let gate = state.gate(id).ok_or_else(|| format!("there is no gate {id}"))?;
+        let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
         return match &gate.answered {
             Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(answer))),
             None if !fits(gate.opened.gate_kind) => {
@@ -141,6 +141,14 @@ fn pick_gate(
             ),
             None => "nobody is asked for anything".to_owned(),
         }),
+    }
+}
+
+fn no_gate(state: &State, id: GateId) -> String {
+    if state.had_gate(id) {
+        format!("{id} was answered long ago: `chronicle log` says how")
+    } else {
+        format!("there is no gate {id}")
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit};
+use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit, number};
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateOpened, Leave, Mover,
     ToolCalled, Why,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
 use crate::record::Line;
 use crate::time::Millis;
@@ -43,19 +43,11 @@ impl State {
             Event::EdgeTaken(edge) => self.take_edge(edge),
             Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
-            Event::SessionOpened { attempt, session } => {
-                self.change(*attempt, |attempt| {
-                    attempt.intent.session = session.clone();
-                    attempt.session_seen = true;
-                });
-                self.change_frame_of(*attempt, |frame| frame.session = Some(session.clone()));
-            }
+            Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
             Event::ToolEnded { attempt, call, active_ms, .. } => {
-                self.change(*attempt, |attempt| {
-                    attempt.calls.retain(|(open, _)| open != call);
-                    attempt.active_ms = attempt.active_ms.max(*active_ms);
-                });
+                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
+                self.spend(*attempt, &Usage::default(), *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -96,6 +88,7 @@ impl State {
             stage: Stage::Bound,
             counters: Counters::default(),
             session: None,
+            session_seen: false,
             edges: std::collections::BTreeMap::default(),
             summary: String::new(),
         };
@@ -108,8 +101,12 @@ impl State {
             frame.stage = Stage::Entered { approved: false };
             frame.counters = Counters::default();
             frame.session = None;
+            frame.session_seen = false;
         });
+        let number = self.visits.len();
+        self.tally_mut(place).enter(number);
         self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
+        self.forget_visits();
     }
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
@@ -131,9 +128,12 @@ impl State {
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        let last = self.visits.iter().rev().position(|visit| visit.place == place);
-        let index = last.map(|from_end| self.visits.len() - 1 - from_end);
-        if let Some(visit) = index.and_then(|index| self.visits.get_mut(index)) {
+        let Some(last) = self.tally(&place).filter(|it| it.visits > 0).map(|it| it.last_visit)
+        else {
+            return;
+        };
+        self.tally_mut(&place).leave(&departure);
+        if let Some(visit) = self.visits.get_mut(last) {
             visit.left = Some(departure);
         }
     }
@@ -172,12 +172,26 @@ impl State {
             ended: None,
         };
         self.attempts.push(attempt);
+        self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
+            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
             frame.session = Some(intent.session.clone());
             frame.counters.begin(intent);
         });
+    }
+
+    fn open_session(&mut self, id: AttemptId, session: &SessionId) {
+        self.change(id, |attempt| {
+            attempt.intent.session = session.clone();
+            attempt.session_seen = true;
+        });
+        self.change_frame_of(id, |frame| {
+            frame.session = Some(session.clone());
+            frame.session_seen = true;
+        });
+        self.forget_sessions();
     }
 
     fn call_tool(&mut self, called: &ToolCalled) {
@@ -187,8 +201,8 @@ impl State {
             }
             attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
             attempt.tools = attempt.tools.saturating_add(1);
-            attempt.active_ms = attempt.active_ms.max(called.active_ms);
         });
+        self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
 
     fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {
@@ -200,10 +214,7 @@ impl State {
         counted.add(scope, usage);
         let more = counted.sum().minus(&before);
         self.usage = self.usage.plus(&more);
-        self.change(id, |attempt| {
-            attempt.usage = attempt.usage.plus(&more);
-            attempt.active_ms = attempt.active_ms.max(active_ms);
-        });
+        self.spend(id, &more, active_ms);
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
@@ -238,15 +249,17 @@ impl State {
         });
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
-            attempt.active_ms = attempt.active_ms.max(ended.active_ms);
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();
             attempt.answers.clear();
         });
+        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.forget_attempts();
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
         self.gates.push(Gate { opened: opened.clone(), at, answered: None, note: String::new() });
+        self.forget_gates();
         self.change_frame(&opened.place.frame(), |frame| {
             let held = std::mem::replace(&mut frame.stage, Stage::Bound);
             frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
@@ -254,8 +267,7 @@ impl State {
     }
 
     fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
-        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        let Some(gate) = self.gates.get_mut(index) else { return };
+        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let frame = gate.opened.place.frame();
@@ -272,8 +284,7 @@ impl State {
     }
 
     fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
-        let index = usize::try_from(id.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        if let Some(attempt) = self.attempts.get_mut(index) {
+        if let Some(attempt) = self.attempts.get_mut(number(id.0)) {
             with(attempt);
         }
     }

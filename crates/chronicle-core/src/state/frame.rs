@@ -22,6 +22,8 @@ pub struct Frame {
     pub counters: Counters,
     /// The session of the visit's last attempt.
     pub session: Option<SessionId>,
+    /// Whether an agent itself has named that session.
+    pub session_seen: bool,
     /// How often each edge was taken, as `from->to`; a person's `go` clears it.
     pub edges: BTreeMap<String, u32>,
     /// The summary of the phase left last.

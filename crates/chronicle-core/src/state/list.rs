@@ -1,88 +1,85 @@
-//! A list that grows with the run and is copied for almost nothing.
+//! A list that grows with the run, of which only the latest entries are kept.
 //!
-//! The engine decides on a copy of the state, and each copy of a plain list would touch every entry there ever was. Entries
-//! stand in chunks which copies share; a change copies one chunk.
+//! The engine decides on a copy of the state, and `state.cache` is written every second: both must cost the same however long
+//! the run. What an entry adds to sums and counts is taken down when it comes; the ledger has it for ever.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Entries of one chunk: a copy of the list touches one in so many, a change copies so many pointers.
-const CHUNK: usize = 64;
-
-/// Entries in the order in which they came.
-#[derive(Debug, Clone, PartialEq)]
+/// Entries in the order in which they came, numbered from 0. Early ones are forgotten, and stay counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct List<T> {
-    /// All but the last are full.
-    chunks: Vec<Arc<Vec<Arc<T>>>>,
+    /// How many there ever were.
+    count: usize,
+    /// Those still known and their numbers, which rise. Copies share them.
+    kept: Arc<Vec<(usize, Arc<T>)>>,
 }
 
 impl<T> List<T> {
-    /// How many there are.
+    /// How many there ever were.
     pub fn len(&self) -> usize {
-        self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
+        self.count
     }
 
-    /// Whether there is none.
+    /// Whether there never was one.
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+        self.count == 0
     }
 
-    /// The one at that index, from 0.
-    pub fn get(&self, index: usize) -> Option<&Arc<T>> {
-        self.chunks.get(index / CHUNK)?.get(index % CHUNK)
+    /// How many of them are not known any more.
+    pub fn forgotten(&self) -> usize {
+        self.count - self.kept.len()
+    }
+
+    /// The one of that number, unless it is forgotten.
+    pub fn get(&self, number: usize) -> Option<&Arc<T>> {
+        Some(&self.kept[self.find(number)?].1)
     }
 
     /// The last one.
     pub fn last(&self) -> Option<&Arc<T>> {
-        self.chunks.last()?.last()
+        self.kept.last().map(|(_, entry)| entry)
     }
 
-    /// All of them, the first first.
+    /// All that are known, the earliest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<T>> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
+        self.kept.iter().map(|(_, entry)| entry)
+    }
+
+    fn find(&self, number: usize) -> Option<usize> {
+        self.kept.binary_search_by_key(&number, |(number, _)| *number).ok()
     }
 }
 
 impl<T: Clone> List<T> {
     pub(super) fn push(&mut self, entry: T) {
-        match self.chunks.last_mut() {
-            Some(last) if last.len() < CHUNK => Arc::make_mut(last).push(Arc::new(entry)),
-            _ => self.chunks.push(Arc::new(vec![Arc::new(entry)])),
-        }
+        Arc::make_mut(&mut self.kept).push((self.count, Arc::new(entry)));
+        self.count += 1;
     }
 
-    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let chunk = self.chunks.get_mut(index / CHUNK)?;
+    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut T> {
         // Asked for first, since making it ours may copy.
-        chunk.get(index % CHUNK)?;
-        Arc::make_mut(chunk).get_mut(index % CHUNK).map(Arc::make_mut)
+        let index = self.find(number)?;
+        Arc::make_mut(&mut self.kept).get_mut(index).map(|(_, entry)| Arc::make_mut(entry))
+    }
+
+    /// Forgets the earliest beyond `max`, but none that is still needed.
+    pub(super) fn forget(&mut self, max: usize, is_needed: impl Fn(usize, &T) -> bool) {
+        let mut beyond = self.kept.len().saturating_sub(max);
+        if beyond > 0 {
+            Arc::make_mut(&mut self.kept).retain(|(number, entry)| {
+                let goes = beyond > 0 && !is_needed(*number, entry);
+                beyond -= usize::from(goes);
+                !goes
+            });
+        }
     }
 }
 
 impl<T> Default for List<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new() }
-    }
-}
-
-impl<T: Clone> FromIterator<T> for List<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Self {
-        let mut list = Self::default();
-        entries.into_iter().for_each(|entry| list.push(entry));
-        list
-    }
-}
-
-impl<T: Serialize> Serialize for List<T> {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.iter())
-    }
-}
-
-impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Vec::deserialize(from).map(Self::from_iter)
+        Self { count: 0, kept: Arc::default() }
     }
 }
 
@@ -90,15 +87,29 @@ impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for List<T> {
 mod tests {
     use super::*;
 
+    fn list(length: usize) -> List<usize> {
+        let mut list = List::default();
+        (0..length).for_each(|entry| list.push(entry));
+        list
+    }
+
     #[test]
     fn every_length_reads_back_and_finds_its_own() {
-        for length in 0..3 * CHUNK + 2 {
-            let list: List<usize> = (0..length).collect();
+        for length in 0..9 {
+            let mut list = list(length);
+            list.forget(3, |number, _| number == 1);
+            let known: Vec<usize> = list.iter().map(|entry| **entry).collect();
+            let mut expected: Vec<usize> = (0..length).collect();
+            while expected.len() > 3 {
+                expected.remove(usize::from(expected[0] == 1));
+            }
             assert_eq!((list.len(), list.is_empty()), (length, length == 0));
-            assert!(list.iter().map(|entry| **entry).eq(0..length));
-            assert!((0..length).all(|index| list.get(index).is_some_and(|found| **found == index)));
-            assert_eq!(list.get(length), None);
-            assert_eq!(list.last().map_or(0, |last| **last + 1), length);
+            assert_eq!((&known, list.forgotten()), (&expected, length - expected.len()));
+            for number in 0..=length {
+                let found = list.get(number).map(|entry| **entry);
+                assert_eq!(found, expected.contains(&number).then_some(number));
+            }
+            assert_eq!(list.last().map(|last| **last), length.checked_sub(1));
             let text = serde_json::to_string(&list).unwrap();
             assert_eq!(serde_json::from_str::<List<usize>>(&text).unwrap(), list);
         }
@@ -106,12 +117,13 @@ mod tests {
 
     #[test]
     fn a_change_of_a_copy_leaves_the_original_alone() {
-        let original: List<usize> = (0..=CHUNK).collect();
+        let original = list(5);
         let mut copy = original.clone();
         *copy.get_mut(3).unwrap() = 77;
         copy.push(99);
+        copy.forget(2, |_, entry| *entry == 77);
         assert_eq!(copy.get_mut(copy.len()), None);
-        assert_eq!((**original.get(3).unwrap(), original.len()), (3, CHUNK + 1));
-        assert_eq!((**copy.get(3).unwrap(), copy.len()), (77, CHUNK + 2));
+        assert_eq!((**original.get(3).unwrap(), original.len(), original.forgotten()), (3, 5, 0));
+        assert_eq!((**copy.get(3).unwrap(), copy.len(), copy.get(0)), (77, 6, None));
     }
 }

@@ -1,13 +1,15 @@
 //! What is known about a run: the fold of its events.
 //!
 //! `apply` is the only mutator and is total: whether an event is legal was checked when it was decided. What a run needs is
-//! derived from here (`due.rs`), never remembered. What grows with the run is shared between copies (`list.rs`), so that the
-//! engine's scratch copy is cheap however long the run.
+//! derived from here (`due.rs`), never remembered. A state stays small however long its run: what has ended is added to sums
+//! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
 
 mod apply;
 mod due;
+mod forget;
 mod frame;
 mod list;
+mod tally;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use frame::{Counters, Frame, Stage};
 pub use list::List;
+pub use tally::Tally;
 
 use crate::event::{
     AttemptStarted, End, GateAnswer, GateOpened, Leave, RunStarted, StopCause, SupervisorStarted,
@@ -39,15 +42,17 @@ pub struct State {
     pub updated_at: Millis,
     /// Frames that have not ended, by path: a tree.
     pub frames: BTreeMap<FramePath, Frame>,
-    /// Every attempt, `a1` first.
+    /// The attempts, `a1` first; of many, the latest and those that live.
     pub attempts: List<Attempt>,
     /// Attempts that have not ended.
     pub live: BTreeSet<AttemptId>,
-    /// Every gate, `g1` first.
+    /// The gates, `g1` first; of many, the latest, those that are open and what people said last.
     pub gates: List<Gate>,
-    /// Every visit of a phase, in order: the path of the run.
+    /// The visits of phases, in order: the path of the run; of many, the latest and those that go on.
     pub visits: List<Visit>,
-    /// What each session spent. No decision depends on a change of it, so the engine's copy shares it.
+    /// What is known of each place over all visits.
+    pub places: Arc<BTreeMap<Place, Arc<Tally>>>,
+    /// What each session spent that an attempt known here or a frame goes on in. No decision depends on a change of it, so the engine's copy shares it.
     pub sessions: Arc<BTreeMap<SessionId, SessionUsage>>,
     /// What all of them spent.
     pub usage: Usage,
@@ -175,14 +180,19 @@ impl State {
         self.gates.iter().filter(|gate| gate.answered.is_none())
     }
 
-    /// The attempt of that id.
+    /// The attempt of that id, unless it ended long ago.
     pub fn attempt(&self, id: AttemptId) -> Option<&Attempt> {
-        self.attempts.get(usize::try_from(id.0.checked_sub(1)?).ok()?).map(Arc::as_ref)
+        self.attempts.get(number(id.0)).map(Arc::as_ref)
     }
 
-    /// The gate of that id.
+    /// The gate of that id, unless it was answered long ago.
     pub fn gate(&self, id: GateId) -> Option<&Gate> {
-        self.gates.get(usize::try_from(id.0.checked_sub(1)?).ok()?).map(Arc::as_ref)
+        self.gates.get(number(id.0)).map(Arc::as_ref)
+    }
+
+    /// Whether there was such a gate: it was answered if it is not known any more.
+    pub fn had_gate(&self, id: GateId) -> bool {
+        number(id.0) < self.gates.len()
     }
 
     /// The frozen workflow of that key.
@@ -208,4 +218,9 @@ impl State {
     pub(crate) fn next_gate(&self) -> GateId {
         GateId(u32::try_from(self.gates.len()).unwrap_or(u32::MAX).saturating_add(1))
     }
+}
+
+/// Where a list has the one of that id, which count from 1.
+fn number(id: u32) -> usize {
+    usize::try_from(id).ok().and_then(|id| id.checked_sub(1)).unwrap_or(usize::MAX)
 }

@@ -1,7 +1,5 @@
 //! One run.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::VIEW_VERSION;
@@ -178,7 +176,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         phases: phases(state),
         working: state.live_attempts().map(attempt_row).collect(),
         spent: Spent::from(&state.usage),
-        active_ms: active_ms(state.attempts.iter()),
+        active_ms: state.active_ms(),
         attempts: state.attempts.len(),
         started_at: state.started_at,
         updated_at: state.updated_at,
@@ -245,13 +243,13 @@ fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
 }
 
 fn mark(state: &State, place: &Place) -> Mark {
-    let last = state.visits.iter().rev().find(|visit| visit.place == *place);
+    let known = state.tally(place).filter(|tally| tally.visits > 0);
     let here = state.frames.get(&place.frame()).is_some_and(|frame| {
         frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended)
     });
-    match last {
+    match known {
         Some(_) if here => Mark::Current,
-        Some(visit) if visit.left.is_some() => Mark::Done,
+        Some(tally) if tally.is_left => Mark::Done,
         Some(_) | None => Mark::Pending,
     }
 }
@@ -264,28 +262,24 @@ fn phases(state: &State) -> Vec<PhaseRow> {
         .map(|main| main.phases.iter().map(|phase| root.place(&phase.id)).collect())
         .unwrap_or_default();
     places.retain(|place| place.as_str() != crate::ids::DONE);
-    for visit in state.visits.iter() {
-        if !places.contains(&visit.place) {
-            places.push(visit.place.clone());
-        }
-    }
+    let entered = state.places.iter().filter(|(_, tally)| tally.visits > 0);
+    let mut inside: Vec<_> = entered.filter(|(place, _)| !places.contains(place)).collect();
+    inside.sort_by_key(|(_, tally)| tally.first_visit);
+    places.extend(inside.into_iter().map(|(place, _)| place.clone()));
     places.into_iter().map(|place| phase_row(state, place)).collect()
 }
 
 fn phase_row(state: &State, place: Place) -> PhaseRow {
-    let here = || state.attempts.iter().filter(|attempt| attempt.intent.place == place);
-    let visits = || state.visits.iter().filter(|visit| visit.place == place);
-    let usage = here().fold(Usage::default(), |sum, attempt| sum.plus(&attempt.usage));
-    let last = visits().rev().find_map(|visit| visit.left.as_ref());
+    let tally = state.tally(&place).cloned().unwrap_or_default();
     PhaseRow {
         name: definition(state, &place)
             .map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
         mark: mark(state, &place),
-        visits: visits().count(),
-        attempts: here().count(),
-        spent: Spent::from(&usage),
-        active_ms: active_ms(here()),
-        summary: last.map_or_else(String::new, |left| left.summary.clone()),
+        visits: tally.visits,
+        attempts: tally.attempts,
+        spent: Spent::from(&tally.usage),
+        active_ms: tally.active_ms,
+        summary: tally.summary,
         place,
     }
 }
@@ -311,9 +305,4 @@ fn attempt_row(attempt: &Attempt) -> AttemptRow {
         started_at: attempt.started_at,
         tools: attempt.tools,
     }
-}
-
-/// The active time of all of them.
-pub(super) fn active_ms<'a>(attempts: impl Iterator<Item = &'a Arc<Attempt>>) -> u64 {
-    attempts.fold(0, |sum, attempt| sum.saturating_add(attempt.active_ms))
 }

@@ -14,7 +14,7 @@ pub fn run_json(state: &State) -> Option<Value> {
     let run = state.run.as_ref()?;
     let main = run.workflows.first()?;
     let root = state.frames.values().next();
-    Some(json!({
+    let mut json = json!({
         "id": run.run,
         "workflowName": main.name,
         "workflowPath": run.source,
@@ -28,11 +28,21 @@ pub fn run_json(state: &State) -> Option<Value> {
         "snapshot": {"modifiedFiles": [], "keyFindings": [], "pendingTasks": [], "custom": {}},
         "transitionCounts": root.map(|frame| frame.edges.clone()).unwrap_or_default(),
         "totalTokens": state.usage.tokens(),
-        "totalElapsed": super::run::active_ms(state.attempts.iter()),
+        "totalElapsed": state.active_ms(),
         "status": status(state),
         "standing": state.status(),
         "trees": [],
-    }))
+    });
+    if let (Some(earlier), Some(fields)) = (earlier(state, run.run.short()), json.as_object_mut()) {
+        fields.insert("historyEarlier".into(), earlier);
+    }
+    Some(json)
+}
+
+/// How many attempts `history` leaves out, and how to see them; none while it has all.
+fn earlier(state: &State, run: &str) -> Option<Value> {
+    let count = state.attempts.forgotten();
+    (count > 0).then(|| json!({"attempts": count, "see": format!("chronicle log {run}")}))
 }
 
 /// The older format has four statuses; anything that waits is `paused` there, but for interventions.

@@ -9,6 +9,7 @@ mod fuzz;
 mod fuzz_events;
 mod fuzz_redact;
 mod handover;
+mod long_runs;
 mod properties;
 mod purity;
 mod recover;

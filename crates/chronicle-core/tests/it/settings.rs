@@ -167,10 +167,9 @@ fn limits_are_those_said_upon_the_defaults() {
 
 #[test]
 fn the_defaults_in_the_table_are_those_that_hold() {
-    let mut text = String::new();
-    for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
-        text.push_str(&format!("{} = {}\n", key.name, key.default));
-    }
+    let defaults = KEYS.iter().filter(|key| !key.default.is_empty());
+    let text: Vec<String> = defaults.map(|key| format!("{} = {}", key.name, key.default)).collect();
+    let text = text.join("\n");
     let (said, problems) = read(&[(Layer::User, source("u", &text))]);
     assert_eq!(problems, []);
     assert_eq!(said.limits(), Limits::default());

@@ -1,63 +1,51 @@
-//! The workflows and personas that come with Chronicle. They are found last: whoever has their own of the same name uses it.
+//! What is shipped inside the program: found last, so that anybody's own file of the same name wins.
 
 use chronicle_core::workflow::Source;
 
-/// Stands before the name of a file that is no file.
-const PLACE: &str = "<built-in>";
+/// A definition that is compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its file, below the folder of its kind: `feature.yaml`, `feature/workflow.yaml`, `feature/plan.md`, `planner.md`.
+    pub path: &'static str,
+    /// What it holds.
+    pub text: &'static str,
+}
 
-const WORKFLOWS: &[(&str, &str)] = &[
-    ("bugfix", include_str!("../../../../workflows/bugfix.yaml")),
-    ("feature", include_str!("../../../../workflows/feature.yaml")),
-    ("review", include_str!("../../../../workflows/review.yaml")),
+/// Workflows, in the native format. A folder's phase files are listed like its `workflow.yaml`.
+pub const WORKFLOWS: &[Builtin] = &[
+    Builtin { path: "bugfix.yaml", text: include_str!("../../../../workflows/bugfix.yaml") },
+    Builtin { path: "feature.yaml", text: include_str!("../../../../workflows/feature.yaml") },
+    Builtin { path: "review.yaml", text: include_str!("../../../../workflows/review.yaml") },
 ];
-
-const PERSONAS: &[(&str, &str)] = &[
-    ("chaoswhisperer", include_str!("../../../../personas/chaoswhisperer.md")),
-    ("codeweaver", include_str!("../../../../personas/codeweaver.md")),
-    ("fixer", include_str!("../../../../personas/fixer.md")),
-    ("implementer", include_str!("../../../../personas/implementer.md")),
-    ("lawbringer", include_str!("../../../../personas/lawbringer.md")),
-    ("pathseeker", include_str!("../../../../personas/pathseeker.md")),
-    ("planner", include_str!("../../../../personas/planner.md")),
-    ("reproducer", include_str!("../../../../personas/reproducer.md")),
-    ("reviewer", include_str!("../../../../personas/reviewer.md")),
-    ("siegemaster", include_str!("../../../../personas/siegemaster.md")),
-    ("skeptic", include_str!("../../../../personas/skeptic.md")),
-    ("spiritmender", include_str!("../../../../personas/spiritmender.md")),
+/// Personas.
+pub const PERSONAS: &[Builtin] = &[
+    Builtin {
+        path: "chaoswhisperer.md",
+        text: include_str!("../../../../personas/chaoswhisperer.md"),
+    },
+    Builtin { path: "codeweaver.md", text: include_str!("../../../../personas/codeweaver.md") },
+    Builtin { path: "fixer.md", text: include_str!("../../../../personas/fixer.md") },
+    Builtin { path: "implementer.md", text: include_str!("../../../../personas/implementer.md") },
+    Builtin { path: "lawbringer.md", text: include_str!("../../../../personas/lawbringer.md") },
+    Builtin { path: "pathseeker.md", text: include_str!("../../../../personas/pathseeker.md") },
+    Builtin { path: "planner.md", text: include_str!("../../../../personas/planner.md") },
+    Builtin { path: "reproducer.md", text: include_str!("../../../../personas/reproducer.md") },
+    Builtin { path: "reviewer.md", text: include_str!("../../../../personas/reviewer.md") },
+    Builtin { path: "siegemaster.md", text: include_str!("../../../../personas/siegemaster.md") },
+    Builtin { path: "skeptic.md", text: include_str!("../../../../personas/skeptic.md") },
+    Builtin { path: "spiritmender.md", text: include_str!("../../../../personas/spiritmender.md") },
 ];
+/// Stands before the path of a source that is no file.
+pub(super) const PREFIX: &str = "built-in ";
 
-/// The built-in workflow of that name.
-pub fn workflow(key: &str) -> Option<Source> {
-    let (key, text) = WORKFLOWS.iter().find(|(name, _)| *name == key)?;
-    Some(Source {
-        name: format!("{PLACE}/{key}.yaml"),
-        key: (*key).to_owned(),
-        text: (*text).to_owned(),
-    })
-}
-
-/// The names of all of them.
-pub fn workflows() -> impl Iterator<Item = &'static str> {
-    WORKFLOWS.iter().map(|(name, _)| *name)
-}
-
-/// The whole file of a built-in persona, by its name in any case.
-pub fn persona(name: &str) -> Option<&'static str> {
-    PERSONAS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, text)| *text)
-}
-
-/// The names of all of them.
-pub fn personas() -> impl Iterator<Item = &'static str> {
-    PERSONAS.iter().map(|(name, _)| *name)
+impl Builtin {
+    /// Its name without the ending.
+    pub fn stem(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(stem, _)| stem)
+    }
 }
 
 /// Whether a source came with Chronicle.
 pub fn is_builtin(source: &Source) -> bool {
-    source.name.starts_with(PLACE)
-}
-
-/// What a persona's file says to the worker: all below its frontmatter.
-pub(super) fn body(text: &str) -> &str {
-    let after = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
-    after.map_or(text, |(_, body)| body).trim()
+    source.name.starts_with(PREFIX)
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use chronicle_core::settings::{self, Layer, Settings};
 use chronicle_core::workflow::{Problem, Severity, Source};
 
-use super::{DiscoverError, read};
+use super::files;
+use super::places::Places;
 use crate::home;
 use crate::project::Project;
 
@@ -37,21 +38,25 @@ pub fn settings_files(project: &Project) -> Vec<(Layer, PathBuf)> {
     user.into_iter().chain([of_project]).collect()
 }
 
-/// Reads the settings. A file that is not there says nothing.
-pub fn settings(project: &Project) -> Result<FoundSettings, DiscoverError> {
-    let mut files = Vec::new();
+/// Reads the settings. A file that is not there says nothing; one that cannot be read is a problem.
+pub fn settings(project: &Project) -> FoundSettings {
+    let (mut files_read, mut unreadable) = (Vec::new(), Vec::new());
     for (layer, path) in settings_files(project) {
-        if path.symlink_metadata().is_ok() {
-            files.push((layer, read(&path, "settings".to_owned())?));
+        if !files::is_there(&path) {
+            continue;
+        }
+        // People know their own project's file from where they stand.
+        let name = match layer {
+            Layer::Project => format!(".chronicle/{FILE}"),
+            Layer::User => Places::shown(&path),
+        };
+        match files::source(&path, "settings") {
+            Ok(source) => files_read.push((layer, Source { name, ..source })),
+            Err(trouble) => unreadable.push(Problem::of_file(name, Severity::Error, trouble)),
         }
     }
-    // People know their files from where they stand.
-    for (layer, source) in &mut files {
-        if *layer == Layer::Project {
-            source.name = format!(".chronicle/{FILE}");
-        }
-    }
-    let (settings, problems) = settings::read(&files);
-    let sources = files.into_iter().map(|(_, source)| source).collect();
-    Ok(FoundSettings { settings, problems, sources })
+    let (settings, mut problems) = settings::read(&files_read);
+    problems.extend(unreadable);
+    let sources = files_read.into_iter().map(|(_, source)| source).collect();
+    FoundSettings { settings, problems, sources }
 }

@@ -194,7 +194,7 @@ impl World for Processes {
 
 /// Variables that people call secrets beside those whose names say so. Settings that cannot be read say nothing more.
 fn more_secrets(folder: &RunFolder) -> Vec<String> {
-    let found = discover::settings(&Project::at(&folder.project)).unwrap_or_default();
+    let found = discover::settings(&Project::at(&folder.project));
     found.settings.texts("redact.variables").to_vec()
 }
 

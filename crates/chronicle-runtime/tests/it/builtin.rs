@@ -6,7 +6,7 @@ use std::fs;
 
 use chronicle_core::limits::LoopCount;
 use chronicle_core::workflow::PhaseKind;
-use chronicle_runtime::discover::{self, builtin};
+use chronicle_runtime::discover::{self, Builtin, builtin};
 use chronicle_runtime::project::Project;
 
 fn project() -> (tempfile::TempDir, Project) {
@@ -15,10 +15,18 @@ fn project() -> (tempfile::TempDir, Project) {
     (folder, project)
 }
 
+fn persona(name: &str) -> Option<&'static Builtin> {
+    builtin::PERSONAS.iter().find(|file| file.stem() == name)
+}
+
+fn stems_of(files: &[Builtin]) -> BTreeSet<String> {
+    files.iter().map(|file| file.stem().to_owned()).collect()
+}
+
 #[test]
 fn every_workflow_is_without_a_problem() {
     let (_folder, project) = project();
-    for key in builtin::workflows() {
+    for key in builtin::WORKFLOWS.iter().map(Builtin::stem) {
         let loaded = discover::workflow(&project, key).unwrap();
         assert_eq!(loaded.problems, [], "{key}");
         assert_eq!(loaded.workflows[0].limits.loops.count, LoopCount::Edge, "{key}");
@@ -29,12 +37,13 @@ fn every_workflow_is_without_a_problem() {
 #[test]
 fn every_worker_has_a_persona_that_is_there_and_instructions() {
     let (_folder, project) = project();
-    for key in builtin::workflows() {
-        let text = builtin::workflow(key).unwrap().text;
+    for key in builtin::WORKFLOWS.iter().map(Builtin::stem) {
+        let file = builtin::WORKFLOWS.iter().find(|file| file.stem() == key).unwrap();
+        let text = file.text;
         let named: Vec<&str> =
             text.lines().filter_map(|line| line.trim().strip_prefix("persona: ")).collect();
         for name in &named {
-            assert!(builtin::persona(name).is_some(), "{key} names `{name}`");
+            assert!(persona(name).is_some(), "{key} names `{name}`");
         }
         let loaded = discover::workflow(&project, key).unwrap();
         let phases = &loaded.workflows[0].phases;
@@ -58,20 +67,19 @@ fn every_persona_says_who_it_is_and_none_is_forgotten() {
             .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(stems("personas"), builtin::personas().map(str::to_owned).collect());
-    assert_eq!(stems("workflows"), builtin::workflows().map(str::to_owned).collect());
-    for name in builtin::personas() {
-        let text = builtin::persona(name).unwrap();
+    assert_eq!(stems("personas"), stems_of(builtin::PERSONAS));
+    assert_eq!(stems("workflows"), stems_of(builtin::WORKFLOWS));
+    for Builtin { path, text } in builtin::PERSONAS {
+        let name = path.strip_suffix(".md").unwrap();
         let (head, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
         assert!(head.starts_with(&format!("name: {name}\ndescription: ")), "{head}");
         let description = head.lines().nth(1).unwrap().strip_prefix("description: ").unwrap();
         assert!(!description.contains(": "), "not YAML as it stands: {description}");
         assert!(body.len() > 400 && body.len() < 4_000, "{name}: {}", body.len());
-        assert_eq!(builtin::persona(&name.to_uppercase()), Some(text));
     }
     let quest =
         ["chaoswhisperer", "pathseeker", "codeweaver", "siegemaster", "lawbringer", "spiritmender"];
-    assert!(quest.iter().all(|name| builtin::persona(name).is_some()));
+    assert!(quest.iter().all(|name| persona(name).is_some()));
 }
 
 #[test]

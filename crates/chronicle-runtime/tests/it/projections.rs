@@ -114,6 +114,25 @@ fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
 }
 
 #[test]
+fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    let (head, state) = folded(&run);
+    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    let cache = run.path.join("state.cache");
+    let text = fs::read_to_string(&cache).unwrap();
+    assert!(text.starts_with(r#"{"format":2,"#), "{text}");
+    fs::write(&cache, text.replacen(r#""format":2"#, r#""format":1"#, 1)).unwrap();
+    assert_eq!(view(&run), exact(&run), "its first line says so");
+    // Every attempt in a list, as it once was, under today's first line.
+    let old = serde_json::json!({"seq": head.seq, "attempts": [], "gates": [], "visits": []});
+    ledger::save(&run.path, &head, &old).unwrap();
+    assert_eq!(view(&run), exact(&run));
+    pause(&run);
+    assert_eq!(view(&run).reason.as_deref(), Some("lunch"));
+}
+
+#[test]
 fn a_damaged_cache_is_as_good_as_none() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");

@@ -49,7 +49,7 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
     if args.what.as_deref() == Some("path") {
         return paths(setting);
     }
-    let found = discover::settings(&setting.project)?;
+    let found = discover::settings(&setting.project);
     let mut rows: Vec<Shown> =
         found.settings.rows().iter().map(|row| shown(setting, row)).collect();
     if let Some(wanted) = &args.what {
@@ -70,7 +70,7 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
 
 /// The settings that hold here; what is wrong with them is shown, and nothing starts with it.
 pub(super) fn load(setting: &Setting) -> Result<FoundSettings, Failure> {
-    let found = discover::settings(&setting.project)?;
+    let found = discover::settings(&setting.project);
     problems::judge_settings(&found)?;
     Ok(found)
 }

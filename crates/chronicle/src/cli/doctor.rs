@@ -128,26 +128,16 @@ fn git(setting: &Setting) -> Finding {
 /// Whether the settings can be used.
 fn settings(setting: &Setting) -> (Settings, Finding) {
     let advice = Some("`chronicle config` shows where");
-    let (settings, good, found) = match discover::settings(&setting.project) {
-        Ok(found) if found.problems.is_empty() => {
-            let files: Vec<&str> =
-                found.sources.iter().map(|source| source.name.as_str()).collect();
-            let text = if files.is_empty() {
-                "none, so the defaults hold".to_owned()
-            } else {
-                files.join(", ")
-            };
-            (found.settings, true, text)
-        }
-        Ok(found) => {
-            let first = found.problems.first().map(ToString::to_string).unwrap_or_default();
-            let more = found.problems.len() - 1;
-            let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-            (found.settings, false, format!("{first}{more}"))
-        }
-        Err(error) => (Settings::default(), false, error.to_string()),
+    let found = discover::settings(&setting.project);
+    let files: Vec<&str> = found.sources.iter().map(|source| source.name.as_str()).collect();
+    let text = match found.problems.as_slice() {
+        [] if files.is_empty() => "none, so the defaults hold".to_owned(),
+        [] => files.join(", "),
+        [only] => only.to_string(),
+        [first, more @ ..] => format!("{first} (and {} more)", more.len()),
     };
-    (settings, Finding { what: "settings", good, found, advice })
+    let good = found.problems.is_empty();
+    (found.settings, Finding { what: "settings", good, found: text, advice })
 }
 
 /// Each agent that is installed, and what it says about itself. None is no fault.

@@ -51,7 +51,7 @@ struct Report {
 pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failure> {
     only_for_people()?;
     let root = setting.project.root();
-    let found = discover::settings(&setting.project)?;
+    let found = discover::settings(&setting.project);
     let verify = verify_commands(root, &found.settings, args);
     let mut report = Report {
         wrote: Vec::new(),
@@ -72,9 +72,9 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
     }
     trust::record(&setting.project, &items)?;
     if setting.json {
-        say_json(&report)?
+        say_json(&report)?;
     } else {
-        say(&report)
+        say(&report);
     }
     Ok(Exit::Done)
 }
@@ -161,7 +161,7 @@ fn say(report: &Report) {
     if !report.definitions.is_empty() {
         list("found ", &report.definitions, "");
     }
-    if report.wrote.iter().any(|name| name.ends_with(".yaml")) {
+    if report.wrote.contains(&init::WORKFLOW_FILE) {
         terminal::talk(&format!("Next: chronicle run {} \"what is to be done\"", init::WORKFLOW));
     }
 }

@@ -93,7 +93,9 @@ fn fill_verify(
             "`chronicle init` asks for them; or set `verify = [\"COMMAND\"]` in `.chronicle/config.toml`",
         ));
     }
-    workflows.iter_mut().for_each(|workflow| workflow.fill_verify(commands));
+    for workflow in workflows {
+        workflow.fill_verify(commands);
+    }
     Ok(found)
 }
 

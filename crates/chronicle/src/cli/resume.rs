@@ -46,7 +46,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     let (view, _) = handle::view(&folder)?;
     // A run goes on as it began; settings that are wrong by now must not keep it from that.
     let project = Project::at(&folder.project);
-    let settings = discover::settings(&project).unwrap_or_default().settings;
+    let settings = discover::settings(&project).settings;
     match view.status {
         Status::Done | Status::Cancelled => {
             let over = format!("run {} is over: {}", view.short, view.standing);

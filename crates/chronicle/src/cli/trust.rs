@@ -61,9 +61,9 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
         let trusted = Trusted { project: root.to_string(), items: names };
         return say_json(&trusted).map(|()| Exit::Done);
     }
-    names.iter().for_each(|name| {
+    for name in &names {
         terminal::say(&format!("  {name}"));
-    });
+    }
     terminal::say(&format!("`{root}` is trusted as it is now."));
     Ok(Exit::Done)
 }

@@ -4,6 +4,8 @@ use chronicle_core::settings::{Value, commented};
 
 /// The name of the first workflow.
 pub(crate) const WORKFLOW: &str = "change";
+/// Its file, relative to the project.
+pub(crate) const WORKFLOW_FILE: &str = ".chronicle/workflows/change.yaml";
 
 /// Where a new file goes, relative to the project, and its text.
 pub(crate) type NewFile = (&'static str, String);
@@ -22,5 +24,5 @@ pub(crate) fn workflow(verify: &[String]) -> NewFile {
     } else {
         include_str!("verified.yaml")
     };
-    (".chronicle/workflows/change.yaml", text.to_owned())
+    (WORKFLOW_FILE, text.to_owned())
 }

@@ -85,10 +85,10 @@ fn built_in_workflows_ask_only_for_the_projects_commands() {
 #[test]
 fn a_folder_named_by_the_user_is_trusted_and_one_beside_it_is_not() {
     let session = untrusted();
-    let beside = format!("trust.folders = [{:?}]\n", format!("{}x", session.project().display()));
+    let beside = format!("trust.folders = ['{}x']\n", session.project().display());
     fs::write(session.user().join("config.toml"), beside).unwrap();
     session.run().exits(2);
-    let below = format!("trust.folders = [{:?}]\n", session.project().parent().unwrap());
+    let below = format!("trust.folders = ['{}']\n", session.project().parent().unwrap().display());
     fs::write(session.user().join("config.toml"), below).unwrap();
     session.run().exits(0);
 }

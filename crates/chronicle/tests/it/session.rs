@@ -37,7 +37,8 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) fn trust_all(folder: &Path) {
     let config = folder.join("home/.config/chronicle");
     fs::create_dir_all(&config).unwrap();
-    fs::write(config.join("config.toml"), format!("trust.folders = [{folder:?}]\n")).unwrap();
+    fs::write(config.join("config.toml"), format!("trust.folders = ['{}']\n", folder.display()))
+        .unwrap();
 }
 
 /// Runs the test's commands.

@@ -1,0 +1,72 @@
+//! What a state lets go, so that it stays small however long the run: the ledger has it for ever.
+//!
+//! Sums and counts were taken down before (`tally.rs`). Kept are the latest, and whatever a decision may still ask for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Stage, State};
+use crate::ids::{AttemptId, SessionId};
+use crate::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
+
+impl State {
+    /// Keeps attempts that live, and those on whose end a frame has yet to act.
+    pub(super) fn forget_attempts(&mut self) {
+        let frames = &self.frames;
+        let is_awaited = |id| frames.values().any(|frame| frame.stage.attempt() == Some(id));
+        self.attempts.forget(KEPT_MAX, |_, attempt| {
+            attempt.ended.is_none() || is_awaited(attempt.intent.attempt)
+        });
+        self.forget_sessions();
+    }
+
+    /// Of too many sessions, keeps those to whose figures an attempt that is known or a frame could still add.
+    pub(super) fn forget_sessions(&mut self) {
+        if self.sessions.len() <= 2 * KEPT_MAX {
+            return;
+        }
+        let attempts = self.attempts.iter().map(|attempt| &attempt.intent.session);
+        let frames = self.frames.values().filter_map(|frame| frame.session.as_ref());
+        let needed: BTreeSet<&SessionId> = attempts.chain(frames).collect();
+        Arc::make_mut(&mut self.sessions).retain(|session, _| needed.contains(session));
+    }
+
+    /// Keeps the visits that frames are at.
+    pub(super) fn forget_visits(&mut self) {
+        let (places, frames) = (&self.places, &self.frames);
+        self.visits.forget(KEPT_MAX, |number, visit| {
+            let is_last = || places.get(&visit.place).is_some_and(|it| it.last_visit == number);
+            let frame = || frames.get(&visit.place.frame());
+            visit.left.is_none()
+                && is_last()
+                && frame().is_some_and(|frame| frame.phase == visit.place.phase())
+        });
+    }
+
+    /// Keeps gates that are open, and what people said at the latest of those where they said something.
+    pub(super) fn forget_gates(&mut self) {
+        let noted = self.gates.iter().rev().filter(|gate| !gate.note.trim().is_empty());
+        let told: Vec<_> =
+            noted.take(HANDOVER_SUMMARIES_MAX).map(|gate| gate.opened.gate).collect();
+        self.gates.forget(KEPT_MAX, |_, gate| {
+            gate.answered.is_none() || told.contains(&gate.opened.gate)
+        });
+    }
+}
+
+impl Stage {
+    /// The attempt whose work or end this stage is about.
+    fn attempt(&self) -> Option<AttemptId> {
+        match self {
+            Self::Working { attempt } | Self::Broken { attempt, .. } => Some(*attempt),
+            Self::Gated { held, .. } => held.attempt(),
+            Self::Bound
+            | Self::Entered { .. }
+            | Self::Ready { .. }
+            | Self::Left { .. }
+            | Self::Refused { .. }
+            | Self::Inside
+            | Self::Ended => None,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known of a place over the whole run, also of attempts and visits that the state has forgotten.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Departure, State};
+use crate::event::{AttemptStarted, Why};
+use crate::ids::{AttemptId, Place};
+use crate::usage::Usage;
+
+/// Sums over all visits of one place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// How often it was entered.
+    pub visits: usize,
+    /// The number of the first visit among all of the run.
+    pub first_visit: usize,
+    /// The number of the last one.
+    pub last_visit: usize,
+    /// How often it was left.
+    pub departures: usize,
+    /// Whether the last visit has ended.
+    pub is_left: bool,
+    /// What the last worker said of it.
+    pub summary: String,
+    /// How many attempts were started there.
+    pub attempts: usize,
+    /// How many logical tries those were: what was lost or paused is the same try going on.
+    pub tries: u32,
+    /// Why the last logical try was begun.
+    pub why: Why,
+    /// What its attempts spent.
+    pub usage: Usage,
+    /// Their active time.
+    pub active_ms: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            visits: 0,
+            first_visit: 0,
+            last_visit: 0,
+            departures: 0,
+            is_left: false,
+            summary: String::new(),
+            attempts: 0,
+            tries: 0,
+            why: Why::First,
+            usage: Usage::default(),
+            active_ms: 0,
+        }
+    }
+}
+
+impl Tally {
+    pub(super) fn enter(&mut self, visit: usize) {
+        if self.visits == 0 {
+            self.first_visit = visit;
+        }
+        self.last_visit = visit;
+        self.visits += 1;
+        self.is_left = false;
+    }
+
+    pub(super) fn leave(&mut self, departure: &Departure) {
+        self.departures += 1;
+        self.is_left = true;
+        self.summary.clone_from(&departure.summary);
+    }
+
+    pub(super) fn begin(&mut self, intent: &AttemptStarted) {
+        self.attempts += 1;
+        if !intent.why.is_same_try() {
+            self.tries = self.tries.saturating_add(1);
+            self.why = intent.why.clone();
+        }
+    }
+}
+
+impl State {
+    /// What is known of a place; none where nothing ever happened.
+    pub fn tally(&self, place: &Place) -> Option<&Tally> {
+        self.places.get(place).map(Arc::as_ref)
+    }
+
+    /// Active time of all attempts there ever were.
+    pub fn active_ms(&self) -> u64 {
+        self.places.values().fold(0, |sum, tally| sum.saturating_add(tally.active_ms))
+    }
+
+    pub(super) fn tally_mut(&mut self, place: &Place) -> &mut Tally {
+        let places = Arc::make_mut(&mut self.places);
+        Arc::make_mut(places.entry(place.clone()).or_default())
+    }
+
+    /// Takes down what an attempt spent more, and how long it has worked so far.
+    pub(super) fn spend(&mut self, id: AttemptId, more: &Usage, active_ms: u64) {
+        let Some(attempt) = self.attempts.get_mut(super::number(id.0)) else { return };
+        let longer = active_ms.saturating_sub(attempt.active_ms);
+        attempt.active_ms += longer;
+        attempt.usage = attempt.usage.plus(more);
+        let place = &attempt.intent.place;
+        if let Some(tally) = Arc::make_mut(&mut self.places).get_mut(place) {
+            let tally = Arc::make_mut(tally);
+            tally.usage = tally.usage.plus(more);
+            tally.active_ms = tally.active_ms.saturating_add(longer);
+        }
+    }
+}

@@ -13,6 +13,7 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+mod chain;
 pub mod effect;
 pub mod engine;
 pub mod event;

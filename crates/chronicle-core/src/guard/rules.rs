@@ -79,17 +79,18 @@ impl RulesRead {
 pub fn read_rules(source: &Source) -> RulesRead {
     let mut problems = Problems::default();
     let mut rules = Rules::default();
-    match yaml::read(0, &source.text, &mut problems) {
-        Some(Node { value: Value::Map(fields), .. }) => {
+    match yaml::read_part(0, &source.text, 0..source.text.len(), &mut problems) {
+        Ok(Some(Node { value: Value::Map(fields), .. })) => {
             for field in fields {
                 take(&mut rules, &field, &mut problems);
             }
         }
-        Some(node) => {
+        Ok(Some(node)) if node.value != Value::Null => {
             let finding = Finding::error("not-rules", node.span.first(), "not a map of rules");
             problems.push(finding.hint(format!("begin with `{}:`", LISTS[0])));
         }
-        None => {}
+        // Nothing but comments forbids nothing.
+        Ok(_) | Err(yaml::Told) => {}
     }
     RulesRead { rules, problems: problems.finish(std::slice::from_ref(source)) }
 }

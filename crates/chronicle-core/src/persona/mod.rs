@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use read::{PersonaRead, read};
 pub use team::{TEAM_OF_ALL, Team, read_teams};
 
-use crate::workflow::{Phase, Tools};
+use crate::workflow::Tools;
 
 /// Who does a phase.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -56,16 +56,6 @@ fn is_unsaid(tools: &Tools) -> bool {
 }
 
 impl Persona {
-    /// Becomes who does a phase; what the phase says itself stands.
-    pub fn give_to(&self, phase: &mut Phase) {
-        phase.persona = Some(self.prompt.clone());
-        if is_unsaid(&phase.tools) {
-            phase.tools = self.tools.clone();
-        }
-        phase.model = phase.model.take().or_else(|| self.model.clone());
-        phase.thinking = phase.thinking.take().or_else(|| self.thinking.clone());
-    }
-
     /// Whether a phase means it by that word.
     pub fn is_called(&self, word: &str) -> bool {
         self.name.eq_ignore_ascii_case(word.trim())

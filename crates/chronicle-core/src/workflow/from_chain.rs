@@ -11,8 +11,18 @@ use super::problem::{Finding, Problems, quoted};
 use super::yaml;
 use crate::ids::HUMAN_INTERVENTION;
 
-/// Every chain of the file with its name.
-pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<(Named, Draft)> {
+/// One chain of a file, with what is wrong with it alone.
+pub(crate) struct Chain {
+    /// What it is called by.
+    pub name: Named,
+    /// What it says.
+    pub draft: Draft,
+    /// What is wrong with it.
+    pub problems: Problems,
+}
+
+/// Every chain of the file; `problems` takes what is wrong with the file as a whole.
+pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Chain> {
     let Some(root) = yaml::read(source, text, problems) else { return Vec::new() };
     let Value::Map(chains) = root.value else {
         let finding = Finding::error("not-a-chain", root.span.first(), "not a map of chains");
@@ -20,28 +30,29 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<(N
             .push(finding.hint("write `name: {description: …, steps: [{agent: …, prompt: …}]}`"));
         return Vec::new();
     };
-    chains.into_iter().map(|field| chain(field, problems)).collect()
+    chains.into_iter().map(chain).collect()
 }
 
-fn chain(field: Field, problems: &mut Problems) -> (Named, Draft) {
+fn chain(field: Field) -> Chain {
     let Field { name, at, value } = field;
-    let named = Named { text: name, at };
+    let mut problems = Problems::default();
+    let name = Named { text: name, at };
     let mut draft = Draft { span: at, fields: Vec::new(), phases: Phases::Missing };
     let Value::Map(said) = value.value else {
-        let message = format!("the chain {} must be a map", quoted(&named.text));
+        let message = format!("the chain {} must be a map", quoted(&name.text));
         problems.push(Finding::error("wrong-type", value.span, message));
         draft.phases = Phases::List(vec![Entry::Told]);
-        return (named, draft);
+        return Chain { name, draft, problems };
     };
     draft.fields.push(Field::with("limits", no_retries(at), at));
     for field in said {
         match field.name.as_str() {
             "description" | "name" => draft.fields.push(field),
-            "steps" => draft.phases = steps(field.value, problems),
+            "steps" => draft.phases = steps(field.value, &mut problems),
             _ => problems.push(unknown("a chain", &field)),
         }
     }
-    (named, draft)
+    Chain { name, draft, problems }
 }
 
 fn no_retries(at: Span) -> Value {

@@ -123,9 +123,12 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
         Format::Phased => from_phased::read(0, &source.text, &mut problems),
         Format::Template => from_template::read(0, &source.text, &mut problems),
         Format::Chain => {
-            let mut chains = from_chain::read(0, &source.text, &mut problems);
-            let at = chains.iter().position(|(name, _)| name.text == source.key);
-            at.map(|at| chains.swap_remove(at).1)
+            let chains = from_chain::read(0, &source.text, &mut problems);
+            let own = chains.into_iter().find(|chain| chain.name.text == source.key);
+            own.map(|chain| {
+                problems.absorb(&chain.problems, 0);
+                chain.draft
+            })
         }
     };
     let mut unit = Unit::of(source, problems);
@@ -151,8 +154,8 @@ pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Pro
     let mut whole = Problems::default();
     let chains = from_chain::read(0, &source.text, &mut whole);
     let mut units = Vec::new();
-    for (name, draft) in chains.into_iter().take(FILES_MAX) {
-        let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, Problems::default());
+    for from_chain::Chain { name, draft, problems } in chains.into_iter().take(FILES_MAX) {
+        let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, problems);
         judge(&draft, limits, &mut unit);
         chain(&mut unit);
         units.push(unit);

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chronicle_core::limits::Limits;
-use chronicle_core::persona::Persona;
+use chronicle_core::persona::{Persona, TEAM_OF_ALL, Team};
 use chronicle_core::workflow::{
-    Format, Loaded, Problem, Severity, Source, Trouble, Unit, assemble,
+    Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
 };
 use thiserror::Error;
 
@@ -182,19 +182,34 @@ impl Catalog {
         self.workflows.iter().map(|found| found.key.clone()).collect()
     }
 
-    /// Puts personas where they are named. Their files count among the sources: they too decide what a worker does.
-    fn give_personas(&self, loaded: &mut Loaded) {
-        for phase in loaded.workflows.iter_mut().flat_map(|workflow| &mut workflow.phases) {
-            let named = |found: &&FoundPersona| {
-                phase.persona.as_deref().is_some_and(|name| found.persona.is_called(name))
-            };
-            let Some(found) = self.personas.iter().find(named) else { continue };
-            found.persona.give_to(phase);
-            let (name, key) = (found.origin.path.clone(), found.persona.name.clone());
-            if loaded.sources.iter().all(|source| source.name != name) {
-                loaded.sources.push(Source { name, key, text: String::new() });
-            }
-        }
+    /// The team of that name, in any case; the team of all is always there.
+    pub fn team(&self, name: &str) -> Option<Team> {
+        let found = self.teams.iter().find(|found| found.team.name.eq_ignore_ascii_case(name));
+        let all = || Team {
+            name: TEAM_OF_ALL.to_owned(),
+            members: self.personas.iter().map(|found| found.persona.name.clone()).collect(),
+            not_covered: Vec::new(),
+        };
+        let found = found.map(|found| found.team.clone());
+        found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
+    }
+
+    /// The project's own files that some workflows use beside their own: personas that they name, and rules.
+    pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
+        let used = self.personas_of(workflows);
+        let is_used = |found: &&FoundPersona| used.iter().any(|it| it.name == found.persona.name);
+        let personas = self.personas.iter().filter(is_used).map(|found| &found.origin);
+        let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
+        let own = origins.filter(|origin| origin.level == Level::Project);
+        own.map(|origin| PathBuf::from(&origin.path)).collect()
+    }
+
+    /// The personas that phases of some workflows name, to be frozen with them.
+    pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
+        let words = workflows.iter().flat_map(|workflow| &workflow.phases);
+        let words: Vec<&str> = words.filter_map(|phase| phase.persona.as_deref()).collect();
+        let is_used = |found: &&FoundPersona| words.iter().any(|it| found.persona.is_called(it));
+        self.personas.iter().filter(is_used).map(|found| found.persona.clone()).collect()
     }
 
     /// The persona of that name, in any case.
@@ -216,10 +231,7 @@ pub fn workflow_upon(
     name: &str,
 ) -> Result<Loaded, DiscoverError> {
     let places = Places { limits: limits.clone(), ..Places::of(project) };
-    let catalog = find_in(&places);
-    let mut loaded = catalog.named(&places, name)?;
-    catalog.give_personas(&mut loaded);
-    Ok(loaded)
+    find_in(&places).named(&places, name)
 }
 
 impl Catalog {

@@ -369,6 +369,17 @@ fn turning<'c>(calls: &BTreeMap<&'c str, BTreeSet<&str>>) -> BTreeSet<&'c str> {
     }
 }
 
+/// Why a definition is passed over that another one stands in for.
+fn why_not(candidate: &Candidate) -> Vec<Problem> {
+    let mut problems = candidate.unit.problems();
+    if candidate.unit.is_sound() {
+        let message = "what it runs inside it is missing, broken, or itself";
+        let trouble = Trouble::new("broken-inside", message);
+        problems.push(Problem::of_file(&candidate.origin.path, Severity::Error, trouble));
+    }
+    problems
+}
+
 fn described<'c>(
     key: &str,
     by_key: &ByKey<'c>,
@@ -384,7 +395,7 @@ fn described<'c>(
     } else {
         used.unit.problems()
     };
-    problems.extend(before.iter().flat_map(|candidate| candidate.unit.problems()));
+    problems.extend(before.iter().flat_map(|candidate| why_not(candidate)));
     let origins = |them: &[&Candidate]| them.iter().map(|it| it.origin.clone()).collect();
     FoundWorkflow {
         key: key.to_owned(),

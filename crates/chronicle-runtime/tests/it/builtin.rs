@@ -37,6 +37,8 @@ fn every_workflow_is_without_a_problem() {
 #[test]
 fn every_worker_has_a_persona_that_is_there_and_instructions() {
     let (_folder, project) = project();
+    let catalog = discover::find(&project);
+    assert_eq!(catalog.problems, []);
     for key in builtin::WORKFLOWS.iter().map(Builtin::stem) {
         let file = builtin::WORKFLOWS.iter().find(|file| file.stem() == key).unwrap();
         let text = file.text;
@@ -51,7 +53,8 @@ fn every_worker_has_a_persona_that_is_there_and_instructions() {
             phases.iter().filter(|phase| phase.run == PhaseKind::Worker).collect();
         assert_eq!(workers.len(), named.len(), "{key}");
         for phase in workers {
-            let persona = phase.persona.as_deref().unwrap();
+            let persona = catalog.persona(phase.persona.as_deref().unwrap()).unwrap();
+            let persona = &persona.prompt;
             assert!(persona.starts_with("You ") && !persona.contains("---"), "{persona}");
             assert!(phase.instructions.len() > 300, "{key}: {}", phase.instructions);
         }

@@ -2,10 +2,13 @@
 
 mod agents;
 mod builtin;
+mod conformance;
 mod crash;
 mod crash_end;
 mod crash_world;
 mod discover;
+mod discover_formats;
+mod discover_hostile;
 mod driver;
 mod driver_faults;
 mod driver_resumes;

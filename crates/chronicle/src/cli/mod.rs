@@ -8,6 +8,7 @@ mod demo;
 mod detach;
 mod doctor;
 mod init;
+mod list;
 mod live;
 mod log;
 mod pause;
@@ -18,6 +19,7 @@ mod run;
 mod runs;
 mod status;
 mod trust;
+mod with_rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -66,6 +68,7 @@ struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Init(init::InitArgs),
+    List(list::ListArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -146,6 +149,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
         Command::Init(args) => init::cmd_init(setting, &args),
+        Command::List(args) => list::cmd_list(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use chronicle_core::settings::Settings;
 use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow, unsupported};
-use chronicle_runtime::discover::{self, AGENT_PROGRAMS, builtin};
+use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
 use chronicle_runtime::{agents, trust};
 
 use super::Setting;
@@ -37,6 +37,7 @@ pub(super) struct Chosen {
 pub(super) fn prepare(
     setting: &Setting,
     settings: &Settings,
+    catalog: &Catalog,
     loaded: &mut Loaded,
     wishes: &Wishes<'_>,
 ) -> Result<Chosen, Failure> {
@@ -45,7 +46,7 @@ pub(super) fn prepare(
     if wishes.trust {
         super::only_for_people()?;
     } else {
-        settle_trust(setting, settings, loaded, &found)?;
+        settle_trust(setting, settings, (catalog, loaded), &found)?;
     }
     for workflow in &mut loaded.workflows {
         if wishes.agent.is_some() {
@@ -135,7 +136,7 @@ fn fill_budget(
 fn settle_trust(
     setting: &Setting,
     settings: &Settings,
-    loaded: &Loaded,
+    (catalog, loaded): (&Catalog, &Loaded),
     found: &[String],
 ) -> Result<(), Failure> {
     let mut used = Vec::new();
@@ -145,6 +146,9 @@ fn settle_trust(
     }
     for source in loaded.sources.iter().filter(|source| !builtin::is_builtin(source)) {
         used.extend(trust::items_of(&setting.project, Path::new(&source.name))?);
+    }
+    for file in catalog.brought(&loaded.workflows) {
+        used.extend(trust::items_of(&setting.project, &file)?);
     }
     if !found.is_empty() {
         used.push(trust::commands(found));

@@ -7,12 +7,13 @@ use chronicle_core::event::RunStarted;
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
 use chronicle_core::workflow::{Loaded, Show, Workflow, unsupported};
-use chronicle_runtime::{agents, discover, handle};
+use chronicle_runtime::discover::{self, Places};
+use chronicle_runtime::{agents, handle};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, config, live, problems};
+use super::{Setting, config, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -48,6 +49,10 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
+    /// Use no personas but those of this team
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+
     #[command(flatten)]
     stay: StayArgs,
 
@@ -62,21 +67,30 @@ pub(super) struct RunArgs {
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
     let found = config::load(setting)?;
-    let limits = found.settings.limits();
-    let mut loaded = discover::workflow_upon(&limits, &setting.project, &args.name)?;
+    let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
+    let catalog = discover::find_in(&places);
+    let mut loaded = catalog.named(&places, &args.name)?;
     if args.accept_unenforced {
         problems::accept_unenforced(&mut loaded);
     }
     problems::judge(&loaded)?;
     let task = task(args)?;
     refuse_inner(&loaded)?;
+    let rules = with_rules::judge(&catalog)?;
+    let mut personas = catalog.personas_of(&loaded.workflows);
+    with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
         accept_unenforced: args.accept_unenforced,
         trust: args.trust,
     };
-    let chosen = prepare(setting, &found.settings, &mut loaded, &wishes)?;
+    let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
+    if args.model.is_some() {
+        for persona in &mut personas {
+            persona.model = None;
+        }
+    }
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
     let start = RunStarted {
@@ -86,7 +100,8 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         project: setting.project.root().display().to_string(),
         agent: chosen.agent,
         model: chosen.model,
-        unenforced: unenforced.collect(),
+        personas,
+        unenforced: unenforced.chain(rules).collect(),
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -26,6 +26,7 @@ pub mod persona;
 mod plain;
 pub mod record;
 pub mod redact;
+pub mod settings;
 pub mod signal;
 pub mod state;
 pub mod time;

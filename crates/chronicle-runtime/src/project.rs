@@ -124,6 +124,7 @@ impl Project {
         fs::create_dir_all(folder.transcripts())?;
         fs::create_dir_all(folder.keepers())?;
         index::add(&folder);
+        index::mark_begun(&folder);
         Ok(folder)
     }
 

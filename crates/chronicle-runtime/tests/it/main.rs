@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod builtin;
 mod conformance;
 mod crash;
 mod crash_end;
@@ -26,6 +27,7 @@ mod link_client;
 mod project;
 mod projections;
 mod simulate;
+mod verify;
 mod world;
 mod world_log;
 mod world_moves;

@@ -108,6 +108,7 @@ impl LinkYard {
         }
         fs::write(yard.at("p/.chronicle/workflows/main.yaml"), workflow).unwrap();
         fs::write(yard.at("p/script.yaml"), script).unwrap();
+        crate::session::trust_all(yard.folder.path());
         yard
     }
 

@@ -1,11 +1,13 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
-//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
-//! it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
+//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It runs tests and
+//! measurements and reports what it finds; only `record` changes a file of the repository. Start reading at [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod agents;
 mod bench;
 mod crash_matrix;
+mod record;
 mod test;
 mod tidy;
 
@@ -35,6 +37,18 @@ const CHORES: &[Chore] = &[
         about: "check sizes, names, imports, docs and leftovers",
         options: &[],
         run: |root, _| tidy::run(root),
+    },
+    Chore {
+        name: "agents",
+        about: "install the real agents that tests run, below the build's folder",
+        options: &[],
+        run: |root, _| agents::run(root),
+    },
+    Chore {
+        name: "record",
+        about: "record what the real agents print, for the tests that read it",
+        options: &[],
+        run: |root, _| record::run(root),
     },
     Chore {
         name: "crash-matrix",

@@ -6,12 +6,13 @@
 
 use std::fmt::Write as _;
 
+use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
 use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
-use crate::workflow::Phase;
+use crate::workflow::{Phase, Tools};
 
 /// Room for a section's title and for the words that say how much was cut.
 const TITLE_MAX: usize = 100;
@@ -23,8 +24,12 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(phase) = state.phase_at(place) else { return bounded(&run.task, HANDOVER_MAX) };
     let mut rest = String::new();
     section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
-    section(&mut rest, "Tools", &tools(phase));
+    section(
+        &mut rest,
+        "Instructions",
+        &bounded(&chain::instructions(state, place, phase), HANDOVER_MAX / 2),
+    );
+    section(&mut rest, "Tools", &tools(state.tools_of(phase)));
     section(&mut rest, "When you are done", &way_out(phase));
     let mut text = String::new();
     section(&mut text, "Why you are here", &reasons(state, attempt));
@@ -89,9 +94,9 @@ fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
     bounded(&text, TEXT_MAX)
 }
 
-fn tools(phase: &Phase) -> String {
+fn tools(tools: &Tools) -> String {
     let list = |names: &[String]| bounded(&names.join(", "), TEXT_MAX);
-    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+    match (&tools.allow, tools.deny.as_slice()) {
         (Some(allow), _) => format!("You may use only: {}.", list(allow)),
         (None, []) => String::new(),
         (None, deny) => format!("You may not use: {}.", list(deny)),

@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod detach;
 mod doctor;
+mod list;
 mod live;
 mod log;
 mod pause;
@@ -14,6 +15,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod with_rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -61,6 +63,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    List(list::ListArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -138,6 +141,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::List(args) => list::cmd_list(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),

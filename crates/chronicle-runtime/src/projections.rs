@@ -36,7 +36,7 @@ impl Projections {
             return;
         }
         let is_first = self.written.replace((Instant::now(), head.seq)).is_none();
-        let _ = ledger::save(&self.folder.path, &head, state);
+        let _ = ledger::save(&self.folder.ledger(), &head, state);
         let Some(json) = view::run_json(state) else { return };
         let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
         text.push('\n');

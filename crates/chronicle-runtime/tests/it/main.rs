@@ -21,6 +21,7 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledger_simulated;
 mod ledgers_v1;
 mod link;
 mod link_client;

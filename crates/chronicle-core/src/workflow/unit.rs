@@ -95,6 +95,7 @@ impl Trouble {
     }
 
     /// With what to do about it.
+    #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }

@@ -349,7 +349,7 @@ fn turning<'c>(calls: &BTreeMap<&'c str, BTreeSet<&str>>) -> BTreeSet<&'c str> {
             let runs = calls.get(key).into_iter().flatten();
             called.contains(key) && runs.into_iter().any(|call| left.contains(call))
         };
-        let next: BTreeSet<&'c str> = left.iter().copied().filter(|key| stays(&key)).collect();
+        let next: BTreeSet<&'c str> = left.iter().copied().filter(|key| stays(key)).collect();
         if next.len() == before {
             return next;
         }

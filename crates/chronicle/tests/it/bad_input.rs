@@ -89,7 +89,7 @@ fn a_field_that_this_version_would_ignore_is_refused_by_name() {
 fn binary_garbage_is_no_workflow() {
     let garbage: Vec<u8> = (0..=255).rev().cycle().step_by(7).take(4096).collect();
     let (session, said) = run(garbage);
-    is_refused(&session, said, 3).talks("is not text in UTF-8");
+    is_refused(&session, said, 3).talks("not text in UTF-8");
     let (session, said) = run(b"name: x\0y\nphases: {a: {}}\n");
     is_refused(&session, said, 3);
 }

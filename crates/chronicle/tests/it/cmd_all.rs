@@ -12,7 +12,8 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
+    "list",
     "pause",
     "doctor",
     "demo",

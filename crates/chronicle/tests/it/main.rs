@@ -11,6 +11,7 @@ mod cmd_run;
 mod crash;
 mod crash_check;
 mod crash_site;
+mod definitions;
 mod kill;
 mod kill_random;
 mod kill_signals;

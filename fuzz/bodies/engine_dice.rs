@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use chronicle_core::event::{Change, CrashClass, RunStarted};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::{
-    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
@@ -191,7 +191,7 @@ impl Dice<'_> {
             strays: 2,
             transcript_bytes: self.number(),
             stderr: self.text(),
-            final_text: String::new(),
+            final_text: self.flag().then(|| Box::new(Said(self.text()))),
         })
     }
 

@@ -131,9 +131,6 @@ impl From<DiscoverError> for Failure {
             DiscoverError::Unreadable { .. } => {
                 failure(Exit::Definition).hint("give the path of a file that you may read")
             }
-            DiscoverError::NotText { .. } => {
-                failure(Exit::Definition).hint("save the file as UTF-8 text")
-            }
         }
     }
 }

@@ -60,13 +60,14 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Ended(seen) => {
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
+            let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
                 end,
                 active_ms,
                 strays: seen.strays,
                 transcript_bytes: seen.transcript_bytes,
-                final_text: bounded(&seen.final_text, TEXT_MAX),
+                final_text: bounded(said, TEXT_MAX),
             }));
         }
         AttemptReport::Idle => {

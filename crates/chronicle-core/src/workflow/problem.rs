@@ -190,6 +190,9 @@ fn place(finding: Finding, sources: &[Source]) -> Problem {
     let whole = span.start == span.end && span.start == 0;
     let (line, column) = line_and_column(text, span.start);
     let span = (!whole).then(|| on_characters(text, span.start..span.end));
+    // Whatever a message repeats of the file, a terminal is safe from it.
+    let message = message.chars().map(harmless).collect();
+    let hint = hint.map(|hint| hint.chars().map(harmless).collect());
     Problem { code, severity, file, span, line, column, message, hint }
 }
 

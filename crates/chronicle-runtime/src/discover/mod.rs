@@ -96,14 +96,6 @@ pub enum DiscoverError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file is no text.
-    #[error("`{}` is not text in UTF-8: byte {at} is none", path.display())]
-    NotText {
-        /// Which.
-        path: PathBuf,
-        /// Where.
-        at: usize,
-    },
 }
 
 fn folder_list(folders: &[PathBuf]) -> String {

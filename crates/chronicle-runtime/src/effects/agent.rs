@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, EndSeen};
+use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::TEXT_MAX;
 use chronicle_core::work::Work;
 
@@ -396,7 +396,7 @@ impl Shared {
             error: last.error.clone(),
             transcript_bytes: self.transcript.finish(),
             stderr: last.stderr.text(),
-            final_text: last.said.clone().unwrap_or_default(),
+            final_text: last.said.clone().map(|said| Box::new(Said(said))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

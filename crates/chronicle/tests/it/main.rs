@@ -14,6 +14,7 @@ mod cmd_trust;
 mod crash;
 mod crash_check;
 mod crash_site;
+mod definitions;
 mod kill;
 mod kill_random;
 mod kill_signals;

@@ -1,11 +1,12 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
-//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
-//! it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
+//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It changes no file
+//! but the pages that `reference` writes: it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
 mod bench;
 mod crash_matrix;
+mod reference;
 mod test;
 mod tidy;
 
@@ -47,6 +48,12 @@ const CHORES: &[Chore] = &[
         about: "measure what Chronicle costs over the bare minimum",
         options: &bench::OPTIONS,
         run: bench::run,
+    },
+    Chore {
+        name: "reference",
+        about: "write the pages of docs/reference/ that are made from code",
+        options: &[],
+        run: |root, _| reference::run(root),
     },
 ];
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::check::{self, Checked};
-use super::draft::Named;
+use super::check::{self, Checked, Places};
+use super::draft::{Named, Span};
 use super::from_native;
 use super::model::Workflow;
-use super::problem::{Finding, Problem, Problems, Severity, quoted};
+use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
+use crate::ids::PhaseId;
 
 /// Most workflows that one may reach.
 const WORKFLOWS_MAX: usize = 100;
@@ -31,12 +32,31 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Every text that was read, for snippets.
     pub sources: Vec<Source>,
+    places: Vec<Places>,
 }
 
 impl Loaded {
     /// Whether a run may start with it: no error.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
+    }
+
+    /// A problem that somebody found who knows more than the files, at a field of a workflow or of one of its phases.
+    pub fn problem(
+        &self,
+        (workflow, phase, field): (&str, Option<&PhaseId>, &str),
+        (severity, code, message): (Severity, &'static str, String),
+        hint: Option<String>,
+    ) -> Problem {
+        let places = self.places.iter().find(|places| places.key == workflow);
+        let span = places.and_then(|places| places.find(phase, field));
+        let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
+        let finding = Finding::new(severity, code, span, message);
+        let finding = match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        };
+        place(finding, &self.sources)
     }
 }
 
@@ -46,22 +66,38 @@ type Calls = BTreeMap<String, Vec<Named>>;
 /// Reads a workflow and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
 pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loaded {
     let mut problems = Problems::default();
-    let mut loaded = Loaded { workflows: Vec::new(), problems: Vec::new(), sources: Vec::new() };
+    let mut loaded = Loaded {
+        workflows: Vec::new(),
+        problems: Vec::new(),
+        sources: Vec::new(),
+        places: Vec::new(),
+    };
+    let mut broken = BTreeSet::new();
     let mut calls = Calls::new();
     let mut known = BTreeMap::from([(main.key.clone(), true)]);
     let mut waiting = VecDeque::from([main]);
     while let Some(source) = waiting.pop_front() {
+        let errors = problems.errors();
         let checked = read(loaded.sources.len(), &source, &mut problems);
         let key = source.key.clone();
         loaded.sources.push(source);
-        let Some(Checked { workflow, calls: said }) = checked else { continue };
+        if problems.errors() > errors {
+            broken.insert(key.clone());
+        }
+        let Some(Checked { workflow, calls: said, places }) = checked else { continue };
         loaded.workflows.extend(workflow);
+        loaded.places.extend(places);
+        let errors = problems.errors();
         for call in &said {
             let room = known.len() < WORKFLOWS_MAX;
             waiting.extend(follow(call, &mut known, room, lookup, &mut problems));
         }
+        if problems.errors() > errors {
+            broken.insert(key.clone());
+        }
         calls.insert(key, said);
     }
+    tell_broken(&calls, broken, &mut problems);
     let main = loaded.sources.first().map_or("", |source| source.key.as_str());
     find_cycles(main, &calls, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
@@ -99,6 +135,26 @@ fn follow(
     }
     // It is known by the key that it was asked for, whatever else it answers to.
     found.map(|source| Source { key: call.text.clone(), ..source })
+}
+
+/// Whoever runs a workflow that cannot run cannot run either, however far away.
+fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Problems) {
+    let mut told = BTreeSet::new();
+    loop {
+        let before = told.len();
+        for (key, said) in calls {
+            for call in said.iter().filter(|call| call.text != *key) {
+                if broken.contains(&call.text) && told.insert(call.at) {
+                    let message = format!("{} cannot run: it has errors", quoted(&call.text));
+                    problems.push(Finding::error("broken-workflow", call.at, message));
+                    broken.insert(key.clone());
+                }
+            }
+        }
+        if told.len() == before {
+            return;
+        }
+    }
 }
 
 /// Everything is reached from the first one, so every cycle is.

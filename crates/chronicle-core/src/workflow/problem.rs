@@ -134,6 +134,12 @@ impl Problems {
         self.last = Some(finding.span);
     }
 
+    /// How many of them are errors, those left out included as far as they may be.
+    pub(crate) fn errors(&self) -> usize {
+        let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
+        found.count() + self.left_out
+    }
+
     /// Whether further ones would only be counted, so that no work need go into their hints.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= PROBLEMS_MAX
@@ -150,7 +156,8 @@ impl Problems {
     }
 }
 
-fn place(finding: Finding, sources: &[Source]) -> Problem {
+/// A finding with its file and line.
+pub(crate) fn place(finding: Finding, sources: &[Source]) -> Problem {
     let Finding { code, severity, span, message, hint } = finding;
     let (file, text) = sources
         .get(span.source)

@@ -2,10 +2,13 @@
 
 mod answer;
 mod audit;
+mod check;
 mod completions;
 mod demo;
 mod detach;
 mod doctor;
+mod dry_run;
+mod graph;
 mod live;
 mod log;
 mod pause;
@@ -13,6 +16,7 @@ mod problems;
 mod resume;
 mod run;
 mod runs;
+mod schema;
 mod status;
 
 use std::ffi::OsString;
@@ -61,6 +65,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Check(check::CheckArgs),
+    Graph(graph::GraphArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -74,6 +80,7 @@ enum Command {
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
     Doctor(doctor::DoctorArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -138,6 +145,8 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::Check(args) => check::cmd_check(setting, &args),
+        Command::Graph(args) => graph::cmd_graph(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),
@@ -151,6 +160,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
+        Command::Schema(args) => Ok(schema::cmd_schema(&args)),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }
 }

@@ -11,7 +11,7 @@ use chronicle_runtime::{agents, discover, handle};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
-use super::{Setting, live, problems};
+use super::{Setting, dry_run, live, problems};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -26,6 +26,7 @@ const TASK_FILE_MAX: u64 = chronicle_core::limits::TASK_MAX as u64;
 #[command(after_help = "Examples:
   chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
   chronicle run ./review.yaml --task-file task.md --agent \"command:python3 my_agent.py\"
+  chronicle run feature \"Add a --verbose flag\" --dry-run
   echo \"Fix the build\" | chronicle run bugfix --task-file - --agent scripted:fix.yaml")]
 pub(super) struct RunArgs {
     /// A workflow's name, or the path of its file
@@ -48,6 +49,10 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     stay: StayArgs,
+
+    /// Show the path, every handover and who is asked; start no agent and write nothing
+    #[arg(long)]
+    dry_run: bool,
 
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
@@ -74,6 +79,10 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    refuse_inner(&start)?;
+    if args.dry_run {
+        return dry_run::show(setting, start);
+    }
     check_agents(setting, &start)?;
     let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
@@ -125,16 +134,18 @@ fn read_task(file: &PathBuf) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
-fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
-    if let Some(main) = start.workflows.first()
-        && main.show == Show::Workflows
-    {
-        return Err(Failure::usage(format!(
+fn refuse_inner(start: &RunStarted) -> Result<(), Failure> {
+    match start.workflows.first() {
+        Some(main) if main.show == Show::Workflows => Err(Failure::usage(format!(
             "`{}` can only be used inside other workflows: it says `show: workflows`",
             main.key
-        )));
+        ))),
+        Some(_) | None => Ok(()),
     }
+}
+
+/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
+fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
     for workflow in &start.workflows {
         for agent in agents_of(workflow, &start.agent) {
             check_agent(setting, workflow, agent)?;

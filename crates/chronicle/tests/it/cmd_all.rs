@@ -12,7 +12,10 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
+    "check",
+    "graph",
+    "schema",
     "pause",
     "doctor",
     "demo",

@@ -1,0 +1,296 @@
+//! `chronicle check`.
+
+use std::collections::BTreeMap;
+
+use chronicle_core::ids::PhaseId;
+use chronicle_core::workflow::{Loaded, Problem, Severity, Source, Workflow, closest, unbounded};
+use chronicle_runtime::agents;
+use chronicle_runtime::discover::{self, DiscoverError};
+use clap::Args;
+use serde::Serialize;
+
+use super::problems::{self, counted};
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// The version of this command's JSON.
+const VERSION: u32 = 1;
+
+/// Tell everything that is wrong with workflows, and where
+///
+/// Beyond the syntax: phases that no edge leads to, phases that never end, outcomes that nobody sends, agents
+/// that are not known, workflows that would run themselves, and what may run for ever.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle check                   every workflow there is
+  chronicle check feature ./x.yaml  by name, or by path
+  chronicle check --strict --json   for a build: warnings are errors")]
+pub(super) struct CheckArgs {
+    /// Names of workflows, or paths of their files; all there are when omitted
+    names: Vec<String>,
+
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Failure> {
+    let names =
+        if args.names.is_empty() { discover::known(&setting.project) } else { args.names.clone() };
+    let mut report = Report::default();
+    for name in &names {
+        match discover::workflow(&setting.project, name) {
+            Ok(loaded) => report.add(setting, &loaded),
+            Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
+            Err(error) => report.unreadable(name, &error),
+        }
+    }
+    report.find_same_commands();
+    if args.strict {
+        report.tighten();
+    }
+    if setting.json {
+        say_json(&report.json())?;
+    } else {
+        report.say();
+    }
+    Ok(if report.is_good() { Exit::Done } else { Exit::Definition })
+}
+
+fn unknown(error: DiscoverError, name: &str) -> Failure {
+    let meant = match &error {
+        DiscoverError::Unknown { known, .. } => {
+            closest(name, known.iter().map(String::as_str)).map(str::to_owned)
+        }
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    match meant {
+        Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
+        None => failure,
+    }
+}
+
+/// What came of every workflow that was looked at.
+#[derive(Default)]
+struct Report {
+    workflows: Vec<Row>,
+    problems: Vec<Problem>,
+    sources: Vec<Source>,
+    /// `commandName`, each with whose it is and where the second one would be told.
+    commands: Vec<(String, String, Problem)>,
+}
+
+/// One workflow.
+#[derive(Debug, Serialize)]
+struct Row {
+    key: String,
+    name: String,
+    file: String,
+    phases: usize,
+    /// Files whose errors are its own.
+    #[serde(skip)]
+    files: Vec<String>,
+    usable: bool,
+}
+
+impl Report {
+    fn add(&mut self, setting: &Setting, loaded: &Loaded) {
+        let main = loaded.workflows.first();
+        let source = loaded.sources.first();
+        let file = source.map_or_else(String::new, |source| source.name.clone());
+        let key = source.map_or_else(String::new, |source| source.key.clone());
+        self.workflows.push(Row {
+            name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
+            phases: main.map_or(0, |main| main.phases.len()),
+            files: loaded.sources.iter().map(|source| source.name.clone()).collect(),
+            usable: true,
+            key,
+            file,
+        });
+        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(setting, loaded, it));
+        let notes = main.and_then(|main| unbounded_note(loaded, main));
+        for problem in loaded.problems.iter().cloned().chain(agents).chain(notes) {
+            self.push(problem);
+        }
+        if let Some((main, command)) = main.and_then(|it| Some((it, it.command_name.clone()?))) {
+            let told = same_command(loaded, main, &command);
+            self.commands.push((command, main.key.clone(), told));
+        }
+        for source in &loaded.sources {
+            if self.sources.iter().all(|known| known.name != source.name) {
+                self.sources.push(source.clone());
+            }
+        }
+    }
+
+    /// A workflow that others run is read with each of them: what is wrong with it is told once.
+    fn push(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn unreadable(&mut self, name: &str, error: &DiscoverError) {
+        let (path, code, hint) = match error {
+            DiscoverError::NotText { path, .. } => (path, "not-text", "save it as UTF-8 text"),
+            DiscoverError::Unreadable { path, .. } => {
+                (path, "unreadable-file", "make it a file that you may read")
+            }
+            DiscoverError::Unknown { .. } => return,
+        };
+        let file = path.display().to_string();
+        let source = std::error::Error::source(error);
+        let cause = source.map_or_else(String::new, |source| format!(": {source}"));
+        self.problems.push(Problem {
+            code,
+            severity: Severity::Error,
+            file: file.clone(),
+            span: None,
+            line: 1,
+            column: 1,
+            message: format!("{error}{cause}"),
+            hint: Some(hint.to_owned()),
+        });
+        let files = vec![file.clone()];
+        let (key, name) = (name.to_owned(), name.to_owned());
+        self.workflows.push(Row { key, name, file, phases: 0, files, usable: false });
+    }
+
+    /// Two workflows that one word starts: the first one found would be used.
+    fn find_same_commands(&mut self) {
+        let mut owners: BTreeMap<String, String> = BTreeMap::new();
+        for (command, key, mut told) in std::mem::take(&mut self.commands) {
+            match owners.get(&command) {
+                Some(owner) if *owner != key => {
+                    told.message = format!("{} as `{owner}` does", told.message);
+                    self.push(told);
+                }
+                Some(_) => {}
+                None => drop(owners.insert(command, key)),
+            }
+        }
+    }
+
+    fn tighten(&mut self) {
+        for problem in &mut self.problems {
+            if problem.severity == Severity::Warning {
+                problem.severity = Severity::Error;
+            }
+        }
+    }
+
+    fn is_good(&self) -> bool {
+        self.count(Severity::Error) == 0
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.problems.iter().filter(|problem| problem.severity == severity).count()
+    }
+
+    fn is_usable(&self, row: &Row) -> bool {
+        let errors = self.problems.iter().filter(|it| it.severity == Severity::Error);
+        row.usable && errors.clone().all(|problem| !row.files.contains(&problem.file))
+    }
+
+    fn say(&self) {
+        let paint = Paint::stdout();
+        let colours = terminal::is_result_watched() && terminal::has_colours();
+        for problem in &self.problems {
+            terminal::say(&problems::render(&self.sources, problem, colours));
+            terminal::say("");
+        }
+        for row in &self.workflows {
+            let is_good = self.is_usable(row);
+            let sign =
+                if is_good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
+            let phases = counted(row.phases, "phase");
+            terminal::say(&format!("{sign} {}  {phases}  {}", row.key, row.file));
+        }
+        if self.workflows.is_empty() {
+            terminal::talk("No workflows here. `chronicle init` writes one.");
+            return;
+        }
+        terminal::say(&format!(
+            "\n{}: {}, {}, {}",
+            counted(self.workflows.len(), "workflow"),
+            counted(self.count(Severity::Error), "error"),
+            counted(self.count(Severity::Warning), "warning"),
+            counted(self.count(Severity::Note), "note"),
+        ));
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let workflows: Vec<serde_json::Value> = self
+            .workflows
+            .iter()
+            .map(|row| {
+                serde_json::json!({
+                    "key": row.key, "name": row.name, "file": row.file, "phases": row.phases,
+                    "usable": self.is_usable(row),
+                })
+            })
+            .collect();
+        let problems: Vec<serde_json::Value> = self.problems.iter().map(to_json).collect();
+        serde_json::json!({ "version": VERSION, "workflows": workflows, "problems": problems })
+    }
+}
+
+fn to_json(problem: &Problem) -> serde_json::Value {
+    serde_json::json!({
+        "code": problem.code,
+        "severity": problem.severity.to_string(),
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "start": problem.span.as_ref().map(|span| span.start),
+        "end": problem.span.as_ref().map(|span| span.end),
+        "message": problem.message,
+        "hint": problem.hint,
+    })
+}
+
+/// Agents that a file names and nobody knows.
+fn unknown_agents(setting: &Setting, loaded: &Loaded, workflow: &Workflow) -> Vec<Problem> {
+    let own = workflow.agent.iter().map(|agent| (None, agent));
+    let phases = workflow.phases.iter();
+    let of_phases = phases.filter_map(|phase| Some((Some(&phase.id), phase.agent.as_ref()?)));
+    own.chain(of_phases)
+        .filter_map(|(phase, agent)| {
+            let error = agents::find(agent, setting.project.root()).err()?;
+            Some(agent_problem(loaded, (workflow, phase), &error))
+        })
+        .collect()
+}
+
+fn agent_problem(
+    loaded: &Loaded,
+    (workflow, phase): (&Workflow, Option<&PhaseId>),
+    error: &agents::UnknownAgent,
+) -> Problem {
+    let message = error.to_string();
+    let told = (Severity::Error, "unknown-agent", message);
+    loaded.problem((&workflow.key, phase, "agent"), told, Some(error.hint.clone()))
+}
+
+fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {
+    let phases = unbounded(workflow);
+    let names: Vec<String> = phases.iter().take(5).map(|id| format!("`{id}`")).collect();
+    let more = match phases.len().saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("nothing bounds how long {}{more} may work", names.join(", "));
+    let told = (Severity::Note, "unbounded", message);
+    let hint = "set `limits: {timeout: 1h}`".to_owned();
+    (!phases.is_empty()).then(|| loaded.problem((&workflow.key, None, "limits"), told, Some(hint)))
+}
+
+fn same_command(loaded: &Loaded, workflow: &Workflow, command: &str) -> Problem {
+    let message = format!("`{command}` starts this workflow");
+    let told = (Severity::Warning, "duplicate-command", message);
+    let hint = "the first one found is used: choose another word".to_owned();
+    loaded.problem((&workflow.key, None, "commandName"), told, Some(hint))
+}

@@ -191,6 +191,7 @@ impl Dice<'_> {
             strays: 2,
             transcript_bytes: self.number(),
             stderr: self.text(),
+            final_text: String::new(),
         })
     }
 
@@ -259,6 +260,7 @@ impl Dice<'_> {
             model: None,
             workflows: WORKFLOWS[which].clone(),
             source: self.text(),
+            personas: Vec::new(),
             unenforced: Vec::new(),
             version: self.text(),
         });

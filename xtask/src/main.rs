@@ -1,11 +1,14 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
-//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It changes no file
-//! but the pages that `reference` writes: it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
+//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It runs tests and
+//! measurements and reports what it finds; only `record` and `reference` change files of the repository. Start reading at
+//! [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod agents;
 mod bench;
 mod crash_matrix;
+mod record;
 mod reference;
 mod test;
 mod tidy;
@@ -36,6 +39,18 @@ const CHORES: &[Chore] = &[
         about: "check sizes, names, imports, docs and leftovers",
         options: &[],
         run: |root, _| tidy::run(root),
+    },
+    Chore {
+        name: "agents",
+        about: "install the real agents that tests run, below the build's folder",
+        options: &[],
+        run: |root, _| agents::run(root),
+    },
+    Chore {
+        name: "record",
+        about: "record what the real agents print, for the tests that read it",
+        options: &[],
+        run: |root, _| record::run(root),
     },
     Chore {
         name: "crash-matrix",

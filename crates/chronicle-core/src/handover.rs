@@ -6,13 +6,14 @@
 
 use std::fmt::Write as _;
 
+use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
 use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
 use crate::template::Stand;
-use crate::workflow::{Phase, Text};
+use crate::workflow::{Phase, Text, Tools};
 
 /// Room for a section's title and for the words that say how much was cut.
 const TITLE_MAX: usize = 100;
@@ -32,14 +33,20 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     }
     section(&mut opening, "Why you are here", &reasons(state, attempt, stand));
     let mut closing = String::new();
-    section(&mut closing, "Tools", &tools(phase));
+    section(&mut closing, "Tools", &tools(state.tools_of(phase)));
     section(&mut closing, "When you are done", &way_out(phase, stand));
     let mut here = String::new();
     section(&mut here, "Your role", &stand.text(Text::RoleInstruction).unwrap_or_default());
     section(&mut here, "Your phase", &where_it_is(phase, state, stand, place.as_str()));
     // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
     let room = HANDOVER_MAX.saturating_sub(opening.len() + here.len() + closing.len());
-    let instructions = stand.instructions((HANDOVER_MAX / 2).min(room / 2));
+    let most = (HANDOVER_MAX / 2).min(room / 2);
+    // A chain has words of its own, and no others.
+    let instructions = if phase.chained {
+        bounded(&chain::instructions(state, place, phase), most)
+    } else {
+        stand.instructions(most)
+    };
     section(&mut here, "Instructions", &instructions);
     let room = room.saturating_sub(instructions.len() + 3 * TITLE_MAX);
     let mut text = opening;
@@ -111,9 +118,9 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, place: &str) -> S
     bounded(&text, TEXT_MAX)
 }
 
-fn tools(phase: &Phase) -> String {
+fn tools(tools: &Tools) -> String {
     let list = |names: &[String]| bounded(&names.join(", "), TEXT_MAX);
-    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+    match (&tools.allow, tools.deny.as_slice()) {
         (Some(allow), _) => format!("You may use only: {}.", list(allow)),
         (None, []) => String::new(),
         (None, deny) => format!("You may not use: {}.", list(deny)),

@@ -222,6 +222,8 @@ pub struct EndSeen {
     pub transcript_bytes: u64,
     /// The last lines it wrote to its standard error.
     pub stderr: String,
+    /// What it said last, where that was asked for.
+    pub final_text: String,
 }
 
 /// The timers an attempt may have.

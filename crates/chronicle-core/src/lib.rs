@@ -13,13 +13,16 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+mod chain;
 pub mod effect;
 pub mod engine;
 pub mod event;
+pub mod guard;
 pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
+pub mod persona;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;

@@ -9,7 +9,7 @@ use crate::ids::{DONE, FramePath, Place};
 use crate::limits::bounded;
 use crate::signal::STEP_TOOL;
 use crate::state::{Attempt, State};
-use crate::workflow::{Phase, PhaseKind, Text, Workflow};
+use crate::workflow::{Phase, PhaseKind, Text, Tools, Workflow};
 
 /// Longest text of a template that is used, its words replaced.
 pub const TEMPLATE_MAX: usize = 4_000;
@@ -82,7 +82,7 @@ impl<'s> Stand<'s> {
             "toolName" => Some(tool.to_owned()),
             "workflowName" => self.root().map(|root| root.name.clone()),
             "phaseName" => Some(self.phase.name.clone()),
-            "allowedTools" => Some(allowed_tools(self.phase)),
+            "allowedTools" => Some(allowed_tools(self.state.tools_of(self.phase))),
             _ => None,
         }))
     }
@@ -127,7 +127,7 @@ impl<'s> Stand<'s> {
             "phaseName" => Some(self.phase.name.clone()),
             "previousPhaseName" => Some(self.previous()),
             "nextPhaseName" => Some(self.next()),
-            "blockedToolsList" => Some(listed(Some(&self.phase.tools.deny))),
+            "blockedToolsList" => Some(listed(Some(&self.state.tools_of(self.phase).deny))),
             "toolName" => Some(STEP_TOOL.to_owned()),
             "breadcrumbPath" => {
                 let names: Vec<&str> = self.frames().map(|it| it.name.as_str()).collect();
@@ -240,8 +240,8 @@ fn listed(names: Option<&[String]>) -> String {
     }
 }
 
-fn allowed_tools(phase: &Phase) -> String {
-    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+fn allowed_tools(tools: &Tools) -> String {
+    match (&tools.allow, tools.deny.as_slice()) {
         (Some(allow), _) => allow.join(", "),
         (None, deny) => format!("all except: {}", deny.join(", ")),
     }

@@ -67,6 +67,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 active_ms,
                 strays: seen.strays,
                 transcript_bytes: seen.transcript_bytes,
+                final_text: bounded(&seen.final_text, TEXT_MAX),
             }));
         }
         AttemptReport::Idle => {
@@ -116,7 +117,7 @@ fn call_tool(
     if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
-    let tools = state.phase_at(&attempt.intent.place).map(|phase| &phase.tools);
+    let tools = state.phase_at(&attempt.intent.place).map(|phase| state.tools_of(phase));
     let own_words = || Stand::of(state, attempt)?.refusal(&bounded(tool, NAME_MAX));
     let verdict = match refusal(attempt, tools, tool) {
         None => Verdict::Allowed,

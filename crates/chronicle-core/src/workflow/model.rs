@@ -210,6 +210,9 @@ pub struct Phase {
     /// A command that must never run twice, even after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
+    /// A step of a chain: `$INPUT` and `$ORIGINAL` in its instructions stand for what the step before said and for the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chained: bool,
     /// Named in a `next` only; no entry of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
@@ -251,6 +254,7 @@ impl Phase {
             merge: None,
             commands: Vec::new(),
             once: false,
+            chained: false,
             implicit: false,
         }
     }

@@ -51,7 +51,7 @@ phases:
     error[wrong-type] w.yaml:11:11: `once` must be `true` or `false`, not `7`
     error[unknown-value] w.yaml:12:15: `approval` must be one of `none`, `before`, `after`, `both`, `false`, `true`, not `later`
     error[empty-value] w.yaml:13:11: `name` is empty
-    error[phase-file] w.yaml:14:5: the phase file `17` is not readable yet (hint: write the phase inline: `id:`, `instructions:`)
+    error[phase-file] w.yaml:14:5: there is no phase file `17` here (hint: write the phase inline: `id:`, `instructions:`)
     error[wrong-type] w.yaml:15:5: a phase must be a map of fields, not a list
     ");
 }
@@ -67,7 +67,7 @@ fn phases_that_are_none() {
     }
     insta::assert_snapshot!(problems("phases: 7\n"), @"error[wrong-type] w.yaml:1:9: `phases` must be a list or a map");
     insta::assert_snapshot!(problems("phases: [plan.md, {name: b}]\n"), @r"
-    error[phase-file] w.yaml:1:10: the phase file `plan.md` is not readable yet (hint: write the phase inline: `id:`, `instructions:`)
+    error[phase-file] w.yaml:1:10: there is no phase file `plan.md` here (hint: write the phase inline: `id:`, `instructions:`)
     error[missing-id] w.yaml:1:19: a phase without an id (hint: add `id:`)
     ");
     insta::assert_snapshot!(problems("phases: {a: }\nstates: {b: }\n"), @"error[conflicting-fields] w.yaml:2:1: phases are said twice, the second time as `states`");

@@ -1,10 +1,13 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod conformance;
 mod crash;
 mod crash_end;
 mod crash_world;
 mod discover;
+mod discover_formats;
+mod discover_hostile;
 mod driver;
 mod driver_faults;
 mod driver_resumes;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronicle_core::ids::PhaseId;
 use chronicle_core::workflow::{Loaded, Problem, Severity, Source, Workflow, closest, unbounded};
 use chronicle_runtime::agents;
-use chronicle_runtime::discover::{self, DiscoverError};
+use chronicle_runtime::discover::{self, Catalog, DiscoverError, Places};
 use clap::Args;
 use serde::Serialize;
 
@@ -37,17 +37,21 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Failure> {
-    let names =
-        if args.names.is_empty() { discover::known(&setting.project) } else { args.names.clone() };
+    let places = Places::of(&setting.project);
+    let catalog = discover::find_in(&places);
+    let names = if args.names.is_empty() { catalog.keys() } else { args.names.clone() };
     let mut report = Report::default();
     for name in &names {
-        match discover::workflow(&setting.project, name) {
+        match catalog.named(&places, name) {
             Ok(loaded) => report.add(setting, &loaded),
             Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
             Err(error) => report.unreadable(name, &error),
         }
     }
     report.find_same_commands();
+    if args.names.is_empty() {
+        report.add_rest(&catalog);
+    }
     if args.strict {
         report.tighten();
     }
@@ -90,10 +94,10 @@ struct Row {
     name: String,
     file: String,
     phases: usize,
-    /// Files whose errors are its own.
-    #[serde(skip)]
-    files: Vec<String>,
     usable: bool,
+    /// Whether it would be, if warnings were errors.
+    #[serde(skip)]
+    is_clean: bool,
 }
 
 impl Report {
@@ -102,17 +106,19 @@ impl Report {
         let source = loaded.sources.first();
         let file = source.map_or_else(String::new, |source| source.name.clone());
         let key = source.map_or_else(String::new, |source| source.key.clone());
+        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(setting, loaded, it));
+        let notes = main.and_then(|main| unbounded_note(loaded, main));
+        let problems: Vec<Problem> =
+            loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
         self.workflows.push(Row {
             name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
             phases: main.map_or(0, |main| main.phases.len()),
-            files: loaded.sources.iter().map(|source| source.name.clone()).collect(),
-            usable: true,
+            usable: !problems.iter().any(|it| it.severity == Severity::Error),
+            is_clean: !problems.iter().any(|it| it.severity >= Severity::Warning),
             key,
             file,
         });
-        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(setting, loaded, it));
-        let notes = main.and_then(|main| unbounded_note(loaded, main));
-        for problem in loaded.problems.iter().cloned().chain(agents).chain(notes) {
+        for problem in problems {
             self.push(problem);
         }
         if let Some((main, command)) = main.and_then(|it| Some((it, it.command_name.clone()?))) {
@@ -137,7 +143,7 @@ impl Report {
         let (path, code, hint) = match error {
             DiscoverError::NotText { path, .. } => (path, "not-text", "save it as UTF-8 text"),
             DiscoverError::Unreadable { path, .. } => {
-                (path, "unreadable-file", "make it a file that you may read")
+                (path, "unreadable", "make it a file that you may read")
             }
             DiscoverError::Unknown { .. } => return,
         };
@@ -154,9 +160,8 @@ impl Report {
             message: format!("{error}{cause}"),
             hint: Some(hint.to_owned()),
         });
-        let files = vec![file.clone()];
         let (key, name) = (name.to_owned(), name.to_owned());
-        self.workflows.push(Row { key, name, file, phases: 0, files, usable: false });
+        self.workflows.push(Row { key, name, file, phases: 0, usable: false, is_clean: false });
     }
 
     /// Two workflows that one word starts: the first one found would be used.
@@ -174,7 +179,19 @@ impl Report {
         }
     }
 
+    /// What is wrong with everything that is no workflow: personas, rules, files that define nothing.
+    fn add_rest(&mut self, catalog: &Catalog) {
+        let personas = catalog.personas.iter().flat_map(|found| &found.problems);
+        let rules = catalog.rules.iter().flat_map(|found| &found.read.problems);
+        for problem in catalog.problems.iter().chain(personas).chain(rules) {
+            self.push(problem.clone());
+        }
+    }
+
     fn tighten(&mut self) {
+        for row in &mut self.workflows {
+            row.usable &= row.is_clean;
+        }
         for problem in &mut self.problems {
             if problem.severity == Severity::Warning {
                 problem.severity = Severity::Error;
@@ -190,11 +207,6 @@ impl Report {
         self.problems.iter().filter(|problem| problem.severity == severity).count()
     }
 
-    fn is_usable(&self, row: &Row) -> bool {
-        let errors = self.problems.iter().filter(|it| it.severity == Severity::Error);
-        row.usable && errors.clone().all(|problem| !row.files.contains(&problem.file))
-    }
-
     fn say(&self) {
         let paint = Paint::stdout();
         let colours = terminal::is_result_watched() && terminal::has_colours();
@@ -203,7 +215,7 @@ impl Report {
             terminal::say("");
         }
         for row in &self.workflows {
-            let is_good = self.is_usable(row);
+            let is_good = row.usable;
             let sign =
                 if is_good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
             let phases = counted(row.phases, "phase");
@@ -223,18 +235,8 @@ impl Report {
     }
 
     fn json(&self) -> serde_json::Value {
-        let workflows: Vec<serde_json::Value> = self
-            .workflows
-            .iter()
-            .map(|row| {
-                serde_json::json!({
-                    "key": row.key, "name": row.name, "file": row.file, "phases": row.phases,
-                    "usable": self.is_usable(row),
-                })
-            })
-            .collect();
         let problems: Vec<serde_json::Value> = self.problems.iter().map(to_json).collect();
-        serde_json::json!({ "version": VERSION, "workflows": workflows, "problems": problems })
+        serde_json::json!({ "version": VERSION, "workflows": self.workflows, "problems": problems })
     }
 }
 

@@ -9,6 +9,7 @@ mod detach;
 mod doctor;
 mod dry_run;
 mod graph;
+mod list;
 mod live;
 mod log;
 mod pause;
@@ -18,6 +19,7 @@ mod run;
 mod runs;
 mod schema;
 mod status;
+mod with_rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -65,6 +67,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    List(list::ListArgs),
     Check(check::CheckArgs),
     Graph(graph::GraphArgs),
     Run(run::RunArgs),
@@ -145,6 +148,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::List(args) => list::cmd_list(setting, &args),
         Command::Check(args) => check::cmd_check(setting, &args),
         Command::Graph(args) => graph::cmd_graph(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),

@@ -7,11 +7,12 @@ use chronicle_core::event::RunStarted;
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
 use chronicle_core::workflow::{Show, Workflow, unsupported};
-use chronicle_runtime::{agents, discover, handle};
+use chronicle_runtime::discover::{self, Places};
+use chronicle_runtime::{agents, handle};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
-use super::{Setting, dry_run, live, problems};
+use super::{Setting, dry_run, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -47,6 +48,10 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
+    /// Use no personas but those of this team
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+
     #[command(flatten)]
     stay: StayArgs,
 
@@ -60,11 +65,16 @@ pub(super) struct RunArgs {
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
-    let mut loaded = discover::workflow(&setting.project, &args.name)?;
+    let places = Places::of(&setting.project);
+    let catalog = discover::find_in(&places);
+    let mut loaded = catalog.named(&places, &args.name)?;
     if args.accept_unenforced {
         problems::accept_unenforced(&mut loaded);
     }
     problems::judge(&loaded)?;
+    let rules = with_rules::judge(&catalog)?;
+    let personas = catalog.personas_of(&loaded.workflows);
+    with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
     let start = RunStarted {
@@ -74,7 +84,8 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         project: setting.project.root().display().to_string(),
         agent: args.agent.clone().unwrap_or_default(),
         model: args.model.clone(),
-        unenforced: unenforced.collect(),
+        personas,
+        unenforced: unenforced.chain(rules).collect(),
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),

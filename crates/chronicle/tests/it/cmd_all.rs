@@ -12,7 +12,8 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
+    "list",
     "check",
     "graph",
     "schema",

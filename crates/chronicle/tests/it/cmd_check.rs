@@ -138,5 +138,5 @@ fn an_unknown_name_says_what_was_meant() {
 fn a_folder_named_like_a_file_is_told() {
     let session = Session::new();
     fs::create_dir_all(session.path("dir.yaml")).unwrap();
-    session.chronicle(&["check", "./dir.yaml"]).exits(3).prints("error[unreadable-file]");
+    session.chronicle(&["check", "./dir.yaml"]).exits(3).prints("error[not-a-file]");
 }

@@ -180,8 +180,10 @@ fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shap
 fn read_entry(entry: &Entry, limits: &Limits, problems: &mut Problems) -> Option<PhaseRead> {
     let finding = match entry {
         Entry::Phase(draft) => return phase::read(draft, limits, problems),
-        Entry::File(file) => {
-            let message = format!("the phase file {} is not readable yet", quoted(&file.text));
+        Entry::Told => return None,
+        // Files were read before; here only where there are none to read from.
+        Entry::File { file, .. } => {
+            let message = format!("there is no phase file {} here", quoted(&file.text));
             Finding::error("phase-file", file.at, message)
                 .hint("write the phase inline: `id:`, `instructions:`")
         }

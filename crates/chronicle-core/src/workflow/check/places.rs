@@ -34,6 +34,15 @@ impl Places {
         Self { key: workflow.key.clone(), spans }
     }
 
+    /// The same, with sources that come after so many others.
+    pub(crate) fn shifted(&self, sources: usize) -> Self {
+        let mut places = self.clone();
+        for (_, _, span) in &mut places.spans {
+            span.source += sources;
+        }
+        places
+    }
+
     /// Where a field stands, or its owner.
     pub(crate) fn find(&self, phase: Option<&PhaseId>, field: &str) -> Option<Span> {
         let own = self.spans.iter().find(|(of, name, _)| of.as_ref() == phase && *name == field);

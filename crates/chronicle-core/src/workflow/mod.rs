@@ -14,6 +14,7 @@
 
 mod check;
 pub(crate) mod draft;
+mod fill;
 mod format;
 mod from_chain;
 mod from_native;
@@ -27,10 +28,16 @@ mod unit;
 pub(crate) mod yaml;
 
 pub use check::{Unsupported, unbounded, unsupported};
+pub use fill::VERIFY;
 pub use format::{reference, schema};
 pub use load::{Loaded, Source, assemble, load};
 pub use model::*;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;
-pub use unit::{Files, Format, Trouble, Unit, read, read_chains};
+pub use unit::{Files, Format, Trouble, Unit, read, read_chains, read_chains_upon, read_upon};
 pub use yaml::FILE_MAX;
+
+// Settings are told about in the same words.
+pub(crate) use check::{decimal, duration_ms};
+pub(crate) use draft::Span;
+pub(crate) use problem::{Finding, Problems, quoted};

@@ -17,6 +17,7 @@ mod purity;
 mod recover;
 mod reference;
 mod rehearsal;
+mod settings;
 mod template;
 mod views;
 mod views_told;

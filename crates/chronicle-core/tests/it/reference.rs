@@ -199,6 +199,7 @@ fn made() -> BTreeSet<String> {
         "Finding::note(",
         "Finding::new(",
         "Trouble::new(",
+        ".tell(",
         "Trouble { code: ",
         "Severity::",
     ];

@@ -63,6 +63,19 @@ pub(super) fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes what killed writers of this one file left unfinished. Only for the one who may write it now.
+pub fn sweep_beside(path: &Path) -> io::Result<()> {
+    let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    for entry in fs::read_dir(folder_of(path))?.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&prefix) && name.ends_with(UNFINISHED) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use cache::{load, save};
 pub use chain::{Lines, Tail};
 pub use disk::Faults;
-pub use durable::atomic_write;
+pub use durable::{atomic_write, sweep_beside};
 pub use error::LedgerError;
 pub use folder::Folder;
 pub use holder::Holder;

@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod builtin;
 mod conformance;
 mod crash;
 mod crash_end;
@@ -22,9 +23,11 @@ mod ledger_folder;
 mod ledger_lines;
 mod ledgers_v1;
 mod link;
+mod link_client;
 mod project;
 mod projections;
 mod simulate;
+mod verify;
 mod world;
 mod world_log;
 mod world_moves;

@@ -196,6 +196,25 @@ fn the_mirror_is_kept_only_where_the_older_format_is_used() {
 }
 
 #[test]
+fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::at(folder.path());
+    project.new_run(RunId::from("0199-z")).unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    fs::create_dir_all(folder.path().join(".pi/chronicle/sessions")).unwrap();
+    let own = folder.path().join(".pi/chronicle/sessions/.0199-a.json.x1.unfinished");
+    let others = folder.path().join(".pi/chronicle/sessions/.0199-b.json.x1.unfinished");
+    let ignore = folder.path().join(".chronicle/..gitignore.x1.unfinished");
+    for path in [&own, &others, &ignore] {
+        fs::write(path, "half").unwrap();
+    }
+    pause(&run);
+    assert_eq!((own.exists(), others.exists()), (false, true), "another run's may be in hand");
+    project.new_run(RunId::from("0199-c")).unwrap();
+    assert!(!ignore.exists() && folder.path().join(".chronicle/.gitignore").is_file());
+}
+
+#[test]
 fn projections_that_cannot_be_written_stop_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");

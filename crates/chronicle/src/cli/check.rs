@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use chronicle_core::ids::PhaseId;
+use chronicle_core::settings::Settings;
 use chronicle_core::workflow::{Loaded, Problem, Severity, Source, Workflow, closest, unbounded};
 use chronicle_runtime::agents;
-use chronicle_runtime::discover::{self, Catalog, DiscoverError, Places};
+use chronicle_runtime::discover::{self, Catalog, DiscoverError, Level, Places};
 use clap::Args;
 use serde::Serialize;
 
 use super::problems::{self, counted};
-use super::{Setting, say_json};
+use super::{Setting, config, say_json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -28,7 +29,7 @@ const VERSION: u32 = 1;
   chronicle check feature ./x.yaml  by name, or by path
   chronicle check --strict --json   for a build: warnings are errors")]
 pub(super) struct CheckArgs {
-    /// Names of workflows, or paths of their files; all there are when omitted
+    /// Names of workflows, or paths of their files; all of the project and the user when omitted
     names: Vec<String>,
 
     /// Take warnings for errors
@@ -37,13 +38,17 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Failure> {
-    let places = Places::of(&setting.project);
+    let found = config::load(setting)?;
+    let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let catalog = discover::find_in(&places);
-    let names = if args.names.is_empty() { catalog.keys() } else { args.names.clone() };
+    // What is built in is ours to mend; asked for by name it is checked all the same.
+    let own = catalog.workflows.iter().filter(|found| found.origin.level != Level::Builtin);
+    let all = || own.map(|found| found.key.clone()).collect();
+    let names: Vec<String> = if args.names.is_empty() { all() } else { args.names.clone() };
     let mut report = Report::default();
     for name in &names {
         match catalog.named(&places, name) {
-            Ok(loaded) => report.add(setting, &loaded),
+            Ok(loaded) => report.add((setting, &found.settings), &loaded),
             Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
             Err(error) => report.unreadable(name, &error),
         }
@@ -101,12 +106,12 @@ struct Row {
 }
 
 impl Report {
-    fn add(&mut self, setting: &Setting, loaded: &Loaded) {
+    fn add(&mut self, known: (&Setting, &Settings), loaded: &Loaded) {
         let main = loaded.workflows.first();
         let source = loaded.sources.first();
         let file = source.map_or_else(String::new, |source| source.name.clone());
         let key = source.map_or_else(String::new, |source| source.key.clone());
-        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(setting, loaded, it));
+        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(known, loaded, it));
         let notes = main.and_then(|main| unbounded_note(loaded, main));
         let problems: Vec<Problem> =
             loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
@@ -255,11 +260,16 @@ fn to_json(problem: &Problem) -> serde_json::Value {
 }
 
 /// Agents that a file names and nobody knows.
-fn unknown_agents(setting: &Setting, loaded: &Loaded, workflow: &Workflow) -> Vec<Problem> {
+fn unknown_agents(
+    (setting, settings): (&Setting, &Settings),
+    loaded: &Loaded,
+    workflow: &Workflow,
+) -> Vec<Problem> {
     let own = workflow.agent.iter().map(|agent| (None, agent));
     let phases = workflow.phases.iter();
     let of_phases = phases.filter_map(|phase| Some((Some(&phase.id), phase.agent.as_ref()?)));
     own.chain(of_phases)
+        .filter(|(_, agent)| settings.agent_command(agent).is_none())
         .filter_map(|(phase, agent)| {
             let error = agents::find(agent, setting.project.root()).err()?;
             Some(agent_problem(loaded, (workflow, phase), &error))

@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use chronicle_core::workflow::{Loaded, Problem, Severity, Source};
+use chronicle_runtime::discover::FoundSettings;
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -36,6 +37,19 @@ pub(super) fn failure(loaded: &Loaded, done: &str) -> Failure {
 /// `1 error`, `2 errors`.
 pub(super) fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// Shows everything wrong with settings; nothing starts with it.
+pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
+    for problem in &found.problems {
+        terminal::talk(&render(&found.sources, problem, terminal::has_colours()));
+        terminal::talk("");
+    }
+    if found.is_usable() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Definition, "the settings cannot be used")
+        .hint("mend what is marked above, then try again"))
 }
 
 /// A person takes it upon themselves that some fields are not enforced.

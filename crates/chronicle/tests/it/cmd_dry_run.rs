@@ -47,7 +47,7 @@ fn it_tells_the_path_and_the_handovers() {
 
           1  plan  Planning
              agent     scripted:s.yaml
-             persona   planner
+             persona   You plan changes to a code base that others will carry out.  - Read before you decide: the code that the task touches, its tests, its callers, and how the project did something   similar before. Follo… [662 bytes cut]
              tools     all but bash
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"
@@ -82,7 +82,7 @@ fn it_tells_the_path_and_the_handovers() {
 
           3  mend  mend
              through   `test` on `fail`
-             agent     command:touch started
+             agent     scripted:s.yaml
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              leads to  test
              handover  570 bytes, as it would be sent:

@@ -21,7 +21,7 @@ pub use self::notes::unbounded;
 use self::phase::PhaseRead;
 pub(crate) use self::places::Places;
 pub use self::unsupported::{Unsupported, unsupported};
-pub(crate) use self::values::DURATION_PATTERN;
+pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
 use super::draft::{Draft, Entry, Named, Phases, Span};
 use super::format::WORKFLOW;
 use super::model::{GuardMode, Guards, Show, Workflow};
@@ -59,10 +59,10 @@ pub(crate) struct Checked {
     pub places: Option<Places>,
 }
 
-/// Judges a draft.
-pub(crate) fn check(draft: &Draft, key: &str, problems: &mut Problems) -> Checked {
+/// Judges a draft. `outer` holds where neither the workflow nor a phase sets a limit.
+pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Problems) -> Checked {
     let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
-    let limits = shared::limits(&mut fields, &Limits::default());
+    let limits = shared::limits(&mut fields, outer);
     let initial = fields.named("initial");
     refuse_second_phases(&mut fields);
     let head = read_head(&mut fields, key, limits.clone());

@@ -1,13 +1,15 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
 //! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It runs tests and
-//! measurements and reports what it finds; only `record` changes a file of the repository. Start reading at [`CHORES`].
+//! measurements and reports what it finds; only `record` and `reference` change files of the repository. Start reading at
+//! [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
 mod agents;
 mod bench;
 mod crash_matrix;
 mod record;
+mod reference;
 mod simulate;
 mod test;
 mod tidy;
@@ -68,6 +70,12 @@ const CHORES: &[Chore] = &[
         about: "measure what Chronicle costs over the bare minimum",
         options: &bench::OPTIONS,
         run: bench::run,
+    },
+    Chore {
+        name: "reference",
+        about: "write the pages of docs/reference/ that are made from code",
+        options: &[],
+        run: |root, _| reference::run(root),
     },
 ];
 

@@ -8,6 +8,9 @@ use chronicle_core::time::Millis;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+/// Columns of a page.
+const COLUMNS: usize = 100;
+
 /// Longest answer that is read.
 const ANSWER_MAX: u64 = 8_000;
 
@@ -108,4 +111,16 @@ pub(crate) fn clock(at: Millis) -> String {
 /// Whether talk may be coloured.
 pub(crate) fn has_colours() -> bool {
     colours(&io::stderr())
+}
+
+/// Columns of the terminal that shows the result; as many as a page has where there is none.
+pub(crate) fn columns() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    said.or_else(seen).unwrap_or(COLUMNS)
+}
+
+/// Whether standard output is a terminal.
+pub(crate) fn is_result_watched() -> bool {
+    io::stdout().is_terminal()
 }

@@ -1,6 +1,6 @@
 //! One definition, read and judged by itself: what it runs inside it is not looked at yet.
 
-use super::check::{self, Checked};
+use super::check::{self, Checked, Places};
 use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
 use super::load::Source;
 use super::model::{PhaseKind, Workflow};
@@ -51,6 +51,7 @@ pub struct Unit {
     pub sources: Vec<Source>,
     pub(super) calls: Vec<Named>,
     pub(super) personas: Vec<Named>,
+    pub(super) places: Option<Places>,
     pub(super) problems: Problems,
 }
 
@@ -84,6 +85,7 @@ impl Unit {
             sources: vec![source],
             calls: Vec::new(),
             personas: Vec::new(),
+            places: None,
             problems,
         }
     }
@@ -171,8 +173,10 @@ fn chain(unit: &mut Unit) {
 }
 
 fn judge(draft: &Draft, limits: &Limits, unit: &mut Unit) {
-    let Checked { workflow, calls } = check::check(draft, &unit.key, limits, &mut unit.problems);
+    let Checked { workflow, calls, places } =
+        check::check(draft, &unit.key, limits, &mut unit.problems);
     unit.calls = calls;
+    unit.places = places;
     let phases = workflow.iter().flat_map(|workflow| &workflow.phases);
     unit.personas = phases
         .filter(|phase| phase.run == PhaseKind::Worker && phase.id.as_str() != DONE)

@@ -107,6 +107,7 @@ phases:
 ";
     insta::assert_snapshot!(problems(text), @r"
     error[no-commands] w.yaml:2:10: `a` runs commands but names none (hint: add `commands:`)
+    warning[no-way-out] w.yaml:2:10: from `a`, `b`, `c`, `d`, `e` no way leads to an end (hint: add `done` to a `next` on the way)
     error[no-workflow] w.yaml:3:10: `b` runs a workflow but names none (hint: add `workflow:`)
     error[misplaced-field] w.yaml:4:26: `commands` is for `run: command` only
     error[misplaced-field] w.yaml:4:42: `slots` is for `run: pool` only
@@ -172,6 +173,8 @@ fn sub_workflows_are_found_or_told() {
     let text = "phases: [{subworkflow: sub}, {id: again, workflow: sub}, {subworkflow: gone}]";
     let loaded = load_with(text, &[("sub", "phases: [{id: x}, {nmae: y}]")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
+    error[broken-workflow] w.yaml:1:24: `sub` cannot run: it has errors
+    error[broken-workflow] w.yaml:1:52: `sub` cannot run: it has errors
     error[workflow-not-found] w.yaml:1:72: no workflow is called `gone` (hint: `chronicle list` shows the workflows)
     error[missing-id] sub.yaml:1:19: a phase without an id (hint: add `id:`)
     error[unknown-field] sub.yaml:1:20: a phase has no field `nmae` (hint: did you mean `name`?)

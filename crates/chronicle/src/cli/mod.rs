@@ -2,11 +2,14 @@
 
 mod answer;
 mod audit;
+mod check;
 mod completions;
 mod config;
 mod demo;
 mod detach;
 mod doctor;
+mod dry_run;
+mod graph;
 mod init;
 mod list;
 mod live;
@@ -17,6 +20,7 @@ mod problems;
 mod resume;
 mod run;
 mod runs;
+mod schema;
 mod status;
 mod trust;
 mod with_rules;
@@ -69,6 +73,8 @@ enum Command {
     Demo(demo::DemoArgs),
     Init(init::InitArgs),
     List(list::ListArgs),
+    Check(check::CheckArgs),
+    Graph(graph::GraphArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -84,6 +90,7 @@ enum Command {
     Config(config::ConfigArgs),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -150,6 +157,8 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
         Command::Init(args) => init::cmd_init(setting, &args),
         Command::List(args) => list::cmd_list(setting, &args),
+        Command::Check(args) => check::cmd_check(setting, &args),
+        Command::Graph(args) => graph::cmd_graph(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),
@@ -165,6 +174,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Config(args) => config::cmd_config(setting, &args),
         Command::Trust(args) => trust::cmd_trust(setting, &args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
+        Command::Schema(args) => Ok(schema::cmd_schema(&args)),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Wishes<'a> {
     pub(super) accept_unenforced: bool,
     /// Trust the project for this run.
     pub(super) trust: bool,
+    /// Nothing will start, so nothing is asked.
+    pub(super) dry_run: bool,
 }
 
 /// The agent and the model of phases that name none.
@@ -45,7 +47,7 @@ pub(super) fn prepare(
     fill_budget(settings, &mut loaded.workflows, wishes)?;
     if wishes.trust {
         super::only_for_people()?;
-    } else {
+    } else if !wishes.dry_run {
         settle_trust(setting, settings, (catalog, loaded), &found)?;
     }
     for workflow in &mut loaded.workflows {
@@ -59,6 +61,7 @@ pub(super) fn prepare(
     }
     let agent = match wishes.agent.or_else(|| settings.text("agent")) {
         Some(agent) => agent.to_owned(),
+        None if wishes.dry_run => String::new(),
         None if loaded.workflows.iter().any(lacks_agent) => only_agent(setting, settings)?,
         None => String::new(),
     };

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, config, live, problems, with_rules};
+use super::{Setting, config, dry_run, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -28,6 +28,7 @@ const TASK_FILE_MAX: u64 = chronicle_core::limits::TASK_MAX as u64;
 #[command(after_help = "Examples:
   chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
   chronicle run ./review.yaml --task-file task.md --agent \"command:python3 my_agent.py\"
+  chronicle run feature \"Add a --verbose flag\" --dry-run
   echo \"Fix the build\" | chronicle run bugfix --task-file - --agent scripted:fix.yaml")]
 pub(super) struct RunArgs {
     /// A workflow's name, or the path of its file
@@ -55,6 +56,10 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     stay: StayArgs,
+
+    /// Show the path, every handover and who is asked; start no agent and write nothing
+    #[arg(long)]
+    dry_run: bool,
 
     /// Trust the project's own files for this run, without a question
     #[arg(long)]
@@ -84,6 +89,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         model: args.model.as_deref(),
         accept_unenforced: args.accept_unenforced,
         trust: args.trust,
+        dry_run: args.dry_run,
     };
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
     if args.model.is_some() {
@@ -106,6 +112,9 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    if args.dry_run {
+        return dry_run::show(setting, start);
+    }
     check_agents(setting, &start)?;
     let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");

@@ -12,8 +12,11 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 22] = [
     "list",
+    "check",
+    "graph",
+    "schema",
     "config",
     "init",
     "trust",

@@ -22,6 +22,9 @@ macro_rules! scenarios {
 scenarios! {
     approval
     back_and_forth
+    builtin_bugfix
+    builtin_feature
+    builtin_review
     by_hand
     command_agent
     command_fails
@@ -34,6 +37,7 @@ scenarios! {
     idle
     loop_limit
     needs_input
+    no_checks
     no_result
     notes
     on_gate_fail
@@ -44,11 +48,13 @@ scenarios! {
     rejected_before
     secrets
     session_gone
+    settings
     strays
     sub_workflow
     three_phases
     timeout
     tools
+    trust
     unasked_tool
     usage
     worker_approves

@@ -125,8 +125,6 @@ impl From<DiscoverError> for Failure {
     fn from(error: DiscoverError) -> Self {
         let failure = |exit| Self::of(exit, &error);
         match &error {
-            DiscoverError::Unknown { known, .. } if known.is_empty() => failure(Exit::Usage)
-                .hint("write one as `.chronicle/workflows/NAME.yaml`, or try `chronicle demo`"),
             DiscoverError::Unknown { known, .. } => {
                 failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
             }

@@ -2,11 +2,14 @@
 //!
 //! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use chronicle_core::time::Millis;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+/// Longest answer that is read.
+const ANSWER_MAX: u64 = 8_000;
 
 /// Whether colours may be used there.
 fn colours(stream: &impl IsTerminal) -> bool {
@@ -77,6 +80,20 @@ pub(crate) fn talk(line: &str) {
 /// Whether a person watches the talk.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
+}
+
+/// Whether a person sits there who can be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for a line; none when nobody answers.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    let mut talk = io::stderr().lock();
+    write!(talk, "{question}").and_then(|()| talk.flush()).ok()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
+    (read > 0).then_some(line)
 }
 
 /// A time of the day where the person is.

@@ -13,6 +13,7 @@
 
 mod check;
 pub(crate) mod draft;
+mod fill;
 mod from_chain;
 mod from_native;
 mod from_phased;
@@ -25,8 +26,15 @@ mod unit;
 pub(crate) mod yaml;
 
 pub use check::{Unsupported, unsupported};
+pub use fill::VERIFY;
 pub use load::{Loaded, Source, assemble, load};
 pub use model::*;
 pub use problem::{Problem, Severity};
-pub use unit::{Files, Format, Trouble, Unit, read, read_chains};
+pub use unit::{Files, Format, Trouble, Unit, read, read_chains, read_chains_upon, read_upon};
 pub use yaml::FILE_MAX;
+
+// Settings are told about in the same words.
+pub(crate) use check::{decimal, duration_ms};
+pub(crate) use draft::Span;
+pub(crate) use problem::{Finding, Problems, quoted};
+pub(crate) use suggest::closest;

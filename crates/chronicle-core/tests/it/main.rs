@@ -14,6 +14,7 @@ mod long_runs;
 mod properties;
 mod purity;
 mod recover;
+mod settings;
 mod views;
 mod views_told;
 mod workflow;

@@ -25,10 +25,11 @@ use chronicle_core::work::{self, Work};
 pub use activity::{Activities, Activity};
 pub(crate) use observe::observed;
 
+use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
-use crate::project::RunFolder;
+use crate::project::{Project, RunFolder};
 use report::Reporter;
 use timer::Timers;
 
@@ -70,8 +71,11 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
+        let more = more_secrets(&folder);
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
-            is_secret_name(name.to_str()?).then(|| value.into_string().ok()).flatten()
+            let name = name.to_str()?;
+            let is_secret = is_secret_name(name) || more.iter().any(|it| it == name);
+            is_secret.then(|| value.into_string().ok()).flatten()
         });
         let context = Arc::new(Context {
             folder,
@@ -186,6 +190,12 @@ impl World for Processes {
             })
             .collect()
     }
+}
+
+/// Variables that people call secrets beside those whose names say so. Settings that cannot be read say nothing more.
+fn more_secrets(folder: &RunFolder) -> Vec<String> {
+    let found = discover::settings(&Project::at(&folder.project));
+    found.settings.texts("redact.variables").to_vec()
 }
 
 fn ended(attempt: AttemptId, seen: EndSeen) -> Input {

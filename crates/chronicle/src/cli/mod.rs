@@ -3,18 +3,22 @@
 mod answer;
 mod audit;
 mod completions;
+mod config;
 mod demo;
 mod detach;
 mod doctor;
+mod init;
 mod list;
 mod live;
 mod log;
 mod pause;
+mod prepare;
 mod problems;
 mod resume;
 mod run;
 mod runs;
 mod status;
+mod trust;
 mod with_rules;
 
 use std::ffi::OsString;
@@ -63,6 +67,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Init(init::InitArgs),
     List(list::ListArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
@@ -76,6 +81,8 @@ enum Command {
     Go(answer::GoArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
+    Config(config::ConfigArgs),
+    Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -141,6 +148,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::Init(args) => init::cmd_init(setting, &args),
         Command::List(args) => list::cmd_list(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
@@ -154,6 +162,8 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Config(args) => config::cmd_config(setting, &args),
+        Command::Trust(args) => trust::cmd_trust(setting, &args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }

@@ -1,7 +1,8 @@
 //! Problems of a definition, shown where they are.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use chronicle_core::workflow::{Loaded, Problem, Severity};
+use chronicle_core::workflow::{Loaded, Problem, Severity, Source};
+use chronicle_runtime::discover::FoundSettings;
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -13,7 +14,7 @@ const NOT_SUPPORTED_YET: &str = "not-supported-yet";
 /// Shows every problem; an error among them means that the definition cannot be used.
 pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
     for problem in &loaded.problems {
-        terminal::talk(&render(loaded, problem));
+        terminal::talk(&render(&loaded.sources, problem));
         terminal::talk("");
     }
     if loaded.is_usable() {
@@ -27,6 +28,19 @@ pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
         .hint("mend what is marked above, then try again"))
 }
 
+/// Shows everything wrong with settings; nothing starts with it.
+pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
+    for problem in &found.problems {
+        terminal::talk(&render(&found.sources, problem));
+        terminal::talk("");
+    }
+    if found.is_usable() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Definition, "the settings cannot be used")
+        .hint("mend what is marked above, then try again"))
+}
+
 /// A person takes it upon themselves that some fields are not enforced.
 pub(super) fn accept_unenforced(loaded: &mut Loaded) {
     for problem in &mut loaded.problems {
@@ -37,13 +51,13 @@ pub(super) fn accept_unenforced(loaded: &mut Loaded) {
     }
 }
 
-fn render(loaded: &Loaded, problem: &Problem) -> String {
+fn render(sources: &[Source], problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let source = loaded.sources.iter().find(|source| source.name == problem.file);
+    let source = sources.iter().find(|source| source.name == problem.file);
     let mut group = Group::with_title(level.primary_title(&problem.message).id(problem.code));
     if let (Some(source), Some(span)) = (source, &problem.span) {
         let mark = AnnotationKind::Primary.span(span.clone());

@@ -113,7 +113,7 @@ fn an_unknown_workflow_is_told_with_those_there_are() {
     let said = session.chronicle(&["run", "./gone.yaml", "x", "--agent", "scripted:script.yaml"]);
     is_refused(&session, said, 3).talks("cannot read `./gone.yaml`");
     let empty = Session::new();
-    is_refused(&empty, empty.run(), 2).talks("Hint: write one as `.chronicle/workflows/NAME.yaml`");
+    is_refused(&empty, empty.run(), 2).talks("Hint: there are: bugfix, feature, review");
 }
 
 #[test]
@@ -253,7 +253,8 @@ fn a_folder_that_nobody_can_write_is_told() {
     let session = Session::with(WORKFLOW, SCRIPT);
     let workflow = session.path(".chronicle/workflows/main.yaml").display().to_string();
     let agent = format!("scripted:{}", session.path("script.yaml").display());
-    let said = session.chronicle(&["-C", "/sys", "run", &workflow, "task", "--agent", &agent]);
+    let said =
+        session.chronicle(&["-C", "/sys", "run", &workflow, "task", "--agent", &agent, "--trust"]);
     is_refused(&session, said, 70).talks("no run can be made in `/sys/.chronicle/runs`");
     session.chronicle(&["-C", "/sys", "runs"]).exits(0).talks("No runs here yet");
 }

@@ -16,6 +16,7 @@ use self::edges::connect;
 use self::fields::Fields;
 use self::phase::PhaseRead;
 pub use self::unsupported::{Unsupported, unsupported};
+pub(crate) use self::values::{decimal, duration_ms};
 use super::draft::{Draft, Entry, Named, Phases, Span};
 use super::model::{GuardMode, Guards, Show, Workflow};
 use super::problem::{Finding, Problems, quoted};
@@ -50,10 +51,10 @@ pub(crate) struct Checked {
     pub calls: Vec<Named>,
 }
 
-/// Judges a draft.
-pub(crate) fn check(draft: &Draft, key: &str, problems: &mut Problems) -> Checked {
+/// Judges a draft. `outer` holds where neither the workflow nor a phase sets a limit.
+pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Problems) -> Checked {
     let mut fields = Fields::new("a workflow", &draft.fields, problems);
-    let limits = shared::limits(&mut fields, &Limits::default());
+    let limits = shared::limits(&mut fields, outer);
     let initial = fields.named(&["initial"]);
     refuse_second_phases(&mut fields);
     let head = read_head(&mut fields, key, limits.clone());

@@ -28,6 +28,7 @@ fn order() -> Order {
         task: "add a page".to_owned(),
         handover: "You build.".to_owned(),
         persona: None,
+        followup: None,
         model: Some("big".to_owned()),
         thinking: None,
         tools: Tools { allow: None, deny: vec!["bash".to_owned()] },
@@ -92,15 +93,15 @@ fn usage_keeps_its_width_and_whether_it_has_a_price() {
 fn signals_are_read_by_the_core_and_sub_agents_cannot_send_them() {
     insta::assert_snapshot!(seen(r#"
 {"type":"signal","id":"s1","tool":"workflow_transition","arguments":{"target_state":"build","summary":"planned"}}
-{"type":"signal","id":"s2","tool":"signal_back","arguments":{"signal":"complete","outcome":"pass"}}
+{"type":"signal","id":"s2","tool":"signal_back","arguments":{"signal":"complete","outcome":"pass","summary":"looked"}}
 {"type":"signal","id":"s3","tool":"workflow_status"}
 {"type":"signal","id":"s4","tool":"workflow_transition","arguments":null}
 {"type":"signal","id":"s5","tool":"workflow_step","arguments":{"action":"next"},"parent":"c1"}
 "#), @r#"
-    Signal { request: "s1", signal: Leave { target: Some(PhaseId("build")), outcome: None, summary: "planned" } }
-    Signal { request: "s2", signal: Leave { target: None, outcome: Some(Outcome("pass")), summary: "" } }
+    Signal { request: "s1", signal: Leave { target: Some(PhaseId("build")), outcome: None, summary: "planned", task: None } }
+    Signal { request: "s2", signal: Leave { target: None, outcome: Some(Outcome("pass")), summary: "looked", task: None } }
     Signal { request: "s3", signal: Status }
-    Signal { request: "s4", signal: Malformed("`workflow_transition` needs `target_state`, the phase to go to") }
+    Signal { request: "s4", signal: Malformed("`workflow_transition` needs `target_state`: the phase to go to") }
     Signal { request: "s5", signal: Malformed("a sub-agent cannot call `workflow_step`: tell the agent that started you instead") }
     "#);
 }

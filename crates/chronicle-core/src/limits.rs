@@ -33,7 +33,7 @@ pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
-pub const KEPT_MAX: usize = 64;
+pub const KEPT_MAX: usize = 32;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.

@@ -166,7 +166,7 @@ impl Player<'_> {
         }
         match signal::parse(tool, arguments) {
             Signal::Leave { .. } | Signal::Loop { .. } => Ok(Then::Leave),
-            Signal::Break(_) => Ok(Then::Break),
+            Signal::Break(_) if reply.text != signal::ALREADY => Ok(Then::Break),
             _ => self.talk.say(&reply.text).map(|()| Then::Next),
         }
     }

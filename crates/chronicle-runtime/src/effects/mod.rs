@@ -19,6 +19,7 @@ use chronicle_core::effect::Action;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::redact::{Redactor, is_secret_name};
+use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     /// Our own executable, for keepers and scripted agents.
     pub(crate) chronicle: PathBuf,
     pub(crate) redactor: Redactor,
+    /// Where the agents' programs are. Settings that cannot be read say nothing.
+    pub(crate) settings: Settings,
     pub(crate) activities: Activities,
     pub(crate) inbox: SyncSender<Message>,
 }
@@ -71,7 +74,9 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
-        let more = more_secrets(&folder);
+        let settings = discover::settings(&Project::at(&folder.project)).settings;
+        // Variables that people call secrets beside those whose names say so.
+        let more = settings.texts("redact.variables").to_vec();
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_str()?;
             let is_secret = is_secret_name(name) || more.iter().any(|it| it == name);
@@ -81,6 +86,7 @@ impl Processes {
             folder,
             chronicle,
             redactor: Redactor::new(secrets),
+            settings,
             activities,
             inbox: inbox.clone(),
         });
@@ -190,12 +196,6 @@ impl World for Processes {
             })
             .collect()
     }
-}
-
-/// Variables that people call secrets beside those whose names say so. Settings that cannot be read say nothing more.
-fn more_secrets(folder: &RunFolder) -> Vec<String> {
-    let found = discover::settings(&Project::at(&folder.project));
-    found.settings.texts("redact.variables").to_vec()
 }
 
 fn ended(attempt: AttemptId, seen: EndSeen) -> Input {

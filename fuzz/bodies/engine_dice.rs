@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
-use chronicle_core::event::{Change, CrashClass, RunStarted};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::event::{
+    Break, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted, SnapshotUpdate,
+};
+use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
@@ -29,13 +31,13 @@ name: Once
 phases:
   plan: {next: [ship, ask], on: {stuck: ask}, limits: {retries: 0, nudges: 1, losses: 1}}
   ship: {run: command, once: true, approval: before, commands: [a], next: [plan], on: {rejected: ask}}
-  ask: {next: [human_intervention, plan, in]}
+  ask: {run: human, next: [human_intervention, plan, in]}
   in: {run: workflow, workflow: inner, next: [done]}
 ",
     "
 name: Round
 phases:
-  plan: {next: [build], limits: {loop: {count: edge, max: 2}}}
+  plan: {next: [build], session: continue, followups: [mender], limits: {loop: {count: edge, max: 2}, depth: 1}}
   build: {next: [plan, done], tools: {deny: [bash]}, on: {timeout: plan}, limits: {timeout: 1s}}
 ",
 ];
@@ -196,7 +198,7 @@ impl Dice<'_> {
     }
 
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
-        match self.byte() % 12 {
+        match self.byte() % 13 {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => AttemptReport::ToolCalled {
                 call: self.text(),
@@ -217,31 +219,74 @@ impl Dice<'_> {
                 }
             }
             8 => AttemptReport::Idle,
+            12 => AttemptReport::Told(self.message(state)),
             _ => self.end(),
         }
     }
 
     fn signal(&mut self) -> Signal {
         let outcomes = [None, Some("complete"), Some("fail"), Some("fine"), Some("odd\n")];
-        match self.byte() % 8 {
+        match self.byte() % 26 {
             0 => Signal::Status,
             1 => Signal::Malformed(self.text()),
+            2 => Signal::Break(Break::Continue { progress: self.text(), point: self.text() }),
+            3 => Signal::Break(Break::Ask(self.question())),
+            4..6 => Signal::Break(Break::FollowUp(FollowUp {
+                persona: self.pick(&["plan", "build", "mender", "judge", ""]).to_owned(),
+                reason: self.text(),
+                context: self.text(),
+                resume: self.flag(),
+            })),
+            6 => Signal::Break(Break::Helped {
+                outcome: Outcome::from(self.pick(&["complete", "fail"])),
+                summary: self.text(),
+            }),
+            7 => Signal::Loop { summary: self.text() },
+            8 => Signal::Cancel { summary: self.text() },
+            9 => Signal::Snapshot(SnapshotUpdate {
+                findings: vec![self.text()],
+                done: vec![self.text()],
+                ..SnapshotUpdate::default()
+            }),
+            10 | 11 => Signal::Ask(self.question()),
             _ => Signal::Leave {
                 target: self.flag().then(|| PhaseId::from(self.pick(&PLACES))),
                 outcome: self.pick(&outcomes).map(Outcome::from),
                 summary: self.text(),
+                task: self.flag().then(|| self.text()),
             },
+        }
+    }
+
+    fn question(&mut self) -> Question {
+        let options = if self.flag() { vec![self.text(), "yes".to_owned()] } else { Vec::new() };
+        Question { question: self.text(), options, context: self.text() }
+    }
+
+    fn message(&mut self, state: &State) -> Message {
+        let gate = self.gate(state).unwrap_or(GateId(1));
+        if self.flag() {
+            Message::Answer(gate)
+        } else {
+            Message::Note(NoteId(u32::from(self.byte() % 4)))
         }
     }
 
     fn command(&mut self, state: &State) -> Command {
         let note = self.text();
-        match self.byte() % 9 {
+        match self.byte() % 14 {
             0 => Command::Pause { reason: note },
             1 | 2 => Command::Resume,
             3 | 4 => Command::Approve { gate: self.gate(state), note },
             5 => Command::Reject { gate: self.gate(state), note },
-            6 => Command::Retry { place: self.flag().then(|| self.place()), note },
+            6 => {
+                let (place, agent) =
+                    (self.flag().then(|| self.place()), self.flag().then(|| self.text()));
+                Command::Retry { place, note, agent }
+            }
+            8..11 => Command::Answer { gate: self.gate(state), text: note },
+            11 => Command::Skip { place: self.flag().then(|| self.place()), note },
+            12 => Command::Note { place: self.flag().then(|| self.place()), text: note },
             7 => Command::Go { place: self.place(), note },
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),
@@ -263,6 +308,7 @@ impl Dice<'_> {
             personas: Vec::new(),
             unenforced: Vec::new(),
             version: self.text(),
+            on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }
@@ -276,6 +322,7 @@ impl Dice<'_> {
                 epoch: self.number(),
                 version: self.text(),
             }),
+            1 if self.byte() > 200 => What::Report(Report::SupervisorLeaves),
             1 => What::Report(Report::TailSetAside { bytes: self.number(), file: self.text() }),
             2 => What::Report(Report::TimerFired {
                 attempt: self.attempt(state),

@@ -138,7 +138,9 @@ fn check_state(state: &State) {
     match state.status() {
         Status::Running => assert!(!due.is_empty(), "running, and nothing is due: {state:#?}"),
         Status::Waiting => assert!(has_gate, "waiting for nobody"),
-        Status::Paused | Status::Done | Status::Cancelled => assert!(due.is_empty()),
+        Status::Paused | Status::Done | Status::Cancelled | Status::Failed => {
+            assert!(due.is_empty())
+        }
     }
     assert!(view::run(state, true).is_some() && view::run_json(state).is_some());
     assert!(view::row(state, false).is_some());
@@ -149,7 +151,8 @@ fn check_past(before: &State, now: &State) {
     assert!(now.usage.tokens() >= before.usage.tokens(), "usage fell");
     assert!(now.usage.usd_micros >= before.usage.usd_micros, "the price fell");
     for (old, new) in before.gates.iter().zip(now.gates.iter()) {
-        assert!(old.answered.is_none() || old == new, "a gate was answered twice");
+        let same = old.answered == new.answered && old.note == new.note;
+        assert!(old.answered.is_none() || same, "a gate was answered twice");
     }
     for (old, new) in before.attempts.iter().zip(now.attempts.iter()) {
         assert!(old.ended.is_none() || old == new, "an attempt that ended changed");
@@ -162,7 +165,7 @@ fn check_past(before: &State, now: &State) {
         let earlier = now.attempts.iter().rev().skip_while(|it| it.intent != attempt.intent).nth(1);
         let beside = earlier.filter(|it| it.intent.place == attempt.intent.place);
         beside.is_some_and(|it| is_unclear(it))
-            && !matches!(attempt.intent.why, Why::Asked { .. } | Why::First)
+            && !matches!(attempt.intent.why, Why::Asked { .. } | Why::First | Why::Helped { .. })
     });
     assert_eq!(unclear.count(), 0, "started beside one that may still run, without a word");
 }

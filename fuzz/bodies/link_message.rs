@@ -131,6 +131,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         personas: Vec::new(),
         unenforced: Vec::new(),
         version: "fuzz".to_owned(),
+        on_gate: None,
     }
 }
 

@@ -14,7 +14,7 @@ const VARIABLES: [(&str, &str); 3] = [
     ("--runs", "CHRONICLE_SIM_RUNS"),
     ("--seconds", "CHRONICLE_SIM_SECONDS"),
 ];
-const ARGUMENTS: [&str; 12] = [
+const ARGUMENTS: [&str; 11] = [
     "test",
     "--quiet",
     "--release",
@@ -26,7 +26,6 @@ const ARGUMENTS: [&str; 12] = [
     "--",
     "--exact",
     "--nocapture",
-    "--quiet",
 ];
 /// Long enough to be sure of the rate.
 const RUNS: &str = "20000";

@@ -3,6 +3,7 @@
 //! The driver compares this list with what runs: due and not running → perform; running and no longer due → stop. After a
 //! restart nothing runs here, so each attempt is observed first and reported lost.
 
+use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
 
@@ -22,6 +23,8 @@ pub enum Action {
     RunAttempt(AttemptId),
     /// An attempt is to be ended, with everything below it.
     StopAttempt(AttemptId),
+    /// An agent that works is to be told something.
+    Tell(AttemptId, Message),
     /// Active time is to be measured.
     RunTimer {
         /// Whose.

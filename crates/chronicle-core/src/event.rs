@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
 use crate::persona::Persona;
+pub use crate::snapshot::SnapshotUpdate;
 use crate::usage::{Scope, Usage};
 use crate::workflow::Workflow;
 
@@ -41,6 +42,11 @@ pub enum Event {
     },
     /// The last phase was left: nothing is to be done any more.
     RunDone,
+    /// A person is needed, and the run was started to fail then.
+    RunFailed {
+        /// What for.
+        reason: String,
+    },
 
     /// A workflow was entered: the run's own, or one inside a phase.
     FrameEntered {
@@ -135,6 +141,56 @@ pub enum Event {
         /// The answer it got.
         answer: String,
     },
+    /// A worker ended its turn, and its phase is not done: what it asked for comes next. The first such signal wins.
+    BreakAccepted {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it said.
+        parting: Break,
+    },
+    /// A worker wrote down what later phases must know.
+    SnapshotUpdated {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it adds.
+        update: SnapshotUpdate,
+    },
+    /// A worker wants to give the run up; it must say so twice.
+    CancelAsked {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+    },
+    /// It did something else instead of saying it again.
+    CancelDropped {
+        /// Whose.
+        attempt: AttemptId,
+    },
+    /// Somebody else is to help a worker; whoever asked waits meanwhile.
+    FollowUpBegan {
+        /// Where.
+        place: Place,
+        /// Who, and what for.
+        follow_up: FollowUp,
+    },
+    /// The helper is done, or a person said that its help is not needed.
+    FollowUpEnded {
+        /// Where.
+        place: Place,
+        /// Who helped.
+        persona: String,
+        /// How it went.
+        outcome: Outcome,
+        /// What was said of it.
+        summary: String,
+        /// The helper itself, or a person.
+        by: Mover,
+    },
     /// An attempt is to be ended before it ends by itself.
     StopAsked {
         /// Whose.
@@ -157,6 +213,33 @@ pub enum Event {
         who: String,
         /// What they said.
         note: String,
+        /// With `retry`: who is to work from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// A person wants a worker to know something.
+    NoteGiven {
+        /// Its id.
+        note: NoteId,
+        /// Where.
+        place: Place,
+        /// Who.
+        who: String,
+        /// What they said.
+        text: String,
+        /// Who worked there then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+    },
+    /// A working agent was told something.
+    MessageDelivered {
+        /// Who.
+        attempt: AttemptId,
+        /// What.
+        message: Message,
+        /// Whether it may have been told before, by a supervisor that died.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        repeated: bool,
     },
 }
 
@@ -188,6 +271,19 @@ pub struct RunStarted {
     pub unenforced: Vec<String>,
     /// The Chronicle that froze it.
     pub version: String,
+    /// What happens when a person is needed; none = it waits to be resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_gate: Option<OnGate>,
+}
+
+/// What a run does by itself when a person is needed. To approve is none of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnGate {
+    /// It fails.
+    Fail,
+    /// Its supervisor stays.
+    Wait,
 }
 
 /// Who drives the run from here on.
@@ -218,6 +314,9 @@ pub struct EdgeTaken {
     pub summary: String,
     /// Who chose the way.
     pub by: Mover,
+    /// What the next phase is to do, in the words of the worker before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
 }
 
 /// Who moves a frame.
@@ -251,6 +350,9 @@ pub struct AttemptStarted {
     /// For a command phase: the first command not yet done.
     #[serde(default)]
     pub first_command: u32,
+    /// For a follow-up: who helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
 }
 
 /// Why an attempt exists.
@@ -285,12 +387,49 @@ pub enum Why {
         /// What the person said.
         note: String,
     },
+    /// The last one said that it is partially complete: a fresh session goes on.
+    Continued {
+        /// What is done.
+        progress: String,
+        /// Where to go on.
+        point: String,
+    },
+    /// A person answered what the worker had asked: the same session.
+    Answered {
+        /// Which gate.
+        gate: GateId,
+    },
+    /// A worker asked for somebody's help: a session of their own.
+    Helps {
+        /// Who asked: the persona or phase.
+        asker: String,
+    },
+    /// The help that was asked for has come: the same session.
+    Helped {
+        /// Who helped.
+        persona: String,
+        /// What was said of it.
+        summary: String,
+    },
 }
 
 impl Why {
     /// Whether this attempt carries on the same logical try.
     pub fn is_same_try(&self) -> bool {
-        matches!(self, Self::Lost | Self::SessionGone | Self::Paused)
+        match self {
+            Self::Lost
+            | Self::SessionGone
+            | Self::Paused
+            | Self::Answered { .. }
+            | Self::Helped { .. } => true,
+            Self::First
+            | Self::Nudge { .. }
+            | Self::Retry { .. }
+            | Self::Rejected { .. }
+            | Self::Asked { .. }
+            | Self::Continued { .. }
+            | Self::Helps { .. } => false,
+        }
     }
 }
 
@@ -342,6 +481,59 @@ pub struct Leave {
     pub outcome: Outcome,
     /// What the worker said of it.
     pub summary: String,
+    /// What the next phase is to do, in its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// What ends a worker's turn while its phase goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum Break {
+    /// Its context is used up: somebody fresh is to go on.
+    Continue {
+        /// What is done.
+        progress: String,
+        /// Where to go on.
+        point: String,
+    },
+    /// It needs a person's answer.
+    Ask(Question),
+    /// It needs somebody's help.
+    FollowUp(FollowUp),
+    /// It was the help, and is done.
+    Helped {
+        /// How it went.
+        outcome: Outcome,
+        /// What it said of it.
+        summary: String,
+    },
+}
+
+/// What a worker asks a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What it wants to know.
+    pub question: String,
+    /// Answers to choose from; none = free.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Why it asks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
+}
+
+/// The help that a worker asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// Who is to help.
+    pub persona: String,
+    /// What for.
+    pub reason: String,
+    /// What they must know.
+    pub context: String,
+    /// Whether whoever asked goes on afterwards; else the phase is done then.
+    pub resume: bool,
 }
 
 /// Why an attempt is ended from outside.
@@ -354,6 +546,8 @@ pub enum StopCause {
     Timeout,
     /// Nothing was heard of it for too long.
     Idle,
+    /// It waits for a person's answer, and no supervisor stays for that.
+    Asks,
 }
 
 /// The end of an attempt.
@@ -382,6 +576,8 @@ pub struct AttemptEnded {
 pub enum End {
     /// Its leaving signal had been accepted.
     Left,
+    /// Its turn was over, its phase is not: it asked for something first.
+    BrokeOff,
     /// Every command of the phase has run.
     CommandsDone,
     /// A command of the phase failed.
@@ -454,6 +650,26 @@ pub struct GateOpened {
     pub gate_kind: GateKind,
     /// What the person needs to know, in a sentence.
     pub about: String,
+    /// Answers to choose from, of a question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Why it is asked, of a question.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
+    /// The worker that waits for the answer; none = it has ended its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asker: Option<GateAsker>,
+}
+
+/// The worker that waits at a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateAsker {
+    /// Who.
+    pub attempt: AttemptId,
+    /// Its session, in which the same request means the same question.
+    pub session: SessionId,
+    /// The call's id.
+    pub request: String,
 }
 
 /// What a person is needed for.
@@ -466,6 +682,8 @@ pub enum GateKind {
     ApprovalAfter,
     /// Something tripped a limit, or a worker asked for a person.
     Intervention,
+    /// A worker, or the workflow, wants to know something.
+    Question,
 }
 
 /// What a person answered.
@@ -480,4 +698,18 @@ pub enum GateAnswer {
     Retry,
     /// Go to another phase instead.
     Go(PhaseId),
+    /// The answer to a question.
+    Said(String),
+    /// Go on without what could not be done.
+    Skip,
+}
+
+/// What is told to an agent while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "is", content = "id", rename_all = "snake_case")]
+pub enum Message {
+    /// A person's note.
+    Note(NoteId),
+    /// The answer to a question it asked.
+    Answer(GateId),
 }

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use crate::carried;
 use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::Why;
@@ -31,10 +32,18 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     if state.places.values().all(|tally| tally.departures == 0) {
         paragraph(&mut opening, &stand.initial_message().unwrap_or_default());
     }
-    section(&mut opening, "Why you are here", &reasons(state, attempt, stand));
+    for (title, body) in carried::opening(state, attempt, |reason| why(reason, stand)) {
+        section(&mut opening, title, &body);
+    }
     let mut closing = String::new();
-    section(&mut closing, "Tools", &tools(state.tools_of(phase)));
-    section(&mut closing, "When you are done", &way_out(phase, stand));
+    section(
+        &mut closing,
+        "Tools",
+        &state.tools_for(&attempt.intent).map(tools).unwrap_or_default(),
+    );
+    if attempt.intent.persona.is_none() {
+        section(&mut closing, "When you are done", &way_out(phase, stand));
+    }
     let mut here = String::new();
     section(&mut here, "Your role", &stand.text(Text::RoleInstruction).unwrap_or_default());
     section(&mut here, "Your phase", &where_it_is(phase, state, stand, place.as_str()));
@@ -53,6 +62,7 @@ pub fn handover(state: &State, attempt: &Attempt) -> String {
     section(&mut text, "Task", &bounded(&run.task, room));
     text.push_str(&here);
     text.push_str(&closing);
+    section(&mut text, "Snapshot", &carried::snapshot(state));
     section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
@@ -68,16 +78,6 @@ fn section(text: &mut String, title: &str, body: &str) {
     if !body.trim().is_empty() {
         let _ = write!(text, "## {title}\n\n{}\n\n", body.trim());
     }
-}
-
-/// Why this attempt exists, and why the try exists that it goes on with: what a person asked for outlives a crash.
-fn reasons(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
-    let own = why(&attempt.intent.why, stand);
-    if !attempt.intent.why.is_same_try() {
-        return own;
-    }
-    let origin = state.tally(&attempt.intent.place).filter(|tally| tally.tries > 0);
-    format!("{}\n\n{own}", origin.map(|tally| why(&tally.why, stand)).unwrap_or_default())
 }
 
 fn why(why: &Why, stand: Stand<'_>) -> String {
@@ -101,6 +101,17 @@ fn why(why: &Why, stand: Stand<'_>) -> String {
         }
         Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
         Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
+        Why::Continued { progress, point } => format!(
+            "Another worker began this phase and could not finish it in one go. You go on in its \
+             place.\nDone so far: {progress}\nGo on here: {point}"
+        ),
+        Why::Answered { .. } => {
+            "What you asked has been answered, see below. Go on where you were.".to_owned()
+        }
+        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
+        Why::Helped { persona, summary } => format!(
+            "You asked `{persona}` for help. This came of it: {summary}\nGo on where you were."
+        ),
     }
 }
 

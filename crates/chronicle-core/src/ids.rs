@@ -204,6 +204,12 @@ counted_id!(
     'g'
 );
 
+counted_id!(
+    /// One note of a person to a worker: `n2`.
+    NoteId,
+    'n'
+);
+
 /// The event that made something due: its line and its index in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cause {

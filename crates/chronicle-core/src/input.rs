@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Change, CrashClass, RunStarted};
+use crate::event::{Change, CrashClass, Message, RunStarted};
 use crate::ids::{AttemptId, GateId, Place, SessionId};
 use crate::signal::Signal;
 use crate::time::Millis;
@@ -91,6 +91,29 @@ pub enum Command {
         place: Option<Place>,
         /// What else they said.
         note: String,
+        /// Who is to work from now on; the same when none.
+        agent: Option<String>,
+    },
+    /// Go on without what could not be done: the help on top of the stack, else the phase.
+    Skip {
+        /// Where; the only place at a gate when none.
+        place: Option<Place>,
+        /// What is to be known instead.
+        note: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// Which; the only open one when none.
+        gate: Option<GateId>,
+        /// An option, its number, or any text.
+        text: String,
+    },
+    /// Something that a worker is to know.
+    Note {
+        /// Where; where the run is when none.
+        place: Option<Place>,
+        /// What.
+        text: String,
     },
     /// Go to a phase, whatever the workflow says.
     Go {
@@ -131,6 +154,8 @@ pub enum Report {
         /// Where it is kept.
         file: String,
     },
+    /// The supervisor is about to leave: no worker can wait for an answer then.
+    SupervisorLeaves,
     /// Something about a live attempt.
     Attempt {
         /// Which.
@@ -193,6 +218,8 @@ pub enum AttemptReport {
         /// The end of what it printed.
         output: String,
     },
+    /// It was told something.
+    Told(Message),
     /// Nothing was heard of it for as long as the phase allows.
     Idle,
     /// It is over, and nothing of it runs any more.
@@ -250,4 +277,6 @@ pub enum Answer {
     Refused(String),
     /// Whether a tool call may go on.
     Verdict(crate::event::Verdict),
+    /// A person must answer first. The same call again hears the same, or the answer.
+    Waits,
 }

@@ -13,6 +13,7 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+pub mod carried;
 mod chain;
 pub mod effect;
 pub mod engine;
@@ -29,10 +30,12 @@ pub mod redact;
 pub mod rehearsal;
 pub mod settings;
 pub mod signal;
+pub mod snapshot;
 pub mod state;
 pub mod template;
 pub mod time;
 pub mod usage;
+pub mod verdict;
 pub mod view;
 pub mod words;
 pub mod work;

@@ -14,12 +14,26 @@ pub const DECISION_EVENTS_MAX: usize = 400;
 pub const ANSWERS_MAX: usize = 64;
 /// Most messages of one turn whose usage is kept apart.
 pub const TURN_MESSAGES_MAX: usize = 64;
+/// Most answers that a question may offer, and the longest of them.
+pub const OPTIONS_MAX: usize = 20;
+/// Longest answer that a question may offer.
+pub const OPTION_MAX: usize = 200;
+/// Most questions that one worker may have open at once.
+pub const QUESTIONS_MAX: usize = 8;
+/// Longest note of a person to a worker.
+pub const NOTE_MAX: usize = 4_000;
+/// Most notes that wait for one worker.
+pub const NOTES_MAX: usize = 32;
+/// Most entries of the snapshot, all lists together.
+pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
+/// Most bytes of the snapshot.
+pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
-pub const KEPT_MAX: usize = 64;
+pub const KEPT_MAX: usize = 32;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.

@@ -127,12 +127,14 @@ impl Walk {
                 if opened.gate_kind == GateKind::Intervention {
                     return Err(format!("at `{}` {}", opened.place, opened.about));
                 }
+                let answer = self.answer(&state, &opened)?;
                 match opened.gate_kind {
                     GateKind::ApprovalAfter => self.asks_after(&opened),
-                    GateKind::ApprovalBefore | GateKind::Intervention => asks.push(opened.about),
+                    GateKind::ApprovalBefore | GateKind::Intervention | GateKind::Question => {
+                        asks.push(opened.about);
+                    }
                 }
-                let approve = Command::Approve { gate: Some(opened.gate), note: String::new() };
-                step(&mut state, &by_person(approve));
+                step(&mut state, &by_person(answer));
                 continue;
             }
             let Some(work) = state.live.first().and_then(|id| work(&state, *id)) else {
@@ -156,6 +158,18 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// What a person says who wants the run to go on: yes, or the way of a phase that is theirs to do.
+    fn answer(&self, state: &State, opened: &GateOpened) -> Result<Command, String> {
+        let (gate, place) = (Some(opened.gate), &opened.place);
+        if opened.gate_kind != GateKind::Question {
+            return Ok(Command::Approve { gate, note: String::new() });
+        }
+        let phase = state.phase_at(place);
+        let target = phase.and_then(|phase| main_way(phase, place, &self.seen));
+        let target = target.ok_or_else(|| format!("from `{place}` every way goes back"))?;
+        Ok(Command::Answer { gate, text: target.to_string() })
     }
 
     /// Who is asked after the work stands with the work; after a workflow inside, with its last phase.
@@ -246,13 +260,21 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
         }
     } else {
         let summary = format!("‹what the worker of `{}` says›", intent.place);
-        let (target, outcome) = (Some(target.clone()), outcome.cloned());
-        let signal = Signal::Leave { target, outcome, summary };
+        let outcome = outcome.cloned().or_else(|| verdict(phase?, target));
+        let (target, task) = (Some(target.clone()), None);
+        let signal = Signal::Leave { target, outcome, summary, task };
         let command = Command::Signal { attempt, request: "rehearsal".to_owned(), signal };
         step(state, &Input { by: by(Actor::Worker(attempt)), ..by_person(command) });
     }
     let seen = EndSeen { finished: true, code: Some(0), ..EndSeen::default() };
     step(state, &report(attempt, AttemptReport::Ended(seen)));
+}
+
+/// What a worker says where a verdict is asked for: that the way it takes is the right one.
+fn verdict(phase: &Phase, target: &PhaseId) -> Option<Outcome> {
+    let pass = Outcome::from("pass");
+    let leads = phase.on.get(&pass) == Some(target);
+    phase.asks_verdict().then(|| if leads { pass } else { Outcome::from("complete") })
 }
 
 /// Decides and applies; no ledger.

@@ -1,14 +1,22 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
+mod said;
+
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
 };
-use crate::ids::{DONE, HUMAN_INTERVENTION, PhaseId, Place};
+use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::limits::{LoopCount, bounded};
 use crate::state::Status;
 use crate::usage::Usage;
 use crate::workflow::Phase;
+
+pub use said::on_gate;
+pub(crate) use said::{
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
+    snapshot_kept, too_deep, worker_cancelled,
+};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -34,6 +42,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::RunResumed => "resumed".to_owned(),
         Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
         Event::RunDone => "run done".to_owned(),
+        Event::RunFailed { reason } => format!("run failed: {reason}"),
         Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
@@ -46,11 +55,8 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} works in session `{session}`")
         }
         Event::ToolCalled(called) => tool_called(called),
-        Event::ToolEnded { attempt, call, ok: true, .. } => {
-            format!("{attempt}'s call `{call}` ended well")
-        }
-        Event::ToolEnded { attempt, call, ok: false, .. } => {
-            format!("{attempt}'s call `{call}` failed")
+        Event::ToolEnded { attempt, call, ok, .. } => {
+            format!("{attempt}'s call `{call}` {}", if *ok { "ended well" } else { "failed" })
         }
         Event::FileChanged { attempt, path, change } => {
             format!("{attempt} {} `{path}`", changed(*change))
@@ -76,18 +82,24 @@ fn raw_sentence(event: &Event) -> String {
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
         Event::GateOpened(gate) => gate_opened(gate),
-        Event::GateAnswered { gate, answer, who, note } => {
-            format!("{gate} {} by {who}{}", answered(answer), saying(note))
+        Event::GateAnswered { gate, answer, who, note, agent } => {
+            let with = with_agent(agent.as_deref());
+            format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::BreakAccepted { .. }
+        | Event::SnapshotUpdated { .. }
+        | Event::CancelAsked { .. }
+        | Event::CancelDropped { .. }
+        | Event::FollowUpBegan { .. }
+        | Event::FollowUpEnded { .. }
+        | Event::NoteGiven { .. }
+        | Event::MessageDelivered { .. } => said::sentence(event),
     }
 }
 
 fn edge_taken(edge: &EdgeTaken) -> String {
     let (from, to) = (edge.frame.place(&edge.from), edge.frame.place(&edge.to));
-    let outcome = match edge.outcome.as_str() {
-        "complete" => String::new(),
-        other => format!(" ({other})"),
-    };
+    let outcome = said::unless_complete(&edge.outcome);
     let by = match edge.by {
         Mover::Run => "",
         Mover::Person => " by a person's word",
@@ -110,9 +122,14 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Paused => ": the run was paused".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
+        Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
+        Why::Answered { gate } => format!(": {gate} was answered"),
+        Why::Helps { asker } => format!(": helps `{asker}`"),
+        Why::Helped { persona, .. } => format!(": `{persona}` has helped"),
     };
     let (attempt, agent) = (intent.attempt, agent_name(&intent.agent));
-    format!("{attempt} {how} at `{}` ({agent}){why}", intent.place)
+    let persona = intent.persona.as_ref().map_or_else(String::new, |name| format!(" as `{name}`"));
+    format!("{attempt} {how} at `{}`{persona} ({agent}){why}", intent.place)
 }
 
 /// The kind of an agent, without its script or command line.
@@ -149,7 +166,7 @@ fn attempt_ended(ended: &AttemptEnded) -> String {
 /// How an attempt ended.
 pub fn end(end: &End) -> String {
     match end {
-        End::Left => "ended".to_owned(),
+        End::Left | End::BrokeOff => "ended".to_owned(),
         End::CommandsDone => "ran every command".to_owned(),
         End::CommandFailed { index } => format!("failed at command {}", index.saturating_add(1)),
         End::Crashed(crash) => crashed(crash),
@@ -186,6 +203,7 @@ fn stop(cause: StopCause) -> &'static str {
         StopCause::Grace => "it went on after its leaving signal",
         StopCause::Timeout => "it took longer than the phase allows",
         StopCause::Idle => "nothing was heard of it for too long",
+        StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }
 
@@ -193,8 +211,13 @@ fn gate_opened(gate: &GateOpened) -> String {
     let kind = match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
         GateKind::Intervention => "intervention",
+        GateKind::Question => "an answer",
     };
     format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+}
+
+fn with_agent(agent: Option<&str>) -> String {
+    agent.map_or_else(String::new, |agent| format!(" (with {})", agent_name(agent)))
 }
 
 fn answered(answer: &GateAnswer) -> String {
@@ -203,6 +226,8 @@ fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Rejected => "rejected".to_owned(),
         GateAnswer::Retry => "answered with `retry`".to_owned(),
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
+        GateAnswer::Skip => "answered with `skip`".to_owned(),
+        GateAnswer::Said(text) => format!("answered {}", quote(text)),
     }
 }
 
@@ -213,16 +238,29 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
+        GateKind::Question if gate.options.is_empty() => {
+            format!("chronicle answer {run} {id} \"your answer\"")
+        }
+        // By its number: what an agent wrote is not to be pasted into a shell.
+        GateKind::Question => {
+            format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
+        }
         // The worker asked for a person: there is no phase to try again.
         GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
             format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
         }
         GateKind::Intervention => format!(
-            "chronicle retry {run} {}  (or: chronicle go {run} {}, chronicle cancel {run})",
+            "chronicle retry {run} {}  (or: chronicle skip {run}, chronicle go {run} {}, chronicle cancel {run})",
             gate.place,
             some_phase(gate)
         ),
     }
+}
+
+fn choices(gate: &GateOpened) -> String {
+    let options = (1..).zip(&gate.options);
+    let options = options.map(|(number, option)| format!("{number} = {}", one_line(option)));
+    options.collect::<Vec<_>>().join(", ")
 }
 
 fn some_phase(gate: &GateOpened) -> Place {
@@ -238,6 +276,7 @@ pub fn standing(status: Status, supervised: bool) -> &'static str {
         (Status::Paused, _) => "paused",
         (Status::Done, _) => "done",
         (Status::Cancelled, _) => "cancelled",
+        (Status::Failed, _) => "failed",
     }
 }
 
@@ -246,7 +285,7 @@ pub fn standing_next(status: Status, supervised: bool, run: &str) -> Option<Stri
     match (status, supervised) {
         (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
         (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
-        (Status::Waiting | Status::Done | Status::Cancelled, _) => None,
+        (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,
     }
 }
 
@@ -271,10 +310,10 @@ pub(crate) fn may_begin(phase: &Phase) -> String {
     format!("may `{}` begin?", phase.name)
 }
 
-pub(crate) fn may_leave(phase: &Phase, summary: &str) -> String {
+pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> String {
     let said =
         if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
-    format!("is `{}` done?{said}", phase.name)
+    format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
 }
 
 pub(crate) fn cannot_run(phase: &Phase) -> String {
@@ -371,6 +410,11 @@ pub fn duration(ms: u64) -> String {
         60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
     }
+}
+
+/// A name between backticks.
+fn code(name: impl std::fmt::Display) -> String {
+    format!("`{name}`")
 }
 
 fn because(reason: &str) -> String {

@@ -68,20 +68,27 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
     let intent = attempt.intent.clone();
     let phase = state.phase_at(&intent.place)?;
+    let helper = intent.persona.as_ref();
+    let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
+    let worker = own.unwrap_or(phase);
     let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
-    let persona = state.persona_of(phase);
+    let persona = match helper {
+        Some(name) => state.persona_called(name),
+        None => state.persona_of(phase),
+    };
+    let prompt = persona.map(|it| it.prompt.clone());
     let of_persona = persona.and_then(|persona| persona.model.as_ref());
-    let models = [phase.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
+    let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
     let commands = (0u32..).zip(phase.commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),
-        persona: persona.map(|it| it.prompt.clone()).or_else(|| phase.persona.clone()),
+        persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
         model: models.into_iter().flatten().next().cloned(),
-        thinking: phase.thinking.clone().or_else(|| persona?.thinking.clone()),
-        tools: state.tools_of(phase).clone(),
+        thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
+        tools: state.tools_for(&intent).cloned().unwrap_or_default(),
         keeps_text: phase.chained,
-        targets: allowed_targets(phase),
+        targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         idle_ms: phase.limits.idle_ms,

@@ -143,14 +143,14 @@ pub fn drive(
         let status = run.state().status();
         let stays =
             status == Status::Running || (status == Status::Waiting && rest == Rest::WhenOver);
-        if at_once.is_empty() && !stays {
+        if at_once.is_empty() && !stays && run.state().live.is_empty() {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));
         }
-        batch = if at_once.is_empty() {
-            next_batch(run, inbox, watch)?
-        } else {
-            at_once.into_iter().map(|input| Message::Input(Box::new(input), None)).collect()
+        batch = match at_once.is_empty() {
+            true if stays => next_batch(run, inbox, watch)?,
+            true => vec![crate::inbox::leaving()],
+            false => at_once.into_iter().map(|it| Message::Input(Box::new(it), None)).collect(),
         };
     }
 }

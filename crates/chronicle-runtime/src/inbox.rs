@@ -27,6 +27,11 @@ pub fn asked(who: &str, command: Command) -> Input {
     Input { at: clock::now(), by, what: What::Command(command) }
 }
 
+/// That the supervisor is about to leave a run which waits for a person.
+pub(crate) fn leaving() -> Message {
+    Message::Input(Box::new(reported(Report::SupervisorLeaves)), None)
+}
+
 /// What is sent to a run that is being driven.
 #[derive(Debug)]
 pub enum Message {

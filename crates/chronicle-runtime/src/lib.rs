@@ -17,4 +17,5 @@ pub mod link;
 pub mod process;
 pub mod project;
 mod projections;
+mod secrets;
 pub mod trust;

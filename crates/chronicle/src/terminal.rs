@@ -80,6 +80,11 @@ pub(crate) fn talk(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Whether a person watches the talk and can type an answer.
+pub(crate) fn is_answered() -> bool {
+    is_watched() && io::stdin().is_terminal()
+}
+
 /// Whether a person watches the talk.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()

@@ -4,7 +4,13 @@
 //! stages of frames, adds whatever follows by itself until nothing does. So a ledger that ends with a whole line never
 //! lacks a consequence, and opening it needs no catching up.
 
+mod attempt;
+mod enter;
 mod follow;
+mod gates;
+mod mend;
+mod out;
+mod parting;
 mod people;
 mod scratch;
 mod target;
@@ -17,7 +23,7 @@ use crate::record::{Line, VERSION};
 use crate::state::State;
 use scratch::Scratch;
 
-pub use follow::SHELL;
+pub use attempt::SHELL;
 pub use target::allowed_targets;
 
 /// What an input leads to. It counts only once it is on disk.
@@ -76,8 +82,13 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Cancel { reason } => people::cancel(scratch, reason),
         Command::Approve { gate, note } => people::approve(scratch, by, *gate, note),
         Command::Reject { gate, note } => people::reject(scratch, by, *gate, note),
-        Command::Retry { place, note } => people::retry(scratch, by, place.as_ref(), note),
+        Command::Answer { gate, text } => people::answer(scratch, by, *gate, text),
+        Command::Retry { place, note, agent } => {
+            people::retry(scratch, by, place.as_ref(), (note, agent.as_ref()))
+        }
+        Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
         Command::Go { place, note } => people::go(scratch, by, place, note),
+        Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

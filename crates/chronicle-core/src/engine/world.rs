@@ -2,12 +2,13 @@
 
 use super::scratch::Scratch;
 use crate::event::{
-    AttemptEnded, Crash, CrashClass, End, Event, StopCause, SupervisorStarted, ToolCalled, Verdict,
+    AttemptEnded, Crash, CrashClass, End, Event, Message, StopCause, SupervisorStarted, ToolCalled,
+    Verdict,
 };
 use crate::ids::AttemptId;
 use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
 use crate::limits::{TEXT_MAX, TOOL_INPUT_MAX, bounded};
-use crate::signal::TOOLS;
+use crate::signal::is_ours;
 use crate::state::{Attempt, State};
 use crate::template::Stand;
 use crate::workflow::Tools;
@@ -31,6 +32,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         Report::TailSetAside { bytes, file } => {
             scratch.record(Event::TailSetAside { bytes: *bytes, file: file.clone() });
         }
+        Report::SupervisorLeaves => leave_alone(scratch),
         Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
         Report::Attempt { attempt, active_ms, what } => {
             return about(scratch, *attempt, *active_ms, what);
@@ -39,12 +41,22 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     Answer::Noted
 }
 
+/// Whoever waits for an answer is ended: its session hears it later.
+fn leave_alone(scratch: &mut Scratch<'_>) {
+    let state = scratch.state();
+    let asking = state.live_attempts().filter(|attempt| state.is_asking(attempt));
+    let asking: Vec<AttemptId> = asking.map(|attempt| attempt.intent.attempt).collect();
+    for attempt in asking {
+        scratch.emit(Event::StopAsked { attempt, cause: StopCause::Asks });
+    }
+}
+
 fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
     let Some(attempt) = live(scratch.state(), id) else { return };
-    let cause = match (timer, &attempt.leave) {
-        (TimerKind::Grace, Some(_)) => StopCause::Grace,
-        (TimerKind::Timeout, None) => StopCause::Timeout,
-        (TimerKind::Grace, None) | (TimerKind::Timeout, Some(_)) => return,
+    let cause = match (timer, attempt.is_leaving()) {
+        (TimerKind::Grace, true) => StopCause::Grace,
+        (TimerKind::Timeout, false) => StopCause::Timeout,
+        (TimerKind::Grace, false) | (TimerKind::Timeout, true) => return,
     };
     if attempt.stop.is_none() {
         scratch.emit(Event::StopAsked { attempt: id, cause });
@@ -71,8 +83,10 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 final_text: bounded(said, TEXT_MAX),
             }));
         }
+        AttemptReport::Told(message) => tell(scratch, id, *message),
         AttemptReport::Idle => {
-            if attempt.stop.is_none() && attempt.leave.is_none() {
+            let is_asking = scratch.state().is_asking(attempt);
+            if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking {
                 scratch.emit(Event::StopAsked { attempt: id, cause: StopCause::Idle });
             }
         }
@@ -102,6 +116,24 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     Answer::Noted
 }
 
+/// A message that was delivered is delivered once. A note given to another attempt may have reached it.
+fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
+    let state = scratch.state();
+    let Some(attempt) = live(state, id) else { return };
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let (is_new, repeated) = match message {
+        Message::Note(note) => {
+            let mut notes = frame.into_iter().flat_map(|frame| &frame.notes);
+            let note = notes.find(|known| known.id == note && known.told.is_none());
+            (note.is_some(), note.and_then(|note| note.given_to).is_some_and(|to| to != id))
+        }
+        Message::Answer(gate) => (attempt.asking.iter().any(|(_, asked)| *asked == gate), false),
+    };
+    if is_new {
+        scratch.record(Event::MessageDelivered { attempt: id, message, repeated });
+    }
+}
+
 fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
     state.live.contains(&id).then(|| state.attempt(id)).flatten()
 }
@@ -118,11 +150,11 @@ fn call_tool(
     if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
-    let tools = state.phase_at(&attempt.intent.place).map(|phase| state.tools_of(phase));
+    let tools = state.tools_for(&attempt.intent);
     let own_words = || Stand::of(state, attempt)?.refusal(&bounded(tool, NAME_MAX));
     let verdict = match refusal(attempt, tools, tool) {
         None => Verdict::Allowed,
-        Some(why) if attempt.leave.is_some() => Verdict::Denied(why),
+        Some(why) if attempt.is_leaving() => Verdict::Denied(why),
         Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
     };
     scratch.record(Event::ToolCalled(ToolCalled {
@@ -139,10 +171,10 @@ fn call_tool(
 /// Why this tool may not be called now. Our own tools may always; none other after the leaving signal.
 fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
     let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
-    if TOOLS.contains(&tool) {
+    if is_ours(tool) {
         return None;
     }
-    if attempt.leave.is_some() {
+    if attempt.is_leaving() {
         return Some("the phase is being left: end your turn now".to_owned());
     }
     match tools {
@@ -163,13 +195,17 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
     let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
-    let is_shell = attempt.intent.agent == super::follow::SHELL;
-    let rests = state.paused.is_some() || state.cancelled.is_some();
+    let is_shell = attempt.intent.agent == super::attempt::SHELL;
+    let given_up = state.cancelled.is_some() || state.failed.is_some();
+    let rests = state.paused.is_some() || given_up;
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: bounded(why, TEXT_MAX) };
     }
     if attempt.leave.is_some() {
         return End::Left;
+    }
+    if attempt.parting.is_some() {
+        return End::BrokeOff;
     }
     if is_shell && usize::try_from(done).is_ok_and(|done| done >= commands) {
         return End::CommandsDone;

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit, number};
-use crate::event::{
-    AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateOpened, Leave, Mover,
-    ToolCalled, Why,
+use super::{
+    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
+use crate::event::{
+    AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
+    Leave, Mover, ToolCalled, Why,
+};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
 use crate::record::Line;
 use crate::time::Millis;
@@ -34,6 +36,7 @@ impl State {
             }
             Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
             Event::TailSetAside { .. } | Event::FileChanged { .. } => {}
+            Event::RunFailed { reason } => self.failed = Some(reason.clone()),
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
             Event::RunCancelled { reason } => self.cancelled = Some(reason.clone()),
@@ -62,14 +65,32 @@ impl State {
                 let answered = Answered { accepted: false, text: answer.clone() };
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
+            Event::BreakAccepted { attempt, request, parting } => {
+                self.break_off(cause, *attempt, request, parting);
+            }
+            Event::SnapshotUpdated { attempt, request, update } => {
+                self.update_snapshot(*attempt, request, update);
+            }
+            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
+            Event::CancelDropped { attempt } => {
+                self.change(*attempt, |attempt| attempt.cancel_asked = false);
+            }
+            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
+            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
+                self.end_follow_up(place, persona, (outcome, summary));
+            }
             Event::StopAsked { attempt, cause } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
             }
             Event::AttemptEnded(ended) => self.end_attempt(at, ended),
             Event::GateOpened(opened) => self.open_gate(at, opened),
-            Event::GateAnswered { gate, answer, who, note } => {
-                self.answer_gate(at, *gate, answer, who, note);
+            Event::GateAnswered { gate, answer, who, note, agent } => {
+                self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::NoteGiven { note, place, who, text, attempt } => {
+                self.give_note(place, Note::new(*note, who, text, *attempt));
+            }
+            Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
         }
     }
 
@@ -81,19 +102,9 @@ impl State {
             let outer = Place::new(path.as_str());
             self.change_frame(&outer.frame(), |frame| frame.stage = Stage::Inside);
         }
-        let frame = Frame {
-            path: path.clone(),
-            workflow: key.to_owned(),
-            phase: initial,
-            stage: Stage::Bound,
-            counters: Counters::default(),
-            session: None,
-            session_seen: false,
-            edges: std::collections::BTreeMap::default(),
-            summary: String::new(),
-            said: String::new(),
-            said_here: String::new(),
-        };
+        let before = self.frames.get(&Place::new(path.as_str()).frame());
+        let before = before.and_then(|outer| outer.before.clone());
+        let frame = Frame { before, ..Frame::new(path.clone(), key, initial) };
         self.frames.insert(path.clone(), frame);
     }
 
@@ -101,9 +112,7 @@ impl State {
         self.change_frame(&place.frame(), |frame| {
             frame.phase = place.phase();
             frame.stage = Stage::Entered { approved: false };
-            frame.counters = Counters::default();
-            frame.session = None;
-            frame.session_seen = false;
+            frame.begin_visit();
         });
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
@@ -123,7 +132,9 @@ impl State {
             }
             frame.phase = taken.to.clone();
             frame.stage = Stage::Bound;
+            frame.stack.clear();
             frame.summary.clone_from(&taken.summary);
+            frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
         });
         let departure = Departure {
@@ -146,14 +157,17 @@ impl State {
             self.change_frame(path, |frame| frame.stage = Stage::Ended);
             return;
         }
-        self.frames.remove(path);
+        let Some(inner) = self.frames.remove(path) else { return };
         let outer = Place::new(path.as_str());
         self.change_frame(&outer.frame(), |frame| {
+            frame.before = inner.before;
+            frame.notes.extend(inner.notes.into_iter().filter(|note| note.told.is_none()));
             frame.stage = Stage::Left {
                 target: None,
                 outcome: Outcome::from("complete"),
                 summary: summary.to_owned(),
                 approved: false,
+                task: inner.task,
             };
         });
     }
@@ -165,6 +179,9 @@ impl State {
             started_at: at,
             session_seen: false,
             leave: None,
+            parting: None,
+            asking: Vec::new(),
+            cancel_asked: false,
             stop: None,
             calls: std::collections::VecDeque::new(),
             answers: std::collections::VecDeque::new(),
@@ -182,6 +199,7 @@ impl State {
             frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
             frame.session = Some(intent.session.clone());
             frame.counters.begin(intent);
+            frame.begin_attempt(intent);
         });
     }
 
@@ -193,6 +211,9 @@ impl State {
         self.change_frame_of(id, |frame| {
             frame.session = Some(session.clone());
             frame.session_seen = true;
+            if let Some((before, _)) = &mut frame.before {
+                before.clone_from(session);
+            }
         });
         self.forget_sessions();
     }
@@ -204,6 +225,7 @@ impl State {
             }
             attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
             attempt.tools = attempt.tools.saturating_add(1);
+            attempt.cancel_asked = false;
         });
         self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
@@ -239,9 +261,8 @@ impl State {
     }
 
     fn end_attempt(&mut self, at: Millis, ended: &AttemptEnded) {
-        let Some(leave) = self.attempt(ended.attempt).map(|attempt| attempt.leave.clone()) else {
-            return;
-        };
+        let Some(attempt) = self.attempt(ended.attempt) else { return };
+        let stage = after(ended, attempt);
         self.change_frame_of(ended.attempt, |frame| {
             let counters = &mut frame.counters;
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
@@ -251,57 +272,84 @@ impl State {
             if ended.end == End::Left {
                 frame.said_here.clone_from(&ended.final_text);
             }
-            frame.stage = after(ended, leave.map(|(leave, _)| leave));
+            frame.stage = stage;
         });
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();
             attempt.answers.clear();
+            attempt.asking.clear();
+            attempt.cancel_asked = false;
         });
         self.spend(ended.attempt, &Usage::default(), ended.active_ms);
         self.forget_attempts();
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
-        self.gates.push(Gate { opened: opened.clone(), at, answered: None, note: String::new() });
+        let gate =
+            Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
+        self.gates.push(gate);
         self.forget_gates();
+        if let Some(asker) = &opened.asker {
+            self.change(asker.attempt, |attempt| {
+                attempt.asking.push((asker.request.clone(), opened.gate));
+                attempt.cancel_asked = false;
+            });
+        }
         self.change_frame(&opened.place.frame(), |frame| {
-            let held = std::mem::replace(&mut frame.stage, Stage::Bound);
-            frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
-        });
-    }
-
-    fn answer_gate(&mut self, at: Millis, id: GateId, answer: &GateAnswer, who: &str, note: &str) {
-        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
-        gate.answered = Some((answer.clone(), who.to_owned(), at));
-        note.clone_into(&mut gate.note);
-        let frame = gate.opened.place.frame();
-        self.change_frame(&frame, |frame| {
-            let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
-            else {
-                return;
-            };
-            frame.stage = answered(*held, answer, note);
-            if *answer == GateAnswer::Retry {
-                frame.counters.progress();
+            if opened.gate_kind == GateKind::Question {
+                frame.questions.push(opened.gate);
+            }
+            // Who waits without leaving still works.
+            if opened.asker.is_none() {
+                let held = std::mem::replace(&mut frame.stage, Stage::Bound);
+                frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
             }
         });
     }
 
-    fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
+    fn answer_gate(
+        &mut self,
+        at: Millis,
+        id: GateId,
+        answer: &GateAnswer,
+        (who, note, agent): (&str, &str, Option<&String>),
+    ) {
+        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
+        gate.answered = Some((answer.clone(), who.to_owned(), at));
+        note.clone_into(&mut gate.note);
+        let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        self.change_frame(&frame, |frame| {
+            if opened.asker.is_some() {
+                return;
+            }
+            let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
+            else {
+                return;
+            };
+            frame.stage = answered(*held, &opened, answer, note);
+            if *answer == GateAnswer::Retry {
+                frame.counters.progress();
+                frame.counters.continuations = 0;
+                frame.agent = agent.cloned().or_else(|| frame.agent.take());
+            }
+        });
+    }
+
+    pub(super) fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
         if let Some(attempt) = self.attempts.get_mut(number(id.0)) {
             with(attempt);
         }
     }
 
-    fn change_frame(&mut self, path: &FramePath, with: impl FnOnce(&mut Frame)) {
+    pub(super) fn change_frame(&mut self, path: &FramePath, with: impl FnOnce(&mut Frame)) {
         if let Some(frame) = self.frames.get_mut(path) {
             with(frame);
         }
     }
 
-    fn change_frame_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Frame)) {
+    pub(super) fn change_frame_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Frame)) {
         if let Some(path) = self.attempt(id).map(|attempt| attempt.intent.place.frame()) {
             self.change_frame(&path, with);
         }
@@ -309,27 +357,75 @@ impl State {
 }
 
 /// Where the end of an attempt leaves its frame.
-fn after(ended: &AttemptEnded, leave: Option<Leave>) -> Stage {
-    let left = |target, outcome, summary| Stage::Left { target, outcome, summary, approved: false };
-    match (&ended.end, leave) {
-        (End::Left, Some(leave)) => left(Some(leave.target), leave.outcome, leave.summary),
-        (End::CommandsDone, _) => left(None, Outcome::from("complete"), String::new()),
-        (end, _) => Stage::Broken { attempt: ended.attempt, end: end.clone() },
+fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
+    let broken = || Stage::Broken { attempt: ended.attempt, end: ended.end.clone() };
+    match &ended.end {
+        End::Left => attempt.leave.as_ref().map_or_else(broken, |(leave, _)| Stage::Left {
+            target: Some(leave.target.clone()),
+            outcome: leave.outcome.clone(),
+            summary: leave.summary.clone(),
+            approved: false,
+            task: leave.task.clone(),
+        }),
+        End::BrokeOff => attempt
+            .parting
+            .as_ref()
+            .map_or_else(broken, |(parting, _)| Stage::BrokeOff { parting: parting.clone() }),
+        End::CommandsDone => left_as("complete", String::new()),
+        End::CommandFailed { .. }
+        | End::Crashed(_)
+        | End::StoppedBy(_)
+        | End::Stopped
+        | End::Lost
+        | End::Unclear { .. } => broken(),
     }
 }
 
+/// Left without a word about where to.
+pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
+    let outcome = Outcome::from(outcome);
+    Stage::Left { target: None, outcome, summary, approved: false, task: None }
+}
+
 /// Where a person's answer leaves a frame that was held at a gate.
-fn answered(held: Stage, answer: &GateAnswer, note: &str) -> Stage {
+fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> Stage {
     let note = note.to_owned();
     match (answer, held) {
-        (GateAnswer::Approved, Stage::Entered { .. }) => Stage::Entered { approved: true },
-        (GateAnswer::Approved, Stage::Left { target, outcome, summary, .. }) => {
-            Stage::Left { target, outcome, summary, approved: true }
+        // A phase that is a person's own work: this was the work.
+        (GateAnswer::Approved, Stage::Entered { .. } | Stage::Ready { .. })
+            if gate.gate_kind == GateKind::ApprovalAfter =>
+        {
+            approved(left_as("complete", note))
         }
+        (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
+            approved(match left_as("complete", note) {
+                Stage::Left { outcome, summary, approved, task, .. } => {
+                    let target = Some(PhaseId::from(target.as_str()));
+                    Stage::Left { target, outcome, summary, approved, task }
+                }
+                other => other,
+            })
+        }
+        (GateAnswer::Approved, Stage::Entered { .. }) => Stage::Entered { approved: true },
+        (GateAnswer::Approved, held @ Stage::Left { .. }) => approved(held),
         (GateAnswer::Rejected, Stage::Entered { .. }) => Stage::Refused { note },
         (GateAnswer::Rejected, _) => Stage::Ready { why: Why::Rejected { note } },
         (GateAnswer::Retry, _) => Stage::Ready { why: Why::Asked { note } },
+        (GateAnswer::Said(_), _) => Stage::Ready { why: Why::Answered { gate: gate.gate } },
+        (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {
+            Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
+        }
+        (GateAnswer::Skip, _) => approved(left_as("complete", note)),
         (GateAnswer::Approved | GateAnswer::Go(_), held) => held,
+    }
+}
+
+fn approved(stage: Stage) -> Stage {
+    match stage {
+        Stage::Left { target, outcome, summary, task, .. } => {
+            Stage::Left { target, outcome, summary, approved: true, task }
+        }
+        other => other,
     }
 }
 
@@ -342,22 +438,27 @@ impl Counters {
         match intent.why {
             Why::Nudge { number } => self.nudges = number,
             Why::Retry { number } => self.retries = number,
+            Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
             Why::First
             | Why::Lost
             | Why::SessionGone
             | Why::Paused
             | Why::Rejected { .. }
-            | Why::Asked { .. } => {}
+            | Why::Asked { .. }
+            | Why::Answered { .. }
+            | Why::Helps { .. }
+            | Why::Helped { .. } => {}
         }
     }
 
-    fn progress(&mut self) {
+    pub(super) fn progress(&mut self) {
         (self.nudges, self.retries, self.losses) = (0, 0, 0);
     }
 }
 
 impl Attempt {
-    fn remember(&mut self, request: &str, answered: Answered) {
+    pub(super) fn remember(&mut self, request: &str, answered: Answered) {
+        self.cancel_asked = false;
         if self.answers.len() >= ANSWERS_MAX {
             self.answers.pop_front();
         }

@@ -2,6 +2,9 @@
 
 use super::{Attempt, State};
 use crate::effect::{Action, Effect};
+use crate::engine::SHELL;
+use crate::event::Message;
+use crate::ids::GateId;
 use crate::input::TimerKind;
 use crate::limits::LEAVE_GRACE_MS;
 
@@ -13,25 +16,49 @@ impl State {
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
         let id = attempt.intent.attempt;
-        let stop = attempt.stop.is_some() || self.paused.is_some() || self.cancelled.is_some();
+        let rests = self.paused.is_some() || self.cancelled.is_some() || self.failed.is_some();
+        let stop = attempt.stop.is_some() || rests;
         if stop {
             return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
         }
         let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
-        std::iter::once(run).chain(self.timer_of(attempt)).collect()
+        std::iter::once(run)
+            .chain(self.timer_of(attempt))
+            .chain(self.messages_to(attempt))
+            .collect()
+    }
+
+    /// What a worker is to be told now: answers it waits for, and notes. Not while it leaves; a shell hears nothing.
+    fn messages_to(&self, attempt: &Attempt) -> impl Iterator<Item = Effect> {
+        let id = attempt.intent.attempt;
+        let hears = !attempt.is_leaving() && attempt.intent.agent != SHELL;
+        let is_answered = |gate: &GateId| self.gate(*gate).is_some_and(|it| it.answered.is_some());
+        let answers = attempt.asking.iter().map(|(_, gate)| *gate).filter(is_answered);
+        let frame = self.frames.get(&attempt.intent.place.frame());
+        let notes = frame.into_iter().flat_map(|frame| &frame.notes);
+        let notes = notes.filter(|note| note.told.is_none()).map(|note| Message::Note(note.id));
+        let all: Vec<Message> = answers.map(Message::Answer).chain(notes).collect();
+        all.into_iter()
+            .filter(move |_| hears)
+            .map(move |message| Effect { cause: attempt.cause, action: Action::Tell(id, message) })
     }
 
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
         let id = attempt.intent.attempt;
         let timer = |timer, active_ms| Action::RunTimer { attempt: id, timer, active_ms };
-        if let Some((_, cause)) = attempt.leave {
+        let left = attempt.leave.as_ref().map(|(_, cause)| *cause);
+        if let Some(cause) = left.or(attempt.parting.as_ref().map(|(_, cause)| *cause)) {
             return Some(Effect { cause, action: timer(TimerKind::Grace, LEAVE_GRACE_MS) });
+        }
+        // A person takes as long as they take.
+        if self.is_asking(attempt) {
+            return None;
         }
         let place = &attempt.intent.place;
         let timeout = self.phase_at(place)?.limits.timeout_ms?;
         // What earlier attempts of the same try used up does not come back with a restart.
         let used = self.frames.get(&place.frame())?.counters.active_ms;
-        let left = timeout.saturating_sub(used);
+        let left = timeout.saturating_sub(used).saturating_sub(attempt.active_ms);
         Some(Effect { cause: attempt.cause, action: timer(TimerKind::Timeout, left) })
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Stage, State};
+use super::{Frame, Stage, State};
 use crate::ids::{AttemptId, SessionId};
 use crate::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
 
@@ -26,7 +26,7 @@ impl State {
             return;
         }
         let attempts = self.attempts.iter().map(|attempt| &attempt.intent.session);
-        let frames = self.frames.values().filter_map(|frame| frame.session.as_ref());
+        let frames = self.frames.values().flat_map(Frame::sessions);
         let needed: BTreeSet<&SessionId> = attempts.chain(frames).collect();
         Arc::make_mut(&mut self.sessions).retain(|session, _| needed.contains(session));
     }
@@ -43,13 +43,16 @@ impl State {
         });
     }
 
-    /// Keeps gates that are open, and what people said at the latest of those where they said something.
+    /// Keeps gates that are open, questions of the visits that frames are at, and what people said at the latest of those where they said something.
     pub(super) fn forget_gates(&mut self) {
         let noted = self.gates.iter().rev().filter(|gate| !gate.note.trim().is_empty());
         let told: Vec<_> =
             noted.take(HANDOVER_SUMMARIES_MAX).map(|gate| gate.opened.gate).collect();
+        let frames = &self.frames;
+        let is_asked = |id| frames.values().any(|frame| frame.questions.contains(&id));
         self.gates.forget(KEPT_MAX, |_, gate| {
-            gate.answered.is_none() || told.contains(&gate.opened.gate)
+            let id = gate.opened.gate;
+            gate.answered.is_none() || told.contains(&id) || is_asked(id)
         });
     }
 }
@@ -64,6 +67,7 @@ impl Stage {
             | Self::Entered { .. }
             | Self::Ready { .. }
             | Self::Left { .. }
+            | Self::BrokeOff { .. }
             | Self::Refused { .. }
             | Self::Inside
             | Self::Ended => None,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{End, Why};
-use crate::ids::{AttemptId, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
+use crate::event::{Break, End, FollowUp, Why};
+use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,22 @@ pub struct Frame {
     pub session: Option<SessionId>,
     /// Whether an agent itself has named that session.
     pub session_seen: bool,
+    /// The session of the last attempt at any phase, with its agent: a phase may go on in it.
+    pub before: Option<(SessionId, String)>,
+    /// The logical try of the visit's last attempt; 0 before the first.
+    pub try_number: u32,
+    /// Why the visit's last try exists, and what came to it since.
+    pub reasons: Vec<Why>,
+    /// The agent that a person chose for this visit.
+    pub agent: Option<String>,
+    /// What the phase before wants done here.
+    pub task: Option<String>,
+    /// Workers that wait for help, the first first. Who works now helps the last of them.
+    pub stack: Vec<Waiting>,
+    /// Questions asked at this visit.
+    pub questions: Vec<GateId>,
+    /// What people want the workers here to know.
+    pub notes: Vec<Note>,
     /// How often each edge was taken, as `from->to`; a person's `go` clears it.
     pub edges: BTreeMap<String, u32>,
     /// The summary of the phase left last.
@@ -36,6 +52,45 @@ pub struct Frame {
     pub said_here: String,
 }
 
+/// A worker that waits for help, as it was when it asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Who helps it, and what for.
+    pub follow_up: FollowUp,
+    /// Its session.
+    pub session: Option<SessionId>,
+    /// Whether its agent named that session.
+    pub session_seen: bool,
+    /// Its logical try.
+    pub try_number: u32,
+    /// Why that try exists.
+    pub reasons: Vec<Why>,
+    /// What went wrong with it so far.
+    pub counters: Counters,
+}
+
+/// Something that a person wants a worker to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Its id.
+    pub id: NoteId,
+    /// Who said it.
+    pub who: String,
+    /// What.
+    pub text: String,
+    /// Who worked when it was given: anybody else may hear it for the second time.
+    pub given_to: Option<AttemptId>,
+    /// Who was told, the last one.
+    pub told: Option<AttemptId>,
+}
+
+impl Note {
+    /// A note that nobody was told yet.
+    pub(crate) fn new(id: NoteId, who: &str, text: &str, given_to: Option<AttemptId>) -> Self {
+        Self { id, who: who.to_owned(), text: text.to_owned(), given_to, told: None }
+    }
+}
+
 /// Counters of one visit. Reminders, fresh starts and losses return to zero on progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -45,6 +100,9 @@ pub struct Counters {
     pub retries: u32,
     /// Attempts lost with their supervisor or keeper.
     pub losses: u32,
+    /// Fresh sessions after `partially-complete`.
+    #[serde(default)]
+    pub continuations: u32,
     /// Commands of the phase done in this try.
     pub commands_done: u32,
     /// Active time of this try's attempts that have ended.
@@ -79,6 +137,11 @@ pub enum Stage {
         /// How.
         end: End,
     },
+    /// The attempt ended its turn, and asked for something before the phase can go on.
+    BrokeOff {
+        /// What.
+        parting: Break,
+    },
     /// The work is done; the way out goes on.
     Left {
         /// Where to, if the worker said so.
@@ -89,6 +152,8 @@ pub enum Stage {
         summary: String,
         /// Whether a person has agreed to leave.
         approved: bool,
+        /// What the next phase is to do.
+        task: Option<String>,
     },
     /// A person said that the phase may not begin.
     Refused {
@@ -109,6 +174,54 @@ pub enum Stage {
 }
 
 impl Frame {
+    /// A frame at the beginning of a workflow.
+    pub(crate) fn new(path: FramePath, workflow: &str, phase: PhaseId) -> Self {
+        Self {
+            path,
+            workflow: workflow.to_owned(),
+            phase,
+            stage: Stage::Bound,
+            counters: Counters::default(),
+            session: None,
+            session_seen: false,
+            before: None,
+            try_number: 0,
+            reasons: Vec::new(),
+            agent: None,
+            task: None,
+            stack: Vec::new(),
+            questions: Vec::new(),
+            notes: Vec::new(),
+            edges: BTreeMap::new(),
+            summary: String::new(),
+            said: String::new(),
+            said_here: String::new(),
+        }
+    }
+
+    /// Forgets what belongs to one stay at a phase. Notes that nobody heard stay.
+    pub(crate) fn begin_visit(&mut self) {
+        self.counters = Counters::default();
+        (self.session, self.session_seen) = (None, false);
+        (self.try_number, self.agent) = (0, None);
+        self.reasons.clear();
+        self.stack.clear();
+        self.questions.clear();
+        self.notes.retain(|note| note.told.is_none());
+    }
+
+    /// Every session that a worker here may go on in.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        let waiting = self.stack.iter().filter_map(|waiting| waiting.session.as_ref());
+        let before = self.before.iter().map(|(session, _)| session);
+        self.session.iter().chain(waiting).chain(before)
+    }
+
+    /// Who helps here now; none while the phase's own worker works.
+    pub fn helper(&self) -> Option<&FollowUp> {
+        self.stack.last().map(|waiting| &waiting.follow_up)
+    }
+
     /// The phase as a path.
     pub fn place(&self) -> Place {
         self.path.place(&self.phase)

@@ -9,6 +9,7 @@ mod due;
 mod forget;
 mod frame;
 mod list;
+mod said;
 mod tally;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,16 +17,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use frame::{Counters, Frame, Stage};
+pub use frame::{Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 
 use crate::event::{
-    AttemptStarted, End, GateAnswer, GateOpened, Leave, RunStarted, StopCause, SupervisorStarted,
-    Verdict,
+    AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
+    SupervisorStarted, Verdict,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 use crate::persona::Persona;
+use crate::snapshot::Snapshot;
 use crate::time::Millis;
 use crate::usage::{SessionUsage, Usage};
 use crate::workflow::{Phase, Tools, Workflow};
@@ -57,6 +59,10 @@ pub struct State {
     pub sessions: Arc<BTreeMap<SessionId, SessionUsage>>,
     /// What all of them spent.
     pub usage: Usage,
+    /// What is carried from phase to phase.
+    pub snapshot: Arc<Snapshot>,
+    /// How many notes people gave.
+    pub notes: u32,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.
@@ -65,6 +71,8 @@ pub struct State {
     pub cancelled: Option<String>,
     /// Whether its last phase was left.
     pub done: bool,
+    /// Why it failed.
+    pub failed: Option<String>,
 }
 
 /// One start of one agent at a place.
@@ -80,6 +88,12 @@ pub struct Attempt {
     pub session_seen: bool,
     /// The leaving signal that was accepted, and the event that did so.
     pub leave: Option<(Leave, Cause)>,
+    /// The signal that ended its turn and not its phase, and the event that accepted it.
+    pub parting: Option<(Break, Cause)>,
+    /// Questions that it waits for, by request.
+    pub asking: Vec<(String, GateId)>,
+    /// Whether it wants to give the run up, and has said so once.
+    pub cancel_asked: bool,
     /// Why it is being ended.
     pub stop: Option<StopCause>,
     /// Verdicts on calls that have not ended.
@@ -96,6 +110,13 @@ pub struct Attempt {
     pub failed_command: Option<(u32, String)>,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
+}
+
+impl Attempt {
+    /// Whether a signal that ends its turn was accepted.
+    pub fn is_leaving(&self) -> bool {
+        self.leave.is_some() || self.parting.is_some()
+    }
 }
 
 /// An answer that a worker's call got.
@@ -118,6 +139,8 @@ pub struct Gate {
     pub answered: Option<(GateAnswer, String, Millis)>,
     /// What they said.
     pub note: String,
+    /// Whether the worker that waited for it was told while it worked.
+    pub told: bool,
 }
 
 /// One stay at a phase.
@@ -156,24 +179,55 @@ pub enum Status {
     Done,
     /// A person gave it up.
     Cancelled,
+    /// A person was needed, and it was started to fail then.
+    Failed,
 }
 
 impl State {
-    /// Where the run stands. Paused and cancelled are said only once nothing works any more.
+    /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
     pub fn status(&self) -> Status {
-        let quiet = self.live.is_empty();
-        match (self.done, &self.cancelled, &self.paused) {
-            (true, _, _) => Status::Done,
-            (false, Some(_), _) if quiet => Status::Cancelled,
-            (false, None, Some(_)) if quiet => Status::Paused,
-            (false, None, None) if quiet && self.open_gates().next().is_some() => Status::Waiting,
-            (false, _, _) => Status::Running,
+        let is_quiet = self.live.is_empty();
+        let given_up = self.cancelled.is_some() || self.failed.is_some();
+        if self.done {
+            return Status::Done;
         }
+        match (&self.failed, &self.paused) {
+            (Some(_), _) if is_quiet => Status::Failed,
+            (None, _) if given_up && is_quiet => Status::Cancelled,
+            (None, Some(_)) if !given_up && is_quiet => Status::Paused,
+            (None, None) if !given_up && self.waits() => Status::Waiting,
+            (Some(_) | None, _) => Status::Running,
+        }
+    }
+
+    /// Whether nothing can go on without a person: whoever works, if anybody, waits for an answer.
+    fn waits(&self) -> bool {
+        self.live_attempts().all(|attempt| self.is_asking(attempt))
+            && self.open_gates().next().is_some()
+    }
+
+    /// Whether a worker waits for a person's answer.
+    pub fn is_asking(&self, attempt: &Attempt) -> bool {
+        let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
+        let stays = attempt.stop.is_none() && !attempt.is_leaving();
+        stays && attempt.asking.iter().any(|(_, gate)| is_open(*gate))
+    }
+
+    /// Whether a question of a worker of this frame is open.
+    pub fn has_question(&self, path: &FramePath) -> bool {
+        self.open_gates().any(|gate| {
+            gate.opened.gate_kind == GateKind::Question && gate.opened.place.frame() == *path
+        })
     }
 
     /// Whether nothing can ever happen any more.
     pub fn is_over(&self) -> bool {
-        matches!(self.status(), Status::Done | Status::Cancelled)
+        matches!(self.status(), Status::Done | Status::Cancelled | Status::Failed)
+    }
+
+    /// Whether nothing will follow from any answer, even while the last attempt is being stopped.
+    pub fn is_given_up(&self) -> bool {
+        self.is_over() || self.cancelled.is_some() || self.failed.is_some()
     }
 
     /// Gates that wait for a person, oldest first.
@@ -213,6 +267,20 @@ impl State {
         self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(word))
     }
 
+    /// The frozen persona of that name.
+    pub fn persona_called(&self, name: &str) -> Option<&Persona> {
+        self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(name))
+    }
+
+    /// The tools of an attempt's worker: of its phase, or where it helps those of its own phase or persona.
+    pub fn tools_for(&self, intent: &AttemptStarted) -> Option<&Tools> {
+        let phase = self.phase_at(&intent.place)?;
+        let Some(helper) = &intent.persona else { return Some(self.tools_of(phase)) };
+        let own = self.phase_of_persona(&intent.place, helper).map(|own| self.tools_of(own));
+        let persona = self.persona_called(helper).map(|persona| &persona.tools);
+        own.or(persona).or_else(|| Some(self.tools_of(phase)))
+    }
+
     /// The tools of a phase: its own, else its persona's.
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
         let own = phase.tools != Tools::default();
@@ -222,6 +290,16 @@ impl State {
     /// Attempts that have not ended.
     pub fn live_attempts(&self) -> impl Iterator<Item = &Attempt> {
         self.live.iter().filter_map(|id| self.attempt(*id))
+    }
+
+    /// A phase of the workflow at a place whose worker is that persona: what it may do holds for its help too.
+    pub fn phase_of_persona(&self, place: &Place, persona: &str) -> Option<&Phase> {
+        let workflow = self.workflow(&self.frames.get(&place.frame())?.workflow)?;
+        workflow.phases.iter().find(|phase| phase.is_by(persona))
+    }
+
+    pub(crate) fn next_note(&self) -> NoteId {
+        NoteId(self.notes.saturating_add(1))
     }
 
     pub(crate) fn next_attempt(&self) -> AttemptId {

@@ -4,6 +4,7 @@
 //! older format read; `graph` draws a workflow. Faces never look into the state; what they lack is added here.
 
 pub mod graph;
+mod line;
 mod list;
 mod run;
 mod run_json;

@@ -1,9 +1,13 @@
 //! One run.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::VIEW_VERSION;
+use crate::event::OnGate;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
+use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
 use crate::template;
 use crate::time::Millis;
@@ -37,8 +41,15 @@ pub struct RunView {
     pub completion: Option<String>,
     /// Fields of the workflow that a person accepted as not enforced.
     pub unenforced: Vec<String>,
+    /// What the run does by itself when a person is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_gate: Option<OnGate>,
     /// One per frame, outermost first.
     pub breadcrumbs: Vec<Breadcrumb>,
+    /// Where the run is, innermost last: `Release > Review [2/3] > 🔍 Analysis [1/2]`.
+    pub line: String,
+    /// What is carried from phase to phase.
+    pub snapshot: Arc<Snapshot>,
     /// Every phase of every frame entered, in order.
     pub phases: Vec<PhaseRow>,
     /// Attempts that work now.
@@ -136,6 +147,11 @@ pub struct AttemptRow {
     pub started_at: Millis,
     /// How many tools it called.
     pub tools: u32,
+    /// Who helps, where it is help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+    /// Whether it waits for a person's answer.
+    pub asks: bool,
 }
 
 /// One wait for a person.
@@ -149,6 +165,12 @@ pub struct GateRow {
     pub kind: crate::event::GateKind,
     /// What the person needs to know.
     pub about: String,
+    /// Answers to choose from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Why it is asked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub context: String,
     /// Since when.
     pub since: Millis,
     /// What to type.
@@ -173,13 +195,17 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         reason: match status {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),
+            Status::Failed => state.failed.clone(),
             Status::Running | Status::Waiting | Status::Done => None,
         },
         completion: state.done.then(|| template::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
+        on_gate: run.on_gate,
         breadcrumbs: breadcrumbs(state),
+        line: super::line::status_line(state),
+        snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
-        working: state.live_attempts().map(attempt_row).collect(),
+        working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
         spent: Spent::from(&state.usage),
         active_ms: state.active_ms(),
         attempts: state.attempts.len(),
@@ -197,12 +223,18 @@ pub fn for_worker(state: &State, attempt: &Attempt) -> String {
     let targets = state.phase_at(place).map(crate::engine::allowed_targets).unwrap_or_default();
     let targets: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let crumbs: Vec<String> = breadcrumbs(state).into_iter().map(|crumb| crumb.text).collect();
+    let way = match &attempt.intent.persona {
+        Some(persona) => format!(
+            "You help as `{persona}`: when you are done, call `signal_back` with `complete`."
+        ),
+        None => format!("You may go to: {}.", targets.join(", ")),
+    };
     format!(
-        "You are {} at `{place}`, try {}.\n{}\nYou may go to: {}.",
+        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}",
+        super::line::status_line(state),
         attempt.intent.attempt,
         attempt.intent.try_number,
         crumbs.join("\n"),
-        targets.join(", ")
     )
 }
 
@@ -212,6 +244,8 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
         place: gate.opened.place.clone(),
         kind: gate.opened.gate_kind,
         about: gate.opened.about.clone(),
+        options: gate.opened.options.clone(),
+        context: gate.opened.context.clone(),
         since: gate.at,
         next: words::gate_next(&gate.opened, run),
     };
@@ -301,7 +335,7 @@ fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
     workflow.phase(&place.phase())
 }
 
-fn attempt_row(attempt: &Attempt) -> AttemptRow {
+fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
     AttemptRow {
         attempt: attempt.intent.attempt,
         place: attempt.intent.place.clone(),
@@ -309,5 +343,7 @@ fn attempt_row(attempt: &Attempt) -> AttemptRow {
         agent: words::agent_name(&attempt.intent.agent).to_owned(),
         started_at: attempt.started_at,
         tools: attempt.tools,
+        persona: attempt.intent.persona.clone(),
+        asks: state.is_asking(attempt),
     }
 }

@@ -22,10 +22,16 @@ pub fn run_json(state: &State) -> Option<Value> {
         "created": state.started_at.0,
         "lastUpdated": state.updated_at.0,
         "currentState": root.map(|frame| frame.phase.to_string()).unwrap_or_default(),
-        "currentStateTask": run.task,
+        "currentStateTask": root.and_then(|frame| frame.task.clone()).unwrap_or_else(|| run.task.clone()),
         "initialTask": run.task,
         "history": state.attempts.iter().filter_map(|attempt| record(state, attempt)).collect::<Vec<_>>(),
-        "snapshot": {"modifiedFiles": [], "keyFindings": [], "pendingTasks": [], "custom": {}},
+        "snapshot": {
+            "modifiedFiles": state.snapshot.files,
+            "keyFindings": state.snapshot.findings,
+            "pendingTasks": state.snapshot.pending,
+            "doneTasks": state.snapshot.done,
+            "custom": state.snapshot.custom,
+        },
         "transitionCounts": root.map(|frame| frame.edges.clone()).unwrap_or_default(),
         "totalTokens": state.usage.tokens(),
         "totalElapsed": state.active_ms(),
@@ -53,7 +59,7 @@ fn status(state: &State) -> &'static str {
         Status::Running => "running",
         Status::Done => "done",
         Status::Waiting if intervention => "human_intervention",
-        Status::Waiting | Status::Paused | Status::Cancelled => "paused",
+        Status::Waiting | Status::Paused | Status::Cancelled | Status::Failed => "paused",
     }
 }
 
@@ -62,7 +68,10 @@ fn record(state: &State, attempt: &Attempt) -> Option<Value> {
     let run = state.run.as_ref()?;
     let summary = match &attempt.leave {
         Some((leave, _)) => leave.summary.clone(),
-        None => words::end(end),
+        None => attempt
+            .parting
+            .as_ref()
+            .map_or_else(|| words::end(end), |(parting, _)| words::parting(parting)),
     };
     let mut record = Map::new();
     record.insert("state".into(), json!(attempt.intent.place));
@@ -81,7 +90,7 @@ fn record(state: &State, attempt: &Attempt) -> Option<Value> {
 
 fn exit_code(end: &End) -> i32 {
     match end {
-        End::Left | End::CommandsDone => 0,
+        End::Left | End::BrokeOff | End::CommandsDone => 0,
         End::Crashed(crash) => crash.code.filter(|code| *code != 0).unwrap_or(1),
         End::StoppedBy(_) => 124,
         End::CommandFailed { .. } | End::Stopped | End::Lost | End::Unclear { .. } => 1,

@@ -46,6 +46,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::ToolEnded { .. }
         | Event::FileChanged { .. }
         | Event::UsageReported { .. }
+        | Event::CancelDropped { .. }
         | Event::SessionOpened { .. } => true,
         Event::RunStarted(_)
         | Event::SupervisorStarted(_)
@@ -54,6 +55,14 @@ fn is_detail(event: &Event) -> bool {
         | Event::RunResumed
         | Event::RunCancelled { .. }
         | Event::RunDone
+        | Event::RunFailed { .. }
+        | Event::BreakAccepted { .. }
+        | Event::SnapshotUpdated { .. }
+        | Event::CancelAsked { .. }
+        | Event::FollowUpBegan { .. }
+        | Event::FollowUpEnded { .. }
+        | Event::NoteGiven { .. }
+        | Event::MessageDelivered { .. }
         | Event::FrameEntered { .. }
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)

@@ -219,6 +219,26 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// Whether its worker is that persona: by the persona's name, or by its own.
+    pub fn is_by(&self, persona: &str) -> bool {
+        let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona.trim());
+        self.run == PhaseKind::Worker
+            && (self.persona.as_deref().is_some_and(is_it) || is_it(self.id.as_str()))
+    }
+
+    /// What its worker is called: the persona's name where it is one, else the phase's.
+    pub fn worker_name(&self) -> &str {
+        let named = self.persona.as_deref().map(str::trim);
+        let is_name = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+        named.filter(is_name).unwrap_or(self.id.as_str())
+    }
+
+    /// Whether a leaving signal must carry a verdict: the phase says where a pass leads.
+    pub fn asks_verdict(&self) -> bool {
+        let pass = Outcome::from("pass");
+        self.on.contains_key(&pass) || self.outcomes.contains(&pass)
+    }
+
     /// A phase with that id and nothing else said.
     pub fn new(id: PhaseId, limits: Limits) -> Self {
         Self {

@@ -12,7 +12,12 @@ use crate::decide::{THREE, check};
 use crate::world::{World, about, person, signal};
 
 fn leave(target: &str) -> Signal {
-    Signal::Leave { target: Some(PhaseId::from(target)), outcome: None, summary: String::new() }
+    Signal::Leave {
+        target: Some(PhaseId::from(target)),
+        outcome: None,
+        summary: String::new(),
+        task: None,
+    }
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn the_corpus_of_workflows() {
 fn any_kind_of_event_is_reached() {
     let mut seen = BTreeSet::new();
     let mut dice = 1_u64;
-    for _ in 0..100 {
+    for _ in 0..300 {
         let bytes: Vec<u8> = (0..600)
             .map(|_| {
                 dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -176,6 +176,14 @@ fn any_kind_of_event_is_reached() {
         "command_ended",
         "signal_accepted",
         "signal_refused",
+        "break_accepted",
+        "snapshot_updated",
+        "cancel_asked",
+        "follow_up_began",
+        "follow_up_ended",
+        "note_given",
+        "message_delivered",
+        "run_failed",
         "stop_asked",
         "gate_opened",
         "gate_answered",

@@ -79,7 +79,15 @@ phases: {a: {next: [a]}}
                 let by = if run { Mover::Run } else { Mover::Person };
                 let (from, to) = (PhaseId::new(from), PhaseId::new(to));
                 let outcome = Outcome::new(said.clone());
-                Event::EdgeTaken(EdgeTaken { frame, from, to, outcome, summary: said, by })
+                Event::EdgeTaken(EdgeTaken {
+                    frame,
+                    from,
+                    to,
+                    outcome,
+                    summary: said,
+                    by,
+                    task: None,
+                })
             }
         ),
     ]
@@ -121,6 +129,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             resume,
             why,
             first_command: try_number,
+            persona: None,
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());
@@ -137,7 +146,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         }),
         1 => (attempt(), name(), text(), text()).prop_map(|(attempt, to, request, summary)| {
             let (target, outcome) = (PhaseId::new(to), Outcome::new(request.clone()));
-            Event::SignalAccepted { attempt, request, leave: Leave { target, outcome, summary } }
+            Event::SignalAccepted { attempt, request, leave: Leave { target, outcome, summary, task: None } }
         }),
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
@@ -192,10 +201,18 @@ fn of_gates() -> impl Strategy<Value = Event> {
     prop_oneof![
         (small(), name(), select(kinds), text()).prop_map(|(gate, place, gate_kind, about)| {
             let (gate, place) = (GateId(gate), Place::new(place));
-            Event::GateOpened(GateOpened { gate, place, gate_kind, about })
+            Event::GateOpened(GateOpened {
+                gate,
+                place,
+                gate_kind,
+                about: about.clone(),
+                options: vec![about.clone()],
+                context: about,
+                asker: None,
+            })
         }),
         (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
-            Event::GateAnswered { gate: GateId(gate), answer, who, note }
+            Event::GateAnswered { gate: GateId(gate), answer, agent: Some(note.clone()), who, note }
         }),
     ]
 }

@@ -48,7 +48,7 @@ fn lost() -> EndSeen {
 
 fn leave(world: &mut World, attempt: u32, summary: &str) {
     let target = Some("build".into());
-    let leave = Signal::Leave { target, outcome: None, summary: summary.to_owned() };
+    let leave = Signal::Leave { target, outcome: None, summary: summary.to_owned(), task: None };
     world.step(&signal(AttemptId(attempt), "r1", leave));
     end(world, attempt, finished());
 }
@@ -89,7 +89,11 @@ fn reasons() -> Vec<(&'static str, World)> {
     end(&mut fresh, 2, finished());
     let mut asked = fresh.clone();
     end(&mut asked, 3, finished());
-    asked.step(&person(Command::Retry { place: None, note: "Mind the tests.".to_owned() }));
+    asked.step(&person(Command::Retry {
+        place: None,
+        note: "Mind the tests.".to_owned(),
+        agent: None,
+    }));
     let mut interrupted = world();
     end(&mut interrupted, 1, lost());
     let mut forgotten = interrupted.clone();
@@ -179,7 +183,7 @@ fn a_long_past_is_cut_from_its_oldest_end() {
     let mut world = World::started(workflow, "");
     for number in 1..=30 {
         let summary = format!("summary {number} {}", "x".repeat(TEXT_MAX));
-        let what = Signal::Leave { target: None, outcome: None, summary };
+        let what = Signal::Leave { target: None, outcome: None, summary, task: None };
         world.step(&signal(AttemptId(number), "r1", what));
         end(&mut world, number, finished());
     }

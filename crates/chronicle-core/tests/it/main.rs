@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod decide;
+mod decide_asks;
+mod decide_help;
 mod decide_kinds;
 mod decide_people;
+mod decide_signals;
 mod decide_traps;
 mod formats;
 mod fuzz;

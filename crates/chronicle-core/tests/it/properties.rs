@@ -1,12 +1,17 @@
 //! No input in any state panics, and what was decided always adds up.
 
+use std::collections::BTreeSet;
+
 use chronicle_core::engine;
-use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
-use chronicle_core::input::{AttemptReport, Command, EndSeen, Input, Report, TimerKind};
+use chronicle_core::event::{
+    Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
+    SnapshotUpdate,
+};
+use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::input::{Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
-use chronicle_core::state::State;
+use chronicle_core::state::{State, Status};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::{view, words};
 use proptest::prelude::*;
@@ -19,7 +24,8 @@ phases:
   plan: {approval: both, next: [build, in]}
   build: {next: [plan, test], on: {crash: test}, limits: {timeout: 5m}}
   test: {run: command, commands: [a, b], next: [in], on: {fail: build}}
-  in: {run: workflow, workflow: inner, next: [done]}
+  in: {run: workflow, workflow: inner, next: [sign]}
+  sign: {run: human, next: [done, plan]}
 === inner
 name: Inner
 phases:
@@ -78,7 +84,33 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
             AttemptReport::CommandEnded { index, code, output: String::new() }
         }),
         Just(AttemptReport::Idle),
+        (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Answer(GateId(gate)))),
+        (0u32..3).prop_map(|note| AttemptReport::Told(Message::Note(NoteId(note)))),
         ended.prop_map(AttemptReport::Ended),
+    ]
+}
+
+/// Anything that a worker may say within its phase.
+fn spoken() -> impl Strategy<Value = Signal> {
+    let text = || "[ab]";
+    let question = (text(), prop::collection::vec(text(), 0..3))
+        .prop_map(|(question, options)| Question { question, options, context: String::new() });
+    let persona = prop::sample::select(vec!["mender", "seeker", "plan"]);
+    let help = (persona, any::<bool>()).prop_map(|(persona, resume)| {
+        let (persona, reason, context) = (persona.to_owned(), String::new(), String::new());
+        Signal::Break(Break::FollowUp(FollowUp { persona, reason, context, resume }))
+    });
+    prop_oneof![
+        text().prop_map(|point| Signal::Break(Break::Continue { progress: String::new(), point })),
+        question.clone().prop_map(|question| Signal::Break(Break::Ask(question))),
+        question.prop_map(Signal::Ask),
+        help,
+        Just(Signal::Loop { summary: String::new() }),
+        Just(Signal::Cancel { summary: String::new() }),
+        text().prop_map(|text| Signal::Snapshot(SnapshotUpdate {
+            findings: vec![text],
+            ..SnapshotUpdate::default()
+        })),
     ]
 }
 
@@ -90,8 +122,14 @@ fn input() -> impl Strategy<Value = Input> {
         target: target.map(PhaseId::from),
         outcome: outcome.map(Outcome::from),
         summary: "s".to_owned(),
+        task: None,
     });
-    let any_signal = prop_oneof![8 => leave, 1 => Just(Signal::Status), 1 => "\\PC*".prop_map(Signal::Malformed)];
+    let any_signal = prop_oneof![
+        8 => leave,
+        4 => spoken(),
+        1 => Just(Signal::Status),
+        1 => "\\PC*".prop_map(Signal::Malformed)
+    ];
     let note = String::new;
     prop_oneof![
         9 => (id.clone(), attempt_report()).prop_map(|(id, what)| about(AttemptId(id), what)),
@@ -105,14 +143,89 @@ fn input() -> impl Strategy<Value = Input> {
         3 => prop::option::of(id.clone()).prop_map(move |gate| {
             person(Command::Approve { gate: gate.map(GateId), note: note() })
         }),
-        1 => prop::option::of(id).prop_map(move |gate| {
+        1 => prop::option::of(id.clone()).prop_map(move |gate| {
             person(Command::Reject { gate: gate.map(GateId), note: note() })
         }),
+        3 => (prop::option::of(id), "[ab12]").prop_map(|(gate, text)| {
+            person(Command::Answer { gate: gate.map(GateId), text })
+        }),
+        1 => Just(person(Command::Skip { place: None, note: note() })),
+        1 => "[xy]".prop_map(|text| person(Command::Note { place: None, text })),
+        1 => Just(report(Report::SupervisorLeaves)),
         2 => prop::option::of(place()).prop_map(move |place| {
-            person(Command::Retry { place: place.map(Place::new), note: note() })
+            person(Command::Retry { place: place.map(Place::new), note: note(), agent: None })
         }),
         2 => place().prop_map(move |place| person(Command::Go { place: Place::new(place), note: note() })),
     ]
+}
+
+/// What no sequence of inputs may lead to, judged line by line.
+#[derive(Default)]
+struct Judge {
+    /// Phases whose work was completed, by a signal, their commands, a workflow inside, or a person.
+    completed: BTreeSet<Place>,
+    /// Places that an edge, a frame's beginning or a person leads to.
+    expected: BTreeSet<Place>,
+}
+
+impl Judge {
+    fn line(&mut self, before: &State, line: &Line) {
+        let by_person = matches!(line.by.actor, Actor::Person(_));
+        let rested = before.paused.is_some() || before.status() == Status::Waiting;
+        for event in &line.events {
+            match event {
+                Event::GateAnswered { gate, .. } => {
+                    assert!(by_person, "{gate} passed without a person: {line:?}");
+                    let opened = before.gate(*gate).map(|gate| gate.opened.place.clone());
+                    self.completed.extend(opened);
+                }
+                Event::AttemptStarted(intent) => {
+                    assert!(by_person || !rested, "{intent:?} started while it rested");
+                }
+                Event::SignalAccepted { attempt, .. } | Event::BreakAccepted { attempt, .. } => {
+                    self.completed
+                        .extend(before.attempt(*attempt).map(|it| it.intent.place.clone()));
+                }
+                Event::AttemptEnded(ended) if ended.end == End::CommandsDone => {
+                    let attempt = before.attempt(ended.attempt);
+                    self.completed.extend(attempt.map(|it| it.intent.place.clone()));
+                }
+                Event::FrameEntered { frame, workflow } => {
+                    let initial = before.workflow(workflow).map(|it| frame.place(&it.initial));
+                    let initial = initial.or_else(|| Some(Place::new("plan")));
+                    self.expected.extend(initial);
+                }
+                Event::FrameEnded { frame, .. } => {
+                    self.completed.insert(Place::new(frame.as_str()));
+                }
+                Event::PhaseEntered { place } => {
+                    assert!(
+                        self.expected.remove(place),
+                        "`{place}` entered, and nothing led there"
+                    );
+                }
+                Event::EdgeTaken(edge) => self.edge(before, edge),
+                _ => {}
+            }
+        }
+    }
+
+    /// A worker goes where the workflow allows, or begins it anew; a phase that is complete was completed by somebody.
+    fn edge(&mut self, before: &State, edge: &EdgeTaken) {
+        let place = edge.frame.place(&edge.from);
+        let workflow = before.frames.get(&edge.frame).map(|frame| frame.workflow.as_str());
+        let workflow = before.workflow(workflow.unwrap_or("inner"));
+        if edge.by == Mover::Run
+            && let Some(workflow) = workflow
+            && let Some(phase) = workflow.phase(&edge.from)
+        {
+            let allowed = engine::allowed_targets(phase).contains(&edge.to);
+            assert!(allowed || edge.to == workflow.initial, "no edge allows {edge:?}");
+        }
+        let is_success = !edge.outcome.is_failure() && edge.by == Mover::Run;
+        assert!(!is_success || self.completed.remove(&place), "nobody completed {edge:?}");
+        self.expected.insert(edge.frame.place(&edge.to));
+    }
 }
 
 /// What must hold after every line.
@@ -128,7 +241,7 @@ fn check(state: &State) {
                 || format!("{:?}", effect.action).contains(&format!("AttemptId({})", attempt.0)))
         );
     }
-    if state.status() == chronicle_core::state::Status::Running {
+    if state.status() == Status::Running {
         assert!(!state.live.is_empty(), "running, and nothing is due: stuck for ever\n{state:#?}");
     }
     assert!(view::run(state, true).is_some());
@@ -149,11 +262,15 @@ proptest! {
     #[test]
     fn no_input_in_any_state_breaks_anything(inputs in prop::collection::vec(input(), 1..60)) {
         let mut world = World::started(WORKFLOW, "");
+        let mut judge = Judge::default();
+        world.lines.iter().for_each(|line| judge.line(&State::default(), line));
         for input in &inputs {
-            let before = world.state.usage.tokens();
+            let before = world.state.clone();
+            let lines = world.lines.len();
             world.step(input);
             check(&world.state);
-            prop_assert!(world.state.usage.tokens() >= before);
+            world.lines[lines..].iter().for_each(|line| judge.line(&before, line));
+            prop_assert!(world.state.usage.tokens() >= before.usage.tokens());
         }
         let mut folded = State::default();
         for line in &world.lines {

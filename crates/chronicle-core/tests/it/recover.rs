@@ -6,7 +6,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::World;
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 8] = [
+const SCENARIOS: [(&str, &str, &str); 14] = [
     (
         "straight",
         super::decide::THREE,
@@ -47,6 +47,37 @@ const SCENARIOS: [(&str, &str, &str); 8] = [
         "{name: O, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, ship: {}}}\n=== i\n{name: I, phases: {look: {next: [judge]}, judge: {}}}",
         "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
     ),
+    (
+        "continued",
+        "{name: L, phases: {work: {}}}",
+        "work 1: usage 2; continue there\nwork 2: snap it leaks; continue here\nwork 3: go done",
+    ),
+    (
+        "a question that ends the turn",
+        "{name: A, phases: {work: {}}}",
+        "work: usage 1; need which?; usage 2; go done\ng1: answer blue\ng2: answer blue",
+    ),
+    (
+        "a question that is waited for",
+        "{name: A, phases: {work: {next: [then]}, then: {}}}",
+        "work: ask which?; usage 2; go then\nthen: go done\ng1: answer blue\ng2: answer blue",
+    ),
+    (
+        "help within help",
+        "{name: H, phases: {build: {next: [ship]}, ship: {}}}",
+        "build: usage 1; help a; snap helped; go ship\nbuild@a: help b; usage 2; complete\n\
+         build@b: usage 3; complete\nship: go done",
+    ),
+    (
+        "help instead",
+        "{name: H, phases: {build: {next: [ship]}, ship: {}}}",
+        "build: replace a\nbuild@a: help b; complete\nbuild@b: replace c\nbuild@c: complete\nship: go done",
+    ),
+    (
+        "by hand, and from the beginning",
+        "{name: P, limits: {loop: 5}, phases: {work: {next: [sign]}, sign: {run: human, next: [done, work]}}}",
+        "work 1: loop again\nwork 2: go sign\ng1: answer done",
+    ),
 ];
 
 type EndOf = (Status, Vec<(Place, String)>, Vec<(String, String)>);
@@ -64,7 +95,8 @@ fn end_of(state: &State) -> EndOf {
     let frames = state.frames.values().map(|frame| {
         (frame.path.as_str().to_owned(), format!("{:?} {:?}", frame.stage, frame.edges))
     });
-    (state.status(), path, frames.collect())
+    let carried = ("snapshot".to_owned(), format!("{:?}", state.snapshot));
+    (state.status(), path, frames.chain([carried]).collect())
 }
 
 #[test]

@@ -59,7 +59,8 @@ fn end(world: &mut World, attempt: u32) {
 }
 
 fn leave(world: &mut World, attempt: u32) {
-    let signal_leave = Signal::Leave { target: None, outcome: None, summary: "ok".to_owned() };
+    let signal_leave =
+        Signal::Leave { target: None, outcome: None, summary: "ok".to_owned(), task: None };
     world.step(&signal(AttemptId(attempt), "r", signal_leave));
     end(world, attempt);
 }
@@ -123,7 +124,7 @@ fn the_workflows_own_words_remind_and_refuse() {
 #[test]
 fn after_the_leaving_signal_every_tool_hears_why() {
     let mut world = started(TEXTS);
-    let leave = Signal::Leave { target: None, outcome: None, summary: String::new() };
+    let leave = Signal::Leave { target: None, outcome: None, summary: String::new(), task: None };
     world.step(&signal(AttemptId(1), "r", leave));
     let (call, tool, input) = ("c".to_owned(), "bash".to_owned(), String::new());
     let called = AttemptReport::ToolCalled { call, tool, input };

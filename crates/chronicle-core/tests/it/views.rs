@@ -69,6 +69,7 @@ fn a_run_that_works() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"Planning [●] -> build [ ]"}
+            line: "Two > Planning [1/2]"
             needs_you:
             next:
               - "chronicle log c0ffee01 --follow"
@@ -79,6 +80,7 @@ fn a_run_that_works() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 3
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
             standing: "running"
             started_at: "2026-11-15T02:30:50.000Z"
@@ -90,7 +92,7 @@ fn a_run_that_works() {
             version: 1
             workflow: "Two"
             working:
-              - {"agent":"scripted","attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
+              - {"agent":"scripted","asks":false,"attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
         "#]],
     );
 }
@@ -133,6 +135,7 @@ fn a_run_that_waits_for_a_person() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"plan [●] -> build [ ]"}
+            line: "Asks > plan [1/2]"
             needs_you:
               - {"about":"is `plan` done? \"did it\"","gate":"g1","kind":"approval_after","next":"chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")","place":"plan","since":"2026-11-15T02:30:50.000Z"}
             next:
@@ -144,6 +147,7 @@ fn a_run_that_waits_for_a_person() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 5
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":1200,"usd_micros":0}
             standing: "waiting"
             started_at: "2026-11-15T02:30:50.000Z"
@@ -185,7 +189,7 @@ fn a_run_that_needs_help_says_what_to_type() {
         about: "`plan` cannot go on: the last attempt reported an error: \"boom\""
         gate: "g1"
         kind: "intervention"
-        next: "chronicle retry c0ffee01 plan  (or: chronicle go c0ffee01 PHASE, chronicle cancel c0ffee01)"
+        next: "chronicle retry c0ffee01 plan  (or: chronicle skip c0ffee01, chronicle go c0ffee01 PHASE, chronicle cancel c0ffee01)"
         place: "plan"
         since: "2026-11-15T02:30:50.000Z"
     "#]].assert_eq(&told(&view.needs_you[0]));
@@ -207,6 +211,7 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"Planning [●] -> build [ ]"}
+            line: "Two > Planning [1/2]"
             needs_you:
             next:
               - "chronicle resume c0ffee01"
@@ -217,6 +222,7 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 3
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
             standing: "paused"
             started_at: "2026-11-15T02:30:50.000Z"
@@ -241,7 +247,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
     for command in [
         Command::Approve { gate: Some(GateId(1)), note: String::new() },
         Command::Reject { gate: None, note: String::new() },
-        Command::Retry { place: None, note: String::new() },
+        Command::Retry { place: None, note: String::new(), agent: None },
     ] {
         let refused = Answer::Refused("the run has been cancelled".to_owned());
         assert_eq!(world.step(&person(command.clone())), refused, "{command:?}");
@@ -254,6 +260,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             attempts: 0
             breadcrumbs:
               - {"frame":"","text":"plan [●]"}
+            line: "Asks > plan [1/1]"
             needs_you:
             next:
             phases:
@@ -262,6 +269,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 2
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
             standing: "cancelled"
             started_at: "2026-11-15T02:30:50.000Z"
@@ -309,10 +317,11 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             breadcrumbs:
               - {"frame":"","text":"plan [✓] -> in [●] -> ship [ ]"}
               - {"frame":"in","text":"Looking [✓] -> judge [●]"}
+            line: "Outer > Inner [2/3] > judge [2/2]"
             needs_you:
-              - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
+              - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
             next:
-              - "chronicle retry c0ffee01 in/judge  (or: chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
+              - "chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
             phases:
               - {"active_ms":10,"attempts":1,"mark":"done","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
               - {"active_ms":0,"attempts":0,"mark":"current","name":"in","place":"in","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
@@ -323,6 +332,7 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 9
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
             standing: "waiting"
             started_at: "2026-11-15T02:30:50.000Z"
@@ -350,6 +360,7 @@ fn a_run_that_is_done() {
             attempts: 4
             breadcrumbs:
               - {"frame":"","text":"plan [✓] -> in [✓] -> ship [✓]"}
+            line: "Outer"
             needs_you:
             next:
             phases:
@@ -362,6 +373,7 @@ fn a_run_that_is_done() {
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 14
             short: "c0ffee01"
+            snapshot: {}
             spent: {"priced":true,"tokens":7,"usd_micros":0}
             standing: "done"
             started_at: "2026-11-15T02:30:50.000Z"

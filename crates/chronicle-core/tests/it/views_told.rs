@@ -57,7 +57,7 @@ fn run_json_has_the_names_of_the_older_format() {
         id: "01997f3a-0000-7000-8000-0000c0ffee01"
         initialTask: "the task"
         lastUpdated: 1794709850000
-        snapshot: {"custom":{},"keyFindings":[],"modifiedFiles":[],"pendingTasks":[]}
+        snapshot: {"custom":{},"doneTasks":[],"keyFindings":[],"modifiedFiles":[],"pendingTasks":[]}
         standing: "done"
         status: "done"
         totalElapsed: 30

@@ -226,12 +226,8 @@ phases:
     error[not-supported-yet] w.yaml:8:5: this version cannot enforce `verify`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:9:5: this version cannot enforce `cleanup`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:10:5: this version cannot enforce `isolation: worktree`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:11:5: this version cannot enforce `session: continue`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:12:5: this version cannot enforce `produces: steps`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:13:5: this version cannot enforce `signals`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:14:5: this version cannot enforce `followups`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:15:13: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:16:13: this version cannot enforce `run: human`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:17:13: this version cannot enforce `run: inline`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     ");
     assert!(!loaded.is_usable());

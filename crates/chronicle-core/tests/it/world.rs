@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 
 use chronicle_core::effect::Action;
 use chronicle_core::engine;
-use chronicle_core::event::{Change, CrashClass, Event, RunStarted};
+use chronicle_core::event::{
+    Break, Change, CrashClass, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
+};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
@@ -75,6 +77,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         personas: Vec::new(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
+        on_gate: None,
     }
 }
 
@@ -150,13 +153,27 @@ impl World {
     }
 
     pub(crate) fn one_move(&mut self) -> bool {
-        match self.state.due().first().map(|effect| effect.action) {
+        let due = self.state.due();
+        let tell = due.iter().find_map(|effect| match effect.action {
+            Action::Tell(attempt, message) => Some((attempt, message)),
+            _ => None,
+        });
+        if let Some((attempt, message)) = tell {
+            self.step(&about(attempt, AttemptReport::Told(message)));
+            return true;
+        }
+        match due.first().map(|effect| effect.action) {
+            Some(Action::RunAttempt(attempt)) if self.asks(attempt) => {
+                return self.person_answers();
+            }
             Some(Action::RunAttempt(attempt)) => self.agent_moves(attempt),
             Some(Action::StopAttempt(attempt)) => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 self.step(&about(attempt, AttemptReport::Ended(seen)));
             }
-            Some(Action::RunTimer { .. }) => unreachable!("a timer comes after its attempt"),
+            Some(Action::RunTimer { .. } | Action::Tell(..)) => {
+                unreachable!("an attempt comes first")
+            }
             None => return self.person_answers(),
         }
         true
@@ -190,10 +207,14 @@ impl World {
         self
     }
 
+    fn asks(&self, id: AttemptId) -> bool {
+        self.state.attempt(id).is_some_and(|attempt| self.state.is_asking(attempt))
+    }
+
     fn agent_moves(&mut self, id: AttemptId) {
         let attempt = self.state.attempt(id).unwrap();
         let intent = attempt.intent.clone();
-        let left = attempt.leave.is_some();
+        let left = attempt.is_leaving();
         let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
         if intent.resume && !self.progress.keys().any(|(session, ..)| *session == intent.session) {
             return self.end(id, Some((CrashClass::SessionGone, "no such session")));
@@ -204,15 +225,29 @@ impl World {
             return;
         }
         let at = *self.progress.entry(key.clone()).or_default();
-        let exact = format!("{} {}", intent.place, intent.try_number);
-        let moves = self.script.get(&exact).or_else(|| self.script.get(intent.place.as_str()));
+        // Who helps plays a list of its own.
+        let worker = match &intent.persona {
+            Some(persona) => format!("{}@{persona}", intent.place),
+            None => intent.place.to_string(),
+        };
+        let exact = format!("{worker} {}", intent.try_number);
+        let moves = self.script.get(&exact).or_else(|| self.script.get(&worker));
         let next = moves.and_then(|moves| moves.get(at)).cloned();
-        self.progress.insert(key, at + 1);
+        // Ending a turn is no move of the script.
+        self.progress.insert(key.clone(), at + usize::from(!left));
         let command = (intent.agent == "shell").then(|| self.next_command(id));
         match (next, command) {
             _ if left => self.end(id, None),
             (_, Some(None)) | (None, None) => self.end(id, None),
-            (Some(text), _) => self.perform(id, at, &text),
+            (Some(text), _) => {
+                self.perform(id, at, &text);
+                // Who waits for an answer has not finished its move.
+                if text.starts_with("ask ") && self.asks(id) {
+                    self.progress.insert(key, at);
+                    self.snapshots.pop();
+                    self.snapshots.push(self.progress.clone());
+                }
+            }
             // A command that the script does not know ends well.
             (None, Some(Some(index))) => self.perform(id, at, &format!("run {index} 0")),
         }
@@ -249,8 +284,9 @@ impl World {
                 AttemptReport::CommandEnded { index, code, output: String::new() }
             }
             "idle" => AttemptReport::Idle,
-            "go" | "complete" => {
-                let signal = leave(verb, rest);
+            "go" | "complete" | "continue" | "need" | "help" | "replace" | "ask" | "snap"
+            | "loop" | "cancel" | "status" => {
+                let signal = signalled(verb, rest);
                 self.step(&self::signal(id, &request, signal));
                 return;
             }
@@ -305,11 +341,34 @@ impl World {
     }
 }
 
-fn leave(verb: &str, rest: &str) -> Signal {
-    let mut words = rest.split_whitespace();
-    let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
-    let outcome = words.next().map(Outcome::from);
-    Signal::Leave { target, outcome, summary: "did it".to_owned() }
+fn signalled(verb: &str, rest: &str) -> Signal {
+    let text = rest.to_owned();
+    let help = |resume| {
+        let (persona, context) = (rest.to_owned(), "all of it".to_owned());
+        let reason = "it is broken".to_owned();
+        Signal::Break(Break::FollowUp(FollowUp { persona, reason, context, resume }))
+    };
+    let question =
+        || Question { question: rest.to_owned(), options: Vec::new(), context: String::new() };
+    match verb {
+        "continue" => Signal::Break(Break::Continue { progress: "half".to_owned(), point: text }),
+        "need" => Signal::Break(Break::Ask(question())),
+        "help" => help(true),
+        "replace" => help(false),
+        "ask" => Signal::Ask(question()),
+        "snap" => {
+            Signal::Snapshot(SnapshotUpdate { findings: vec![text], ..SnapshotUpdate::default() })
+        }
+        "loop" => Signal::Loop { summary: text },
+        "cancel" => Signal::Cancel { summary: text },
+        "status" => Signal::Status,
+        verb => {
+            let mut words = rest.split_whitespace();
+            let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
+            let outcome = words.next().map(Outcome::from);
+            Signal::Leave { target, outcome, summary: "did it".to_owned(), task: None }
+        }
+    }
 }
 
 fn answer(gate: GateId, text: &str) -> Command {
@@ -318,7 +377,9 @@ fn answer(gate: GateId, text: &str) -> Command {
     match verb {
         "approve" => Command::Approve { gate: Some(gate), note },
         "reject" => Command::Reject { gate: Some(gate), note },
-        "retry" => Command::Retry { place: None, note },
+        "retry" => Command::Retry { place: None, note, agent: None },
+        "skip" => Command::Skip { place: None, note },
+        "answer" => Command::Answer { gate: Some(gate), text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
         other => panic!("no such answer: {other}"),

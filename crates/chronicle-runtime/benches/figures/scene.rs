@@ -68,6 +68,7 @@ fn started(text: &str) -> RunStarted {
         personas: Vec::new(),
         unenforced: Vec::new(),
         version: "bench".to_owned(),
+        on_gate: None,
     }
 }
 
@@ -111,6 +112,7 @@ pub(crate) fn attempt(
         outcome: None,
         summary: "the hour is read from the clock, and both halves of the day are tested"
             .to_owned(),
+        task: None,
     };
     let signal = Command::Signal {
         attempt: AttemptId(attempt),

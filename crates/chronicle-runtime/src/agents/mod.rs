@@ -89,6 +89,8 @@ pub struct Order {
     pub handover: String,
     /// Who the agent is to be.
     pub persona: Option<String>,
+    /// The persona whose help was asked for, where the attempt is help.
+    pub followup: Option<String>,
     /// The model.
     pub model: Option<String>,
     /// How hard it is to think.

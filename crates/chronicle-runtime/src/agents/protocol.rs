@@ -81,6 +81,8 @@ impl Adapter for Protocol {
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {
         let (word, text) = match answer {
+            // The answer comes once a person has given it.
+            Answer::Waits => return Vec::new(),
             Answer::Verdict(Verdict::Allowed) => ("allow", ""),
             Answer::Verdict(Verdict::Denied(why)) => ("deny", why.as_str()),
             Answer::Accepted(text) => ("accepted", text.as_str()),
@@ -115,6 +117,7 @@ fn opening(order: &Order) -> String {
         "task": order.task,
         "handover": order.handover,
         "persona": order.persona,
+        "followup": order.followup,
         "model": order.model,
         "thinking": order.thinking,
         "tools": {"allow": order.tools.allow, "deny": order.tools.deny},

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,13 +18,15 @@ use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::TEXT_MAX;
+use chronicle_core::signal::{self, Signal};
 use chronicle_core::work::Work;
 
 use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
+use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
-use crate::agents::{self, Adapter, GivenFile, Order, Seen};
+use crate::agents::{self, GivenFile, Order, Seen};
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
@@ -40,12 +42,37 @@ const STDERR_BYTES: usize = 4_000;
 /// How long to wait for the last output after the agent is gone: a pipe may be held by what escaped.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Ends an agent that works.
+/// Reaches an agent that works: to end it, or to tell it something.
 pub(super) struct Stop {
     control: Control,
+    shared: Arc<Shared>,
 }
 
 impl Stop {
+    /// Tells a note; whether it is on its way.
+    pub(super) fn note(&self, text: &str) -> bool {
+        self.said(self.shared.voice.note(text))
+    }
+
+    /// Gives the answer to a question; whether it is on its way.
+    pub(super) fn answer(&self, request: &str, text: &str) -> bool {
+        let is_told = self.said(self.shared.voice.answer_question(request, text));
+        if is_told {
+            self.shared.watchdog.answered();
+        }
+        is_told
+    }
+
+    fn said(&self, said: Spoken) -> bool {
+        match said {
+            Spoken::Lines(lines) => {
+                lines.iter().for_each(|line| self.shared.transcript.add(From::Supervisor, line));
+                true
+            }
+            Spoken::Nothing => false,
+        }
+    }
+
     pub(super) fn stop(&self, grace: Duration) {
         self.control.stop(grace);
     }
@@ -63,6 +90,7 @@ struct Shared {
     transcript: Transcript,
     watchdog: Watchdog,
     died_of: fn(&str) -> Option<CrashClass>,
+    voice: Voice,
     end: Mutex<LastWords>,
 }
 
@@ -95,8 +123,11 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     keeper.env_set = env.into_iter().chain(launch.env).collect();
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
+    let opening = adapter.open(&order);
+    let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
         attempt: id,
+        voice: Voice::new(adapter, outbox),
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
         watchdog: Watchdog::new(),
@@ -109,15 +140,14 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         }),
         context,
     });
-    let opening = adapter.open(&order);
     let pipes = (kept.stdin, kept.stdout, kept.stderr);
     let control = kept.control.clone();
-    tend(&shared, pipes, kept.control, (adapter, opening), idle).map_err(|error| {
+    tend(&shared, pipes, kept.control, (to_agent, opening), idle).map_err(|error| {
         control.stop(Duration::ZERO);
         cannot_start(format!("no thread to tend it: {error}"))
     })?;
     fail::at(Point::AfterStartAgent);
-    Ok(Stop { control })
+    Ok(Stop { control, shared })
 }
 
 fn order(context: &Context, work: Work) -> Order {
@@ -130,6 +160,7 @@ fn order(context: &Context, work: Work) -> Order {
         resume: work.intent.resume,
         task: work.task,
         handover: work.handover,
+        followup: work.intent.persona,
         persona: work.persona,
         model: work.model,
         thinking: work.thinking,
@@ -173,22 +204,15 @@ fn tend(
     shared: &Arc<Shared>,
     (stdin, stdout, stderr): Pipes,
     control: Control,
-    (adapter, opening): (Box<dyn Adapter>, Vec<String>),
+    (to_agent, opening): (Receiver<String>, Vec<String>),
     idle: Option<Duration>,
 ) -> std::io::Result<()> {
-    let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let (done, all_read) = sync_channel::<()>(2);
     thread("write", move || write(stdin, &opening, &to_agent))?;
     let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
     thread("read", move || {
-        Reading {
-            shared: &it,
-            adapter,
-            outbox: Some(outbox),
-            puzzled: 0,
-            verdicts: VecDeque::new(),
-        }
-        .all(stdout, &stopper);
+        Reading { shared: &it, puzzled: 0, verdicts: VecDeque::new() }.all(stdout, &stopper);
+        it.voice.close();
         let _ = said.send(());
     })?;
     let it = Arc::clone(shared);
@@ -234,9 +258,6 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
 /// Reads one agent's standard output.
 struct Reading<'a> {
     shared: &'a Shared,
-    adapter: Box<dyn Adapter>,
-    /// None once the turn has ended: the agent's standard input is closed then.
-    outbox: Option<SyncSender<String>>,
     puzzled: u32,
     /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
     verdicts: VecDeque<(String, bool)>,
@@ -275,7 +296,7 @@ impl Reading<'_> {
         if is_stopped {
             return;
         }
-        for seen in self.adapter.read(&text) {
+        for seen in self.shared.voice.read(&text) {
             self.seen(seen);
         }
     }
@@ -311,13 +332,9 @@ impl Reading<'_> {
                 tell(AttemptReport::FileChanged { path, change });
             }
             Seen::Usage { scope, usage } => tell(AttemptReport::Usage { scope, usage }),
-            Seen::Signal { request, signal } => {
-                let answer = self.shared.reporter.signal(&request, signal);
-                self.answer(&request, answer);
-            }
-            Seen::Question { request, .. } => {
-                let nobody = "nobody can be asked from here: decide yourself, or leave the phase";
-                self.answer(&request, Some(Answer::Refused(nobody.to_owned())));
+            Seen::Signal { request, signal } => self.signal(&request, signal),
+            Seen::Question { request, question, options } => {
+                self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
             Seen::QuotaReset { until } => {
@@ -353,6 +370,21 @@ impl Reading<'_> {
         self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
     }
 
+    /// Hands a call on. A question may take days: its answer comes through the driver, and silence is no fault meanwhile.
+    fn signal(&mut self, request: &str, signal: Signal) {
+        // Noted first: the answer may be on its way before ours has come back.
+        let is_question = matches!(signal, Signal::Ask(_));
+        if is_question {
+            self.shared.voice.asks(request);
+            self.shared.watchdog.asks();
+        }
+        let answer = self.shared.reporter.signal(request, signal);
+        if is_question && !matches!(answer, Some(Answer::Waits)) {
+            self.shared.watchdog.answered();
+        }
+        self.answer(request, answer);
+    }
+
     fn breach(&self, text: String) {
         self.shared.last_words().error = Some((CrashClass::Protocol, text));
     }
@@ -363,10 +395,9 @@ impl Reading<'_> {
 
     /// No answer comes when the driver is gone; then the agent is about to be ended anyway.
     fn answer(&mut self, id: &str, answer: Option<Answer>) {
-        let (Some(answer), Some(outbox)) = (answer, &self.outbox) else { return };
-        for line in self.adapter.answer(id, &answer) {
+        let Some(answer) = answer.filter(|answer| *answer != Answer::Waits) else { return };
+        for line in self.shared.voice.answer(id, &answer) {
             self.shared.transcript.add(From::Supervisor, &line);
-            let _ = outbox.send(line);
         }
     }
 
@@ -377,7 +408,7 @@ impl Reading<'_> {
             last.error = Some((class, text));
         }
         drop(last);
-        self.outbox = None;
+        self.shared.voice.close();
         self.shared.watchdog.finished();
     }
 
@@ -386,7 +417,7 @@ impl Reading<'_> {
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
         drop(last);
-        self.outbox = None;
+        self.shared.voice.close();
         self.shared.watchdog.finished();
     }
 }

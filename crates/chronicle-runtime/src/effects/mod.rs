@@ -7,6 +7,7 @@ mod report;
 mod shell;
 mod timer;
 mod transcript;
+mod voice;
 mod watchdog;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +16,12 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
+use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
+use chronicle_core::event::{GateAnswer, Message as ToTell};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
-use chronicle_core::redact::{Redactor, is_secret_name};
+use chronicle_core::redact::Redactor;
 use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
@@ -31,6 +34,7 @@ use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
+use crate::secrets;
 use report::Reporter;
 use timer::Timers;
 
@@ -74,19 +78,12 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
-        let settings = discover::settings(&Project::at(&folder.project)).settings;
-        // Variables that people call secrets beside those whose names say so.
-        let more = settings.texts("redact.variables").to_vec();
-        let secrets = std::env::vars_os().filter_map(|(name, value)| {
-            let name = name.to_str()?;
-            let is_secret = is_secret_name(name) || more.iter().any(|it| it == name);
-            is_secret.then(|| value.into_string().ok()).flatten()
-        });
+        let project = folder.project.clone();
         let context = Arc::new(Context {
             folder,
             chronicle,
-            redactor: Redactor::new(secrets),
-            settings,
+            redactor: secrets::redactor(&project),
+            settings: discover::settings(&Project::at(&project)).settings,
             activities,
             inbox: inbox.clone(),
         });
@@ -137,6 +134,28 @@ impl Processes {
         }
         fail::at(Point::AfterStop);
         None
+    }
+
+    /// Tells a working agent something; what it cannot be told now is due still, or comes with the next handover.
+    fn tell(&self, state: &State, id: AttemptId, message: ToTell) -> Option<Input> {
+        let Some(Running::Agent(agent)) = self.running.get(&id) else { return None };
+        let attempt = state.attempt(id)?;
+        let is_told = match message {
+            ToTell::Note(note) => {
+                let frame = state.frames.get(&attempt.intent.place.frame())?;
+                let note = frame.notes.iter().find(|known| known.id == note)?;
+                agent.note(&told(note, attempt))
+            }
+            ToTell::Answer(gate) => {
+                let (request, _) = attempt.asking.iter().find(|(_, asked)| *asked == gate)?;
+                match &state.gate(gate)?.answered {
+                    Some((GateAnswer::Said(text), ..)) => agent.answer(request, text),
+                    Some(_) | None => false,
+                }
+            }
+        };
+        let what = AttemptReport::Told(message);
+        is_told.then(|| reported(Report::Attempt { attempt: id, active_ms: 0, what }))
     }
 
     /// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so
@@ -192,6 +211,7 @@ impl World for Processes {
             .filter_map(|effect| match effect.action {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
+                Action::Tell(id, message) => self.tell(state, id, message),
                 Action::RunTimer { .. } => None,
             })
             .collect()

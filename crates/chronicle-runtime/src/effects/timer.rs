@@ -47,7 +47,7 @@ impl Timers {
                 Action::RunTimer { attempt, timer, active_ms } => {
                     Some(((effect.cause, attempt, timer), active_ms))
                 }
-                Action::RunAttempt(_) | Action::StopAttempt(_) => None,
+                Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
             })
             .collect();
         if wanted.is_empty() && !self.has_thread {

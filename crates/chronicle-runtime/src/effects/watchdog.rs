@@ -14,6 +14,8 @@ pub(super) struct Watchdog {
 
 struct Seen {
     last: Instant,
+    /// Questions to a person that are open: nobody need say a word meanwhile.
+    questions: u32,
     finished: Option<Instant>,
     over: bool,
 }
@@ -29,13 +31,28 @@ pub(super) enum Bark {
 
 impl Watchdog {
     pub(super) fn new() -> Self {
-        let seen = Seen { last: Instant::now(), finished: None, over: false };
+        let seen = Seen { last: Instant::now(), questions: 0, finished: None, over: false };
         Self { shared: Arc::new((Mutex::new(seen), Condvar::new())) }
     }
 
     /// Something sensible was heard.
     pub(super) fn heard(&self) {
         self.lock().last = Instant::now();
+    }
+
+    /// It asked a person.
+    pub(super) fn asks(&self) {
+        self.lock().questions += 1;
+        self.shared.1.notify_one();
+    }
+
+    /// A person answered.
+    pub(super) fn answered(&self) {
+        let mut seen = self.lock();
+        seen.questions = seen.questions.saturating_sub(1);
+        seen.last = Instant::now();
+        drop(seen);
+        self.shared.1.notify_one();
     }
 
     /// The agent's terminal event came.
@@ -81,7 +98,7 @@ impl Watchdog {
 fn next_bark(seen: &Seen, idle: Option<Duration>, barked: &[Bark]) -> Option<(Instant, Bark)> {
     match (seen.finished, idle) {
         (Some(at), _) if !barked.contains(&Bark::Lingers) => Some((at + LINGER, Bark::Lingers)),
-        (None, Some(idle)) if !barked.contains(&Bark::Idle) => {
+        (None, Some(idle)) if seen.questions == 0 && !barked.contains(&Bark::Idle) => {
             Some((seen.last.checked_add(idle)?, Bark::Idle))
         }
         (Some(_) | None, _) => None,

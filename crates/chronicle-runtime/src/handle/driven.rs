@@ -4,12 +4,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use chronicle_core::event::Event;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Actor, Answer, By, Command, Input, What};
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
-use chronicle_core::view;
+use chronicle_core::view::{self, TimelineEntry};
 use chronicle_core::words;
 
 use super::{Asker, HandleError, Update};
@@ -20,6 +21,7 @@ use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Publisher, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
+use crate::secrets;
 
 /// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -114,7 +116,8 @@ pub fn drive(
     );
     let remote = Remote { who: asker.who.clone(), inbox };
     // A run without a link works all the same; it only cannot be reached while it does.
-    let link = Server::start(&folder.path, folder.id.clone(), remote.clone()).ok();
+    let redactor = secrets::redactor(&folder.project);
+    let link = Server::start(&folder.path, folder.id.clone(), remote.clone(), redactor).ok();
     let watch = Watcher {
         projections: Projections::new(folder.clone()),
         updates,
@@ -201,6 +204,10 @@ impl Watch for Watcher {
     fn shown(&mut self, state: &State, head: Head, lines: &[Line]) {
         let entries: Vec<_> = lines.iter().flat_map(view::timeline).collect();
         let matters = entries.iter().any(|entry| !entry.detail);
+        let is_answer = |entry: &TimelineEntry| matches!(entry.event, Event::GateAnswered { .. });
+        if let Some(publisher) = self.publisher.as_ref().filter(|_| entries.iter().any(is_answer)) {
+            publisher.answered();
+        }
         let _ = self.updates.try_send(Update::Happened(entries));
         if matters || self.viewed.is_none_or(|at| at.elapsed() >= VIEW_EVERY) {
             self.show(state);

@@ -124,7 +124,7 @@ fn would_be(state: &State, first: impl Iterator<Item = Input>, last: &Input) -> 
 
 /// A run that is to rest, and whose supervisor died, rests only once what it left has ended: then it can be sent elsewhere.
 fn find_lost(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
-    if run.state().paused.is_none() && run.state().cancelled.is_none() {
+    if run.state().paused.is_none() && !run.state().is_given_up() {
         return Ok(());
     }
     for attempt in run.state().live.clone() {

@@ -98,6 +98,10 @@ impl Client {
     /// Asks and waits for the answer.
     pub fn ask(&mut self, ask: Ask) -> Result<Reply, LinkError> {
         self.asked += 1;
+        if let Ask::Signal { .. } = ask {
+            // A worker's question may take days.
+            self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
+        }
         self.write(&Request { id: self.asked, ask })?;
         self.read()
     }

@@ -5,12 +5,13 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chronicle_core::ids::{AttemptId, RunId};
 use chronicle_core::input::Answer;
 use chronicle_core::limits::bounded;
+use chronicle_core::redact::Redactor;
 use chronicle_core::signal;
 use serde_json::Value;
 
@@ -28,6 +29,8 @@ const VIEWS_MAX: usize = 4;
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// Longest id of a worker's call.
 const REQUEST_MAX: usize = 200;
+/// How often a client that waits for a person is looked for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a client may take to greet.
 const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -45,6 +48,9 @@ struct Shared {
     is_over: AtomicBool,
     seats: Arc<Seats>,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
+    redactor: Redactor,
+    /// How often a person has answered something: whoever waits for an answer asks again then.
+    answers: (Mutex<u64>, Condvar),
 }
 
 /// Tells watchers how the run stands. Never waits for any of them.
@@ -55,7 +61,12 @@ pub(crate) struct Publisher {
 
 impl Server {
     /// Listens for the run in that folder.
-    pub(crate) fn start(run_folder: &Path, run: RunId, remote: Remote) -> io::Result<Self> {
+    pub(crate) fn start(
+        run_folder: &Path,
+        run: RunId,
+        remote: Remote,
+        redactor: Redactor,
+    ) -> io::Result<Self> {
         let socket = socket_path(run_folder)?;
         // We hold the run's lock, so a socket that is there is a dead supervisor's.
         match std::fs::remove_file(&socket) {
@@ -72,6 +83,8 @@ impl Server {
             is_over: AtomicBool::new(false),
             seats: Arc::default(),
             watchers: Mutex::default(),
+            redactor,
+            answers: (Mutex::new(0), Condvar::new()),
         });
         let listening = Arc::clone(&shared);
         std::thread::Builder::new()
@@ -102,6 +115,12 @@ impl Publisher {
         !self.shared.watchers().is_empty()
     }
 
+    /// Wakes whoever waits for a person's answer.
+    pub(crate) fn answered(&self) {
+        *self.shared.answers() += 1;
+        self.shared.answers.1.notify_all();
+    }
+
     pub(crate) fn publish(&self, view: Value) {
         let view = Arc::new(view);
         self.shared.watchers().retain(|watcher| {
@@ -113,6 +132,40 @@ impl Publisher {
 impl Shared {
     fn watchers(&self) -> MutexGuard<'_, Vec<SyncSender<Arc<Value>>>> {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, u64> {
+        self.answers.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer, be it that a person must give it first. The same call again is the same question.
+    fn settled(
+        &self,
+        stream: &UnixStream,
+        (remote, peer): (&Remote, &Peer),
+        ask: &Ask,
+    ) -> Option<Answer> {
+        loop {
+            let before = *self.answers();
+            let answer = answer(remote, peer, self.without_secrets(ask.clone()));
+            if answer != Some(Answer::Waits) {
+                return answer;
+            }
+            let count = self.answers();
+            let woken = self.answers.1.wait_timeout_while(count, LOOK_AGAIN, |now| *now == before);
+            drop(woken);
+            if self.is_over.load(Ordering::SeqCst) || has_hung_up(stream) {
+                return None;
+            }
+        }
+    }
+
+    /// What a worker says is written down: secrets go first, as from its other lines.
+    fn without_secrets(&self, ask: Ask) -> Ask {
+        let Ask::Signal { request, tool, arguments } = ask else { return ask };
+        let text = arguments.to_string();
+        let arguments = serde_json::from_str(&self.redactor.redact(&text)).unwrap_or(Value::Null);
+        Ask::Signal { request, tool, arguments }
     }
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {
@@ -172,7 +225,7 @@ impl Shared {
                 // It was hung up on before this was read: nothing of it may happen.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
                 Ok(Some(Request { id, ask })) => {
-                    let reply = Reply::of(id, answer(&remote, &peer, ask));
+                    let reply = Reply::of(id, self.settled(stream, (&remote, &peer), &ask));
                     fail::at(Point::LinkBeforeAnswer);
                     wire::write(&mut stream, &reply)?;
                 }
@@ -228,6 +281,14 @@ fn signalled(
 #[expect(clippy::unnecessary_wraps, reason = "stands where a remote's answer may be missing")]
 fn refuse(why: &str) -> Option<Answer> {
     Some(Answer::Refused(why.to_owned()))
+}
+
+/// Whether the other side is gone, so that nobody waits any more.
+fn has_hung_up(stream: &UnixStream) -> bool {
+    use rustix::net::RecvFlags;
+    let mut byte = [0u8; 1];
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(rustix::net::recv(stream, &mut byte, flags), Ok((0, _)))
 }
 
 fn turn_away(mut stream: &UnixStream, why: &str) -> io::Result<()> {

@@ -77,6 +77,30 @@ pub enum Ask {
         place: Option<Place>,
         /// What else was said.
         note: String,
+        /// Who is to work from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Go on without what could not be done.
+    Skip {
+        /// Where.
+        place: Option<Place>,
+        /// What is to be known instead.
+        note: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// Which.
+        gate: Option<GateId>,
+        /// What was said.
+        text: String,
+    },
+    /// Something that a worker is to know.
+    Note {
+        /// Where.
+        place: Option<Place>,
+        /// What.
+        text: String,
     },
     /// Go to a phase.
     Go {
@@ -137,7 +161,10 @@ impl Ask {
             Self::Cancel { reason } => Command::Cancel { reason },
             Self::Approve { gate, note } => Command::Approve { gate, note },
             Self::Reject { gate, note } => Command::Reject { gate, note },
-            Self::Retry { place, note } => Command::Retry { place, note },
+            Self::Retry { place, note, agent } => Command::Retry { place, note, agent },
+            Self::Skip { place, note } => Command::Skip { place, note },
+            Self::Answer { gate, text } => Command::Answer { gate, text },
+            Self::Note { place, text } => Command::Note { place, text },
             Self::Go { place, note } => Command::Go { place, note },
             Self::Ping | Self::Signal { .. } | Self::Watch => return None,
         })
@@ -151,7 +178,10 @@ impl Ask {
             Command::Cancel { reason } => Self::Cancel { reason },
             Command::Approve { gate, note } => Self::Approve { gate, note },
             Command::Reject { gate, note } => Self::Reject { gate, note },
-            Command::Retry { place, note } => Self::Retry { place, note },
+            Command::Retry { place, note, agent } => Self::Retry { place, note, agent },
+            Command::Skip { place, note } => Self::Skip { place, note },
+            Command::Answer { gate, text } => Self::Answer { gate, text },
+            Command::Note { place, text } => Self::Note { place, text },
             Command::Go { place, note } => Self::Go { place, note },
             Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
         })
@@ -166,7 +196,8 @@ impl Reply {
             Some(Answer::Noted | Answer::Verdict(_)) => {
                 Self::Accepted { id, text: "noted".to_owned() }
             }
-            None => Self::Rests { id },
+            // Whoever waits for a person is answered when the person was; else the run came to rest first.
+            Some(Answer::Waits) | None => Self::Rests { id },
         }
     }
 }

@@ -71,6 +71,34 @@ const TIMEOUT: Scenario = (
     "slow: usage 8; timeout\nmend: go done",
 );
 
+const QUESTIONS: Scenario = (
+    "questions",
+    "{name: Q, phases: {work: {next: [then]}, then: {}}}",
+    r#"work: usage 2; call workflow_ask {"question": "which?"}; usage 3; go then
+then: call signal_back {"signal": "needs-user-input", "question": "how?", "context": "c"}; usage 4; go done
+g1: answer blue
+g2: answer so
+g3: answer so"#,
+);
+const HELP: Scenario = (
+    "help",
+    "{name: H, phases: {build: {next: [ship]}, ship: {}}}",
+    r#"build: usage 1; call signal_back {"signal": "needs-role-followup", "targetRole": "a", "reason": "r", "context": "c", "resume": true}; go ship
+build@a: call signal_back {"signal": "needs-role-followup", "targetRole": "b", "reason": "r", "context": "c", "resume": true}; usage 2; call signal_back {"signal": "complete", "summary": "a helped"}
+build@b: usage 3; call signal_back {"signal": "complete", "summary": "b helped"}
+ship: go done"#,
+);
+
+#[test]
+fn questions() {
+    every_death(&QUESTIONS);
+}
+
+#[test]
+fn help() {
+    every_death(&HELP);
+}
+
 #[test]
 fn straight() {
     every_death(&STRAIGHT);
@@ -270,7 +298,14 @@ impl Trial {
         }
         let events = || lines.iter().flat_map(|line| &line.events);
         for (id, request) in &self.agents.told {
-            let is_it = |event: &Event| matches!(event, Event::SignalAccepted { attempt, request: known, .. } if attempt == id && known == request);
+            let is_it = |event: &Event| match event {
+                Event::SignalAccepted { attempt, request: known, .. }
+                | Event::BreakAccepted { attempt, request: known, .. } => {
+                    attempt == id && known == request
+                }
+                Event::MessageDelivered { attempt, .. } => attempt == id,
+                _ => false,
+            };
             assert!(events().any(is_it), "{id} was answered and it is not on disk: {death:?}");
         }
         self.kept = self.ledger.bytes();
@@ -294,7 +329,7 @@ impl Trial {
             let holder = Holder::current("test", clock::now());
             let mut run = Run::open(&self.ledger, holder.clone(), None).unwrap();
             match run.state().status() {
-                Status::Done | Status::Cancelled => return,
+                Status::Done | Status::Cancelled | Status::Failed => return,
                 Status::Waiting => {
                     let command = self.at_gate(run.state());
                     run.step(&asked("ann", command)).unwrap();
@@ -334,6 +369,7 @@ impl Trial {
             personas: Vec::new(),
             unenforced: Vec::new(),
             version: "test".to_owned(),
+            on_gate: None,
         }))
     }
 
@@ -348,6 +384,7 @@ impl Trial {
             "approve" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
+            "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }
     }

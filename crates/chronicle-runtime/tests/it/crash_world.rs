@@ -20,7 +20,7 @@ use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
 use chronicle_core::record::Line;
-use chronicle_core::signal::Signal;
+use chronicle_core::signal::{Signal, parse};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_runtime::clock;
@@ -71,8 +71,10 @@ impl Agents {
 
     fn moves(&self, attempt: &Attempt) -> &[String] {
         let (place, number) = (&attempt.intent.place, attempt.intent.try_number);
-        let exact = self.script.get(&format!("{place} {number}"));
-        exact.or_else(|| self.script.get(place.as_str())).map_or(&[], Vec::as_slice)
+        let helper = attempt.intent.persona.as_ref();
+        let worker = helper.map_or_else(|| place.to_string(), |name| format!("{place}@{name}"));
+        let exact = self.script.get(&format!("{worker} {number}"));
+        exact.or_else(|| self.script.get(&worker)).map_or(&[], Vec::as_slice)
     }
 
     fn has_session(&self, session: &SessionId) -> bool {
@@ -94,6 +96,8 @@ struct Working {
     asked: Option<(String, Receiver<Answer>)>,
     said_session: bool,
     has_ended: bool,
+    /// It waits for a person's answer.
+    asks: bool,
 }
 
 impl<'a> Simulated<'a> {
@@ -133,7 +137,8 @@ impl<'a> Simulated<'a> {
         self.agents.started.insert(id);
         let gone = attempt.intent.resume && !self.agents.has_session(&attempt.intent.session);
         let next = *self.agents.progress.entry(key(attempt)).or_default();
-        let working = Working { next, asked: None, said_session: false, has_ended: gone };
+        let working =
+            Working { next, asked: None, said_session: false, has_ended: gone, asks: false };
         self.working.insert(id, working);
         if gone {
             self.end(id, failed(CrashClass::SessionGone, "no such session"));
@@ -146,7 +151,7 @@ impl<'a> Simulated<'a> {
         let id = attempt.intent.attempt;
         self.hear(attempt);
         let working = self.working.get_mut(&id).unwrap();
-        if working.has_ended || working.asked.is_some() {
+        if working.has_ended || working.asked.is_some() || working.asks {
             return;
         }
         if attempt.intent.agent == "shell" {
@@ -158,7 +163,7 @@ impl<'a> Simulated<'a> {
         while self.goes_on(id) {
             let at = self.working[&id].next;
             let next = self.agents.moves(attempt).get(at).cloned();
-            match next.filter(|_| attempt.leave.is_none()) {
+            match next.filter(|_| !attempt.is_leaving()) {
                 Some(text) => self.perform(id, at, &text),
                 None => self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
             }
@@ -177,11 +182,24 @@ impl<'a> Simulated<'a> {
         let working = self.working.get_mut(&id).unwrap();
         let Some((request, answer)) = &working.asked else { return };
         let Ok(answer) = answer.try_recv() else { return };
+        if answer == Answer::Waits {
+            (working.asked, working.asks) = (None, true);
+            return;
+        }
         if let Answer::Accepted(_) = answer {
             self.agents.told.insert((id, request.clone()));
         }
         (working.asked, working.next) = (None, working.next + 1);
         self.memorize(attempt, Memorize::WhenAnswered);
+    }
+
+    /// A person's answer has come: only now is the question behind it.
+    fn answered(&mut self, attempt: &Attempt) {
+        let Some(working) = self.working.get_mut(&attempt.intent.attempt) else { return };
+        if std::mem::take(&mut working.asks) {
+            working.next += 1;
+            self.memorize(attempt, Memorize::WhenAnswered);
+        }
     }
 
     fn memorize(&mut self, attempt: &Attempt, when: Memorize) {
@@ -195,6 +213,11 @@ impl<'a> Simulated<'a> {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         match verb {
             "go" => return self.signal(id, format!("r{at}"), rest),
+            "call" => {
+                let (tool, arguments) = rest.split_once(' ').unwrap();
+                let arguments = serde_json::from_str(arguments).unwrap();
+                return self.call(id, format!("r{at}"), parse(tool, &arguments));
+            }
             "crash" => return self.end(id, failed(CrashClass::Other, rest)),
             "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
             "timeout" => {
@@ -226,7 +249,11 @@ impl<'a> Simulated<'a> {
         let mut words = text.split_whitespace();
         let target = words.next().map(PhaseId::from);
         let outcome = words.next().map(Outcome::from);
-        let signal = Signal::Leave { target, outcome, summary: format!("{attempt} did it") };
+        let summary = format!("{attempt} did it");
+        self.call(attempt, request, Signal::Leave { target, outcome, summary, task: None });
+    }
+
+    fn call(&mut self, attempt: AttemptId, request: String, signal: Signal) {
         let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
         let command = Command::Signal { attempt, request: request.clone(), signal };
         let input = Input { at: clock::now(), by, what: What::Command(command) };
@@ -273,6 +300,10 @@ impl World for Simulated<'_> {
                         self.start(attempt);
                     }
                     self.work(state, attempt);
+                }
+                Action::Tell(id, message) => {
+                    self.answered(state.attempt(id).unwrap());
+                    self.about(id, AttemptReport::Told(message));
                 }
                 Action::RunTimer { .. } => {}
             }

@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 8] = [
+const STORIES: [(&str, &str, &str); 11] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -71,6 +71,31 @@ const STORIES: [(&str, &str, &str); 8] = [
         "cancelled",
         "{name: Cancelled, phases: {plan: {}}}",
         "plan: usage 4; person cancel changed my mind",
+    ),
+    (
+        "signals",
+        "{name: Signals, phases: {plan: {limits: {continuations: 1}, next: [build]}, build: {next: [ship]}, \
+            ship: {run: human, next: [done, plan]}}}",
+        r#"plan 1: session s; call workflow_update_snapshot {"data": {"findings": ["it leaks"], "custom": {"port": 80}}}; call workflow_step {"action": "cancel"}; call workflow_status {}; call signal_back {"signal": "partially-complete", "progress": "half", "continuationPoint": "the rest"}
+         plan 2: person note mind the tests; call signal_back {"signal": "partially-complete", "progress": "more", "continuationPoint": "the end"}
+         plan 3: call workflow_transition {"target_state": "build", "summary": "planned", "task": "build it"}
+         build: session b; call workflow_ask {"question": "which?", "options": ["red", "blue"]}; call signal_back {"signal": "needs-user-input", "question": "how?", "context": "c"}; go ship
+         g1: retry-with scripted:other.yaml
+         g2: answer 2
+         g3: answer like this
+         g4: answer done"#,
+    ),
+    (
+        "help",
+        "{name: Help, phases: {build: {limits: {depth: 1}}}}",
+        r#"build: session s; call signal_back {"signal": "needs-role-followup", "targetRole": "mender", "reason": "broken", "context": "c", "resume": true}; go done
+         build@mender: session m; call signal_back {"signal": "needs-role-followup", "targetRole": "seeker", "reason": "lost", "context": "c", "resume": false}; complete
+         g1: skip look yourself"#,
+    ),
+    (
+        "fails",
+        "{name: Fails, phases: {plan: {approval: before}}}",
+        "plan: go done",
     ),
 ];
 
@@ -208,7 +233,7 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src");
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
-    let places: [(&str, &str, &[&str]); 12] = [
+    let places: [(&str, &str, &[&str]); 14] = [
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
@@ -219,6 +244,8 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
         (&event, "CrashClass", &["/data/end/data/class"]),
         (&event, "GateKind", &["/data/gate_kind"]),
         (&event, "GateAnswer", &["/data/answer/is"]),
+        (&event, "Break", &["/data/parting/is"]),
+        (&event, "Message", &["/data/message/is"]),
         (&input, "Actor", &["/by/actor/is"]),
         (&usage, "Scope", &["/data/scope/of"]),
     ];
@@ -239,15 +266,18 @@ fn no_enum_of_events_is_left_out() {
         .collect();
     let checked = [
         "Event",
+        "OnGate",
         "Mover",
         "Why",
         "Verdict",
         "Change",
+        "Break",
         "StopCause",
         "End",
         "CrashClass",
         "GateKind",
         "GateAnswer",
+        "Message",
     ];
     assert_eq!(enums, checked, "add the new one to the test above, and a ledger that has it");
 }

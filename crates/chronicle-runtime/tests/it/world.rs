@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::RunStarted;
+use chronicle_core::event::{AttemptStarted, OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use chronicle_core::state::{State, Status};
@@ -134,7 +134,10 @@ struct Agents<'a> {
 impl World for Agents<'_> {
     fn reconcile(&mut self, state: &State) -> Vec<Input> {
         // The driver has taken what was on its way, or it would not ask what is due.
-        for key in self.sent.drain(..) {
+        // Who waits for an answer has not finished its move.
+        let waiting = state.live_attempts().filter(|attempt| state.is_asking(attempt));
+        let waiting: Vec<_> = waiting.map(|attempt| key_of(&attempt.intent)).collect();
+        for key in self.sent.drain(..).filter(|key| !waiting.contains(key)) {
             *self.story.progress.entry(key).or_default() += 1;
         }
         self.story.by_line.insert(state.seq, self.story.progress.clone());
@@ -148,6 +151,9 @@ impl World for Agents<'_> {
                     self.story.log.note(&format!("stop {id}"));
                     self.end(id, EndSeen { stopped: true, ..EndSeen::default() });
                 }
+                Action::Tell(id, message) => {
+                    self.send(id, Move::Report(AttemptReport::Told(message)));
+                }
                 Action::RunTimer { .. } => {}
             }
         }
@@ -158,8 +164,13 @@ impl World for Agents<'_> {
 impl Agents<'_> {
     fn play(&mut self, state: &State, id: AttemptId) {
         let attempt = state.attempt(id).unwrap();
+        let is_told =
+            state.due().iter().any(|it| matches!(it.action, Action::Tell(to, _) if to == id));
+        if state.is_asking(attempt) || (is_told && self.begun.contains(&id)) {
+            return;
+        }
         let intent = &attempt.intent;
-        let key = (intent.session.clone(), intent.place.clone(), intent.try_number);
+        let key = key_of(intent);
         if self.begun.insert(id) {
             self.story.log.note(&format!("perform {id}"));
             let known = self.story.progress.keys().any(|(session, ..)| *session == intent.session);
@@ -168,15 +179,19 @@ impl Agents<'_> {
             }
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
-        self.sent.push(key);
-        let exact = format!("{} {}", intent.place, intent.try_number);
-        let moves = self.story.script.get(&exact);
-        let moves = moves.or_else(|| self.story.script.get(intent.place.as_str()));
+        let helper = intent.persona.as_ref().map_or_else(String::new, |name| format!("@{name}"));
+        let worker = format!("{}{helper}", intent.place);
+        let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
+        let moves = moves.or_else(|| self.story.script.get(&worker));
         let text = moves.and_then(|moves| moves.get(at)).cloned();
         let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
+        // Ending a turn is no move of the script.
+        if !attempt.is_leaving() || goes_on {
+            self.sent.push(key);
+        }
         let command = (intent.agent == "shell").then(|| next_command(state, id));
         match (text, command) {
-            _ if attempt.leave.is_some() && !goes_on => self.send(id, Move::finish()),
+            _ if attempt.is_leaving() && !goes_on => self.send(id, Move::finish()),
             (_, Some(None)) | (None, None) => self.send(id, Move::finish()),
             (Some(text), _) => self.send(id, Move::read(id, at, &text)),
             // A command that the script does not know ends well.
@@ -204,6 +219,11 @@ impl Agents<'_> {
         };
         self.inbox.send(self.story.log.asked(&id.to_string(), input)).unwrap();
     }
+}
+
+/// Whose moves they are.
+fn key_of(intent: &AttemptStarted) -> (SessionId, Place, u32) {
+    (intent.session.clone(), intent.place.clone(), intent.try_number)
 }
 
 /// The command that a shell runs next; none after the last, or after one that failed.
@@ -249,6 +269,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         project: "/project".to_owned(),
         agent: "scripted:script.yaml".to_owned(),
         model: Some("large".to_owned()),
+        on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
         personas: Vec::new(),

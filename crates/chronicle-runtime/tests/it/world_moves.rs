@@ -4,7 +4,7 @@
 use chronicle_core::event::{Change, CrashClass};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
-use chronicle_core::signal::Signal;
+use chronicle_core::signal::{Signal, parse};
 use chronicle_core::usage::{Scope, Usage};
 
 /// What an agent, or something about it, does next.
@@ -29,6 +29,11 @@ impl Move {
         Self::Report(match verb {
             "hang" => return Self::Nothing,
             "go" | "complete" => return Self::Signal(request, leave(verb, rest)),
+            "call" => {
+                let (tool, arguments) = rest.split_once(' ').unwrap();
+                let arguments = serde_json::from_str(arguments).unwrap();
+                return Self::Signal(request, parse(tool, &arguments));
+            }
             "nonsense" => {
                 return Self::Signal(request, Signal::Malformed("that is no signal".to_owned()));
             }
@@ -110,7 +115,7 @@ fn leave(verb: &str, rest: &str) -> Signal {
     let mut words = rest.split_whitespace();
     let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
     let outcome = words.next().map(Outcome::from);
-    Signal::Leave { target, outcome, summary: "did it".to_owned() }
+    Signal::Leave { target, outcome, summary: "did it".to_owned(), task: None }
 }
 
 /// What a person types.
@@ -120,7 +125,11 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
     match verb {
         "approve" => Command::Approve { gate, note },
         "reject" => Command::Reject { gate, note },
-        "retry" => Command::Retry { place: None, note },
+        "retry" => Command::Retry { place: None, note, agent: None },
+        "retry-with" => Command::Retry { place: None, note: String::new(), agent: Some(note) },
+        "skip" => Command::Skip { place: None, note },
+        "answer" => Command::Answer { gate, text: note },
+        "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "pause" => Command::Pause { reason: note },
         "resume" => Command::Resume,

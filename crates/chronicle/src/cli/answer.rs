@@ -1,10 +1,11 @@
-//! What a person says to a run that waits: `approve`, `reject`, `retry`, `go`, `cancel`.
+//! What a person says to a run: `approve`, `reject`, `answer`, `retry`, `skip`, `go`, `note`, `cancel`.
 //!
 //! While a supervisor lives it hears and acts; else they are written into the ledger, and `chronicle resume` acts on them.
 
 use chronicle_core::ids::{GateId, Place};
 use chronicle_core::input::{Answer, Command};
 use chronicle_runtime::handle::{self, Told};
+use chronicle_runtime::{agents, discover};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -36,6 +37,45 @@ pub(super) struct RejectArgs {
     words: Vec<String>,
 }
 
+/// Answer a question
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle answer 5f3a9c1e g2 2               the second of its options
+  chronicle answer 5f3a9c1e \"use the blue one\"  the only open question")]
+pub(super) struct AnswerArgs {
+    /// The run
+    run: String,
+    /// The gate, unless only one question is open, and the answer: an option, its number, or any text
+    #[arg(value_name = "[GATE] ANSWER", required = true)]
+    words: Vec<String>,
+}
+
+/// Go on without what could not be done: a helper's work, else the phase
+#[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle skip 5f3a9c1e --note \"the linter may complain\"")]
+pub(super) struct SkipArgs {
+    /// The run
+    run: String,
+    /// The place; the only one that waits when omitted
+    place: Option<String>,
+    /// What is to be known instead
+    #[arg(long, default_value = "")]
+    note: String,
+}
+
+/// Tell a worker something: now if it works, else when the next one begins
+#[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle note 5f3a9c1e \"mind the tests in e2e/ too\"")]
+pub(super) struct NoteArgs {
+    /// The run
+    run: String,
+    /// What it should know
+    text: String,
+    /// The place; where the run is when omitted
+    #[arg(long)]
+    place: Option<String>,
+}
+
 /// Try a phase again that waits for a person, with a fresh worker
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle retry 5f3a9c1e --note \"use the other library\"")]
@@ -47,6 +87,9 @@ pub(super) struct RetryArgs {
     /// What the worker should know
     #[arg(long, default_value = "")]
     note: String,
+    /// Who is to work from now on at this place
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
 }
 
 /// Go to a phase, whatever the workflow says; it is recorded as a person's word
@@ -78,14 +121,38 @@ pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, 
 }
 
 pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
-    let gate: Option<GateId> = args.words.first().and_then(|word| word.parse().ok());
-    let note = args.words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" ");
+    let (gate, note) = gate_and_words(&args.words);
     tell(setting, &args.run, &Command::Reject { gate, note })
 }
 
 pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Failure> {
     let place = args.place.map(Place::new);
-    tell(setting, &args.run, &Command::Retry { place, note: args.note })
+    if let Some(agent) = &args.agent {
+        agents::find(agent, setting.project.root(), &discover::settings(&setting.project).settings)
+            .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
+    }
+    tell(setting, &args.run, &Command::Retry { place, note: args.note, agent: args.agent })
+}
+
+pub(super) fn cmd_answer(setting: &Setting, args: &AnswerArgs) -> Result<Exit, Failure> {
+    let (gate, text) = gate_and_words(&args.words);
+    tell(setting, &args.run, &Command::Answer { gate, text })
+}
+
+pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failure> {
+    let place = args.place.map(Place::new);
+    tell(setting, &args.run, &Command::Skip { place, note: args.note })
+}
+
+pub(super) fn cmd_note(setting: &Setting, args: NoteArgs) -> Result<Exit, Failure> {
+    let place = args.place.map(Place::new);
+    tell(setting, &args.run, &Command::Note { place, text: args.text })
+}
+
+/// A gate's id where the first word is one, and the rest.
+fn gate_and_words(words: &[String]) -> (Option<GateId>, String) {
+    let gate: Option<GateId> = words.first().and_then(|word| word.parse().ok());
+    (gate, words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" "))
 }
 
 pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
@@ -104,7 +171,7 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
     let (answer, told) = handle::tell(&folder, &setting.asker, command)?;
     let text = match answer {
         Answer::Accepted(text) => text,
-        Answer::Noted | Answer::Verdict(_) => "noted".to_owned(),
+        Answer::Noted | Answer::Verdict(_) | Answer::Waits => "noted".to_owned(),
         Answer::Refused(why) => {
             return Err(Failure::usage(why)
                 .hint(format!("chronicle status {} shows what it waits for", folder.id.short())));

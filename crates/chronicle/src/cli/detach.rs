@@ -85,7 +85,7 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
 /// It holds the run, and has gone on from where it was found; a short run may be over by now.
 fn has_begun(folder: &RunFolder) -> bool {
     handle::row(folder).is_ok_and(|row| match row.status {
-        Status::Done | Status::Cancelled => true,
+        Status::Done | Status::Cancelled | Status::Failed => true,
         Status::Running | Status::Waiting => handle::is_supervised(folder),
         Status::Paused => false,
     })

@@ -61,13 +61,14 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
         verify,
     };
     put(setting, init::settings(&report.verify), &mut report)?;
+    put(setting, init::schema(), &mut report)?;
     match own_workflow(setting) {
         Some(kept) => report.kept.push(kept),
         None => put(setting, init::workflow(&report.verify), &mut report)?,
     }
     // Whoever had them written agreed to them; what was there before is asked about by the first run.
     let mut items = Vec::new();
-    for name in &report.wrote {
+    for name in report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE) {
         items.extend(trust::items_of(&setting.project, &root.join(name))?);
     }
     trust::record(&setting.project, &items)?;

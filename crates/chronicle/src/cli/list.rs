@@ -72,9 +72,6 @@ impl Page {
         });
         self.section(&mut lines, "Rules", rules.collect());
         self.section(&mut lines, "Problems", self.problems(&catalog.problems).collect());
-        if lines.is_empty() {
-            lines.push("Nothing is here yet. Try: chronicle demo".to_owned());
-        }
         lines
     }
 

@@ -10,10 +10,11 @@ use chronicle_core::words;
 use chronicle_runtime::driver::{Finish, Rest};
 use chronicle_runtime::handle::{self, Driven, Remote, UPDATES_MAX, Update};
 use chronicle_runtime::project::{Claimed, FilesLock, Project, RunFolder};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::inline::Inline;
 use super::{Setting, say_json, status};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -36,6 +37,8 @@ pub(super) fn stay(
     rest: Rest,
 ) -> Result<Exit, Failure> {
     let _files = claim_files(folder)?;
+    let is_inline = is_inline(setting);
+    let rest = if is_inline { Rest::WhenOver } else { rest };
     let (updates, news) = sync_channel(UPDATES_MAX);
     let (driven, answer) = handle::drive(folder, &setting.asker, command, rest, updates)?;
     if let Answer::Refused(why) = answer {
@@ -46,10 +49,17 @@ pub(super) fn stay(
     }
     listen(driven.remote())?;
     let mut screen = Screen::new();
-    watch(&driven, &news, &mut screen);
+    let mut inline = is_inline.then(|| Inline::new(driven.remote()));
+    watch(&driven, &news, &mut screen, inline.as_mut());
     let finish = driven.join()?;
     screen.close();
-    closing(setting, folder, finish)
+    let is_left = inline.is_some_and(|inline| inline.is_left());
+    closing(setting, folder, finish, is_left)
+}
+
+/// Whether somebody sits there who can be asked.
+pub(super) fn is_inline(setting: &Setting) -> bool {
+    !setting.json && terminal::is_answered()
 }
 
 /// Two runs never work on the same files at once: the second waits, and says for whom.
@@ -119,12 +129,26 @@ fn leave_at_once() {
     std::process::exit(Exit::Interrupted as i32);
 }
 
-fn watch(driven: &Driven, news: &Receiver<Update>, screen: &mut Screen) {
+fn watch(
+    driven: &Driven,
+    news: &Receiver<Update>,
+    screen: &mut Screen,
+    mut inline: Option<&mut Inline>,
+) {
     loop {
         match news.recv_timeout(REDRAW) {
             Ok(Update::Happened(entries)) => screen.happened(&entries),
             Ok(Update::Now(view)) => screen.view = Some(*view),
-            Err(RecvTimeoutError::Timeout) => screen.draw(driven),
+            Err(RecvTimeoutError::Timeout) => {
+                let view = screen.view.as_ref();
+                let is_asking = match (inline.as_mut(), view) {
+                    (Some(inline), Some(view)) => inline.ask(view, |lines| screen.say(lines)),
+                    (Some(_) | None, _) => false,
+                };
+                if !is_asking {
+                    screen.draw(driven);
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
@@ -149,6 +173,15 @@ impl Screen {
         Self { paint: Paint::stderr(), bar, began: Instant::now(), view: None }
     }
 
+    /// Says something with nothing moving below it.
+    fn say(&self, lines: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message("");
+            bar.suspend(|| terminal::talk(lines));
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+    }
+
     fn happened(&self, entries: &[TimelineEntry]) {
         for entry in entries.iter().filter(|entry| !entry.detail) {
             let time = self.paint.ink(Ink::Dim, &terminal::clock(entry.at));
@@ -163,6 +196,9 @@ impl Screen {
     /// Place, elapsed time, tokens, and what the worker did last.
     fn draw(&self, driven: &Driven) {
         let (Some(bar), Some(view)) = (&self.bar, &self.view) else { return };
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
         let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut parts = vec![
             view.working.first().map_or("…", |attempt| attempt.place.as_str()).to_owned(),
@@ -182,7 +218,12 @@ impl Screen {
     }
 }
 
-fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {
+fn closing(
+    setting: &Setting,
+    folder: &RunFolder,
+    finish: Finish,
+    is_left: bool,
+) -> Result<Exit, Failure> {
     let (view, _) = handle::view(folder)?;
     if setting.json {
         say_json(&view)?;
@@ -190,9 +231,10 @@ fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit
         status::say(&view);
     }
     Ok(match finish {
+        Finish::Quit if is_left => Exit::Waiting,
         Finish::Quit | Finish::Rests(Status::Paused | Status::Running) => Exit::Interrupted,
         Finish::Rests(Status::Done) => Exit::Done,
-        Finish::Rests(Status::Cancelled) => Exit::RunFailed,
+        Finish::Rests(Status::Cancelled | Status::Failed) => Exit::RunFailed,
         Finish::Rests(Status::Waiting) => Exit::Waiting,
     })
 }

@@ -11,6 +11,7 @@ mod doctor;
 mod dry_run;
 mod graph;
 mod init;
+mod inline;
 mod list;
 mod live;
 mod log;
@@ -83,8 +84,11 @@ enum Command {
     Audit(audit::AuditArgs),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
+    Answer(answer::AnswerArgs),
     Retry(answer::RetryArgs),
+    Skip(answer::SkipArgs),
     Go(answer::GoArgs),
+    Note(answer::NoteArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
     Config(config::ConfigArgs),
@@ -167,7 +171,10 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),
+        Command::Answer(args) => answer::cmd_answer(setting, &args),
         Command::Retry(args) => answer::cmd_retry(setting, args),
+        Command::Skip(args) => answer::cmd_skip(setting, args),
+        Command::Note(args) => answer::cmd_note(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),

@@ -1,8 +1,10 @@
 //! `chronicle resume`.
 
+use chronicle_core::event::OnGate;
 use chronicle_core::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
+use chronicle_runtime::driver::Rest;
 use chronicle_runtime::project::{Project, RunFolder};
 use chronicle_runtime::{discover, handle, index, process, trust};
 use clap::Args;
@@ -57,12 +59,12 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     let project = Project::at(&folder.project);
     let settings = discover::settings(&project).settings;
     match view.status {
-        Status::Done | Status::Cancelled => {
+        Status::Done | Status::Cancelled | Status::Failed => {
             let over = format!("run {} is over: {}", view.short, view.standing);
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting if !args.stay.stays(&settings) => {
+        Status::Waiting if !args.stay.stays(&settings) && !live::is_inline(setting) => {
             let failure = Failure::new(
                 Exit::Waiting,
                 format!("run {} waits for a person: {}", view.short, about(&view)),
@@ -92,7 +94,11 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     if args.stay.detach {
         return detach::detach(setting, &folder);
     }
-    live::stay(setting, &folder, Command::Resume, args.stay.rest(&settings))
+    let rest = match view.on_gate {
+        Some(OnGate::Wait) => Rest::WhenOver,
+        Some(OnGate::Fail) | None => args.stay.rest(&settings),
+    };
+    live::stay(setting, &folder, Command::Resume, rest)
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {

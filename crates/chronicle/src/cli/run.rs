@@ -3,14 +3,15 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use chronicle_core::event::RunStarted;
+use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
 use chronicle_core::settings::Settings;
 use chronicle_core::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_runtime::discover::{self, Places};
+use chronicle_runtime::driver::Rest;
 use chronicle_runtime::{agents, handle};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
@@ -66,6 +67,11 @@ pub(super) struct RunArgs {
     #[arg(long)]
     trust: bool,
 
+    /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
+    /// Stated in the run, for CI; nothing is ever approved by itself
+    #[arg(long, value_name = "WHAT", conflicts_with = "wait")]
+    on_gate: Option<OnGateArg>,
+
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
     accept_unenforced: bool,
@@ -112,6 +118,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        on_gate: args.on_gate.map(Into::into),
     };
     if args.dry_run {
         return dry_run::show(setting, start);
@@ -126,8 +133,29 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
         return detach::detach(setting, &folder);
     }
-    let rest = args.stay.rest(&found.settings);
+    let rest = match start.on_gate {
+        Some(OnGate::Wait) => Rest::WhenOver,
+        Some(OnGate::Fail) | None => args.stay.rest(&found.settings),
+    };
     live::stay(setting, &folder, Command::Start(Box::new(start)), rest)
+}
+
+/// What a run does when a person is needed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum OnGateArg {
+    /// It fails
+    Fail,
+    /// Its supervisor stays
+    Wait,
+}
+
+impl From<OnGateArg> for OnGate {
+    fn from(said: OnGateArg) -> Self {
+        match said {
+            OnGateArg::Fail => Self::Fail,
+            OnGateArg::Wait => Self::Wait,
+        }
+    }
 }
 
 fn new_id() -> RunId {

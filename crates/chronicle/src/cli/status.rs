@@ -1,6 +1,6 @@
 //! `chronicle status`.
 
-use chronicle_core::view::{Mark, PhaseRow, RunView, Spent};
+use chronicle_core::view::{GateRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::{usage::Usage, words};
 use chronicle_runtime::handle;
 use clap::Args;
@@ -47,6 +47,10 @@ pub(super) fn say(view: &RunView) {
         ),
         String::new(),
     ];
+    // Inside of workflows one wants to know first where that is.
+    if view.breadcrumbs.len() > 1 {
+        lines.push(format!("  {}", view.line));
+    }
     for crumb in &view.breadcrumbs {
         let frame =
             if crumb.frame.is_empty() { String::new() } else { format!("{}: ", crumb.frame) };
@@ -59,6 +63,11 @@ pub(super) fn say(view: &RunView) {
         lines.push(String::new());
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
+        lines.extend(question_lines(gate));
+    }
+    if let Some(on_gate) = view.on_gate {
+        lines.push(String::new());
+        lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
     }
     if !view.unenforced.is_empty() {
         lines.push(String::new());
@@ -75,6 +84,14 @@ pub(super) fn say(view: &RunView) {
     }
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
     terminal::say(&lines.join("\n"));
+}
+
+/// Why a question is asked, and what may be answered.
+fn question_lines(gate: &GateRow) -> impl Iterator<Item = String> {
+    let context = Some(words::one_line(&gate.context)).filter(|text| !text.is_empty());
+    let options = (1..).zip(&gate.options);
+    let options = options.map(|(number, option)| format!("{number}  {}", words::one_line(option)));
+    context.into_iter().chain(options).map(|line| format!("      {line}"))
 }
 
 fn phase_line(paint: Paint, phase: &PhaseRow) -> String {

@@ -129,7 +129,20 @@ mod tests {
 
     #[test]
     fn requests_are_answered_and_the_rest_is_named() {
-        expect![[r#""#]]
+        expect![[r#"
+            {"id":0,"jsonrpc":"2.0","result":{"capabilities":{"tools":{}},"instructions":"Leave your phase with `workflow_transition` when its work is done.","protocolVersion":"2025-06-18","serverInfo":{"name":"chronicle","version":"0.1.0"}}}
+            {"id":"x","jsonrpc":"2.0","result":{"capabilities":{"tools":{}},"instructions":"Leave your phase with `workflow_transition` when its work is done.","protocolVersion":"2025-11-25","serverInfo":{"name":"chronicle","version":"0.1.0"}}}
+            (nothing)
+            {"id":1,"jsonrpc":"2.0","result":{}}
+            Call { id: Number(2), tool: "workflow_status", arguments: Object {}, name: Some("toolu_1") }
+            {"error":{"code":-32602,"message":"`arguments` must be an object"},"id":3,"jsonrpc":"2.0"}
+            {"error":{"code":-32602,"message":"`tools/call` needs `name`"},"id":4,"jsonrpc":"2.0"}
+            {"error":{"code":-32601,"message":"there is no method `server/discover`"},"id":5,"jsonrpc":"2.0"}
+            (nothing)
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":null,"jsonrpc":"2.0"}
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":7,"jsonrpc":"2.0"}
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":null,"jsonrpc":"2.0"}
+            {"error":{"code":-32700,"message":"not JSON: EOF while parsing an object at line 1 column 1"},"id":null,"jsonrpc":"2.0"}"#]]
         .assert_eq(&answers(&[
             r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#,
             r#"{"jsonrpc":"2.0","id":"x","method":"initialize","params":{"protocolVersion":"1999-01-01"}}"#,

@@ -11,11 +11,16 @@ use serde_json::{Value, json};
 use super::files::{self, Change};
 use super::play::{Player, Then};
 use super::session::Begun;
-use super::step::{Ask, Complete, Edit, FileText, Next, Tool, Transition, UsageStep};
+use super::step::{
+    Ask, Complete, Edit, FileText, Followup, Need, Next, Partial, Tool, Transition, UsageStep,
+};
 use super::{Stop, talk::Reply};
 
 /// Longest output of a tool that is reported.
 const OUTPUT_MAX: usize = 64_000;
+
+/// What a signal says that must say something.
+const NO_CONTEXT: &str = "nothing more is known";
 
 /// Whether a tool may run.
 enum Permit {
@@ -94,6 +99,7 @@ impl Player<'_> {
     pub(super) fn transition(&mut self, with: &Transition) -> Result<Then, Stop> {
         let arguments = json!({
             "target_state": with.to, "summary": with.summary, "outcome": with.outcome,
+            "task": with.task,
         });
         self.signal("workflow_transition", &without_null(arguments))
     }
@@ -105,8 +111,42 @@ impl Player<'_> {
         self.signal("signal_back", &without_null(arguments))
     }
 
-    pub(super) fn next(&mut self, with: &Next) -> Result<Then, Stop> {
-        self.signal("workflow_step", &json!({"action": "next", "summary": with.summary}))
+    pub(super) fn workflow_step(&mut self, action: &str, with: &Next) -> Result<Then, Stop> {
+        self.signal("workflow_step", &json!({"action": action, "summary": with.summary}))
+    }
+
+    pub(super) fn partial(&mut self, with: &Partial) -> Result<Then, Stop> {
+        self.signal_back(json!({
+            "signal": "partially-complete", "progress": with.progress,
+            "continuationPoint": with.point,
+        }))
+    }
+
+    pub(super) fn need(&mut self, with: &Need) -> Result<Then, Stop> {
+        self.signal_back(json!({
+            "signal": "needs-user-input", "question": with.question,
+            "context": with.context.as_deref().unwrap_or(NO_CONTEXT), "options": with.options,
+        }))
+    }
+
+    pub(super) fn followup(&mut self, with: &Followup) -> Result<Then, Stop> {
+        self.signal_back(json!({
+            "signal": "needs-role-followup", "targetRole": with.persona, "reason": with.reason,
+            "context": with.context.as_deref().unwrap_or(NO_CONTEXT), "resume": with.resume,
+        }))
+    }
+
+    pub(super) fn workflow_ask(&mut self, with: &Need) -> Result<Then, Stop> {
+        self.signal(
+            "workflow_ask",
+            &without_null(json!({
+                "question": with.question, "context": with.context, "options": with.options,
+            })),
+        )
+    }
+
+    fn signal_back(&mut self, arguments: Value) -> Result<Then, Stop> {
+        self.signal("signal_back", &arguments)
     }
 
     pub(super) fn status(&mut self) -> Result<Then, Stop> {
@@ -125,7 +165,8 @@ impl Player<'_> {
             return Ok(Then::Next);
         }
         match signal::parse(tool, arguments) {
-            Signal::Leave { .. } => Ok(Then::Leave),
+            Signal::Leave { .. } | Signal::Loop { .. } => Ok(Then::Leave),
+            Signal::Break(_) => Ok(Then::Break),
             _ => self.talk.say(&reply.text).map(|()| Then::Next),
         }
     }

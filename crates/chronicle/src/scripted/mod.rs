@@ -74,7 +74,7 @@ fn run(path: &Path, talk: &mut Talk) -> Result<std::convert::Infallible, Stop> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Stop::Script { line: 0, why: format!("cannot be read: {error}") })?;
     let script = Script::parse(&text)?;
-    let steps = script.steps(&open.place, open.try_number)?;
+    let steps = script.steps(&open.worker(), open.try_number)?;
     let home = Home::from_environment()?;
     let session = session(&home, &open)?;
     let project = open.project.as_ref().map_or_else(|| PathBuf::from("."), PathBuf::from);
@@ -97,11 +97,11 @@ fn first(talk: &mut Talk) -> Result<Open, Stop> {
 
 fn session(home: &Home, open: &Open) -> Result<Session, Stop> {
     if !open.resume {
-        return Ok(Session::new(&open.session, &open.place, open.try_number));
+        return Ok(Session::new(&open.session, &open.worker(), open.try_number));
     }
     let session =
         home.load(&open.session)?.ok_or_else(|| Stop::SessionGone(open.session.clone()))?;
-    Ok(session.at(&open.place, open.try_number))
+    Ok(session.at(&open.worker(), open.try_number))
 }
 
 /// Says why it ends, to the supervisor and to people, and gives the exit code.

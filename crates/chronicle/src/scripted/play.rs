@@ -6,6 +6,8 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::script::Steps;
 use super::session::{Home, Session};
 use super::step::Step;
@@ -30,6 +32,8 @@ pub(super) enum Then {
     Next,
     /// No further step: the phase was left.
     Leave,
+    /// The turn ends, the phase does not: further steps wait until the session is resumed.
+    Break,
     /// The turn ends; further steps wait for a prompt.
     Finish,
     /// The turn ends, and the process with this code.
@@ -78,7 +82,7 @@ impl<'a> Player<'a> {
                 Then::Interrupted => return Ok(then),
                 Then::Leave if !self.keeps_going() => self.done(self.steps.len())?,
                 Then::Next | Then::Leave => self.done(self.session.next + 1)?,
-                Then::Finish | Then::Exit(_) | Then::Crash(_) => {
+                Then::Break | Then::Finish | Then::Exit(_) | Then::Crash(_) => {
                     self.done(self.session.next + 1)?;
                     return Ok(then);
                 }
@@ -116,8 +120,15 @@ impl<'a> Player<'a> {
             Step::Usage(usage) => self.usage(usage).map(next),
             Step::Transition(with) => self.transition(with),
             Step::Complete(with) => self.complete(with),
-            Step::Next(with) => self.next(with),
+            Step::Next(with) => self.workflow_step("next", with),
             Step::Status => self.status(),
+            Step::Partial(with) => self.partial(with),
+            Step::Need(with) => self.need(with),
+            Step::Followup(with) => self.followup(with),
+            Step::Snapshot(data) => self.signal("workflow_update_snapshot", &json!({"data": data})),
+            Step::Loop(with) => self.workflow_step("loop", with),
+            Step::Cancel(with) => self.workflow_step("cancel", with),
+            Step::WorkflowAsk(with) => self.workflow_ask(with),
             Step::Signal(call) => self.signal(&call.tool, &call.arguments),
             Step::Ask(ask) => self.ask(ask),
             Step::Error(error) => self.talk.error(error.class.word(), &error.text).map(next),

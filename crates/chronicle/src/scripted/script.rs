@@ -43,10 +43,13 @@ impl Script {
         })
     }
 
-    /// The list for a try at a place; a place that is not named goes by the name of its phase.
+    /// The list for a try at a place; a place that is not named goes by the name of its phase, and help (`build@mender`) by
+    /// that of its persona.
     pub(super) fn steps(mut self, place: &str, try_number: u32) -> Result<Steps, Stop> {
         let phase = place.rsplit('/').next().unwrap_or(place);
+        let persona = place.split_once('@').map_or(phase, |(_, persona)| persona);
         let lists = self.0.remove(place).or_else(|| self.0.remove(phase));
+        let lists = lists.or_else(|| self.0.remove(&format!("@{persona}")));
         let Some(Spanned { value, referenced, .. }) = lists else {
             return Err(Stop::Script { line: 0, why: self.no_place(place) });
         };

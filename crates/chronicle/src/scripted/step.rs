@@ -37,6 +37,20 @@ pub(super) enum Step {
     Next(Next),
     /// Asks where it is.
     Status,
+    /// Ends its turn: somebody fresh is to go on.
+    Partial(Partial),
+    /// Ends its turn: a person is to answer first.
+    Need(Need),
+    /// Ends its turn: somebody is to help.
+    Followup(Followup),
+    /// Writes down what later phases must know.
+    Snapshot(Value),
+    /// Begins its workflow anew.
+    Loop(Next),
+    /// Gives the run up; must be said twice.
+    Cancel(Next),
+    /// Asks a person with the supervisor's tool, and waits.
+    WorkflowAsk(Need),
     /// Calls any of the supervisor's tools.
     Signal(SignalStep),
     /// Asks a person.
@@ -164,8 +178,10 @@ impl Of {
 #[serde(deny_unknown_fields)]
 pub(super) struct Transition {
     pub(super) to: String,
-    #[serde(default)]
+    #[serde(default = "did_it")]
     pub(super) summary: String,
+    #[serde(default)]
+    pub(super) task: Option<String>,
     #[serde(default)]
     pub(super) outcome: Option<String>,
 }
@@ -173,7 +189,7 @@ pub(super) struct Transition {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Complete {
-    #[serde(default)]
+    #[serde(default = "did_it")]
     pub(super) summary: String,
     #[serde(default)]
     pub(super) outcome: Option<String>,
@@ -184,6 +200,39 @@ pub(super) struct Complete {
 pub(super) struct Next {
     #[serde(default)]
     pub(super) summary: String,
+}
+
+/// What a worker says that says nothing: a summary is required.
+fn did_it() -> String {
+    "did it".to_owned()
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Partial {
+    pub(super) progress: String,
+    pub(super) point: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Need {
+    pub(super) question: String,
+    #[serde(default)]
+    pub(super) context: Option<String>,
+    #[serde(default)]
+    pub(super) options: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Followup {
+    pub(super) persona: String,
+    pub(super) reason: String,
+    #[serde(default)]
+    pub(super) context: Option<String>,
+    #[serde(default)]
+    pub(super) resume: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

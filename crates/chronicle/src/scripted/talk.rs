@@ -40,11 +40,24 @@ pub(super) struct Open {
     #[serde(rename = "try")]
     pub(super) try_number: u32,
     pub(super) session: String,
+    /// Whose help was asked for, where this is help.
+    #[serde(default)]
+    pub(super) followup: Option<String>,
     #[serde(default)]
     pub(super) project: Option<String>,
     /// From the message's type.
     #[serde(skip)]
     pub(super) resume: bool,
+}
+
+impl Open {
+    /// What its list is called in a script: the place, and `@` with a name for help at that place.
+    pub(super) fn worker(&self) -> String {
+        match &self.followup {
+            Some(persona) => format!("{}@{persona}", self.place),
+            None => self.place.clone(),
+        }
+    }
 }
 
 /// An answer.

@@ -59,7 +59,8 @@ fn walks_three_phases(kind: Kind) {
     until("it waits for an approval, or is over", || {
         supervisor.talk().contains("g1 waits") || supervisor.has_ended()
     });
-    yard.session.chronicle(&["approve"]);
+    let run = yard.session.short();
+    yard.session.chronicle(&["approve", run.as_str()]);
     yard.exits(supervisor.wait(), 0);
     assert_eq!(yard.session.path_of_phases(), ["research", "implement", "review"]);
     assert_eq!(yard.session.read("plan.md"), "greet\n");
@@ -91,4 +92,127 @@ fn needs_pi_old_walks_three_phases() {
 #[test]
 fn needs_pi_new_walks_three_phases() {
     walks_three_phases(Kind::PiNew);
+}
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+
+/// What the model was told by the tools that it called, in all requests together.
+fn results(yard: &AgentYard) -> Vec<String> {
+    let last = yard.server.asked().pop().unwrap();
+    last.messages
+        .iter()
+        .flat_map(|message| message.results.clone())
+        .map(|it| format!("{it:?}"))
+        .collect()
+}
+
+/// A wrong way out is refused with the right ones, and the worker takes one of them in the same turn.
+fn is_corrected(kind: Kind) {
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.leave("nowhere", "lost")]},
+            {"calls": [kind.leave("done", "found")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, ONE, &json!([talk]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    assert!(told[0].contains("nowhere") && told[0].contains("`done`"), "{told:?}");
+    assert_eq!(yard.session.events_of("signal_refused").len(), 1);
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_is_corrected() {
+    is_corrected(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_corrected() {
+    is_corrected(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_corrected() {
+    is_corrected(Kind::PiNew);
+}
+
+/// A tool that the phase forbids does not run, be it one that only reads, and the model is told why.
+fn is_denied(kind: Kind) {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {deny: [read, bash]}}}\n";
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.read("secret.txt")]},
+            {"calls": [kind.shell("touch made")]},
+            {"calls": [kind.leave("done", "looked at nothing")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, workflow, &json!([talk]));
+    yard.session.write("secret.txt", "the cake is a lie");
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    assert!(told[0].contains("this phase denies the tool"), "{told:?}");
+    assert!(told[1].contains("this phase denies the tool"), "{told:?}");
+    assert!(!told.iter().any(|text| text.contains("cake")), "{told:?}");
+    assert!(!yard.session.has("made"));
+}
+
+#[test]
+fn needs_claude_is_denied_even_reads() {
+    is_denied(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_denied_even_reads() {
+    is_denied(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_denied_even_reads() {
+    is_denied(Kind::PiNew);
+}
+
+/// What its shell left running is gone with the phase.
+fn leaves_nothing_running(kind: Kind) {
+    let stray = "setsid sh -c 'echo $$ > pid; exec tail -f /dev/null' > /dev/null 2>&1 & echo on";
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.shell(stray)]},
+            {"calls": [kind.shell("until test -s pid; do :; done")]},
+            {"calls": [kind.leave("done", "left something")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, ONE, &json!([talk]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let pid = yard.session.read("pid");
+    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid} lives");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_leaves_nothing_running() {
+    leaves_nothing_running(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_leaves_nothing_running() {
+    leaves_nothing_running(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_leaves_nothing_running() {
+    leaves_nothing_running(Kind::PiNew);
 }

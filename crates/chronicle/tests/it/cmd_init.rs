@@ -30,6 +30,10 @@ fn what_it_writes_runs_at_once_and_is_judged_by_the_projects_own_checks() {
         .prints("wrote  .chronicle/config.toml")
         .prints("wrote  .chronicle/workflows/change.yaml");
     said.prints("checks  make check").talks("Next: chronicle run change");
+    // An editor finds what to check the workflow by.
+    let first = session.read(".chronicle/workflows/change.yaml");
+    let named = first.lines().next().and_then(|line| line.split_once("$schema=")).unwrap().1;
+    assert!(session.read(&format!(".chronicle/workflows/{named}")).contains("\"phases\""));
     assert!(session.read(".chronicle/config.toml").contains("\nverify = [\"make check\"]\n"));
     // The path may not have `make`: what counts is that the command is the one that was found.
     let text = session.read(".chronicle/config.toml").replace("make check", "test -e good");
@@ -52,7 +56,11 @@ fn without_checks_its_workflow_is_judged_by_a_reviewer_and_needs_no_question() {
 fn it_never_touches_what_is_there() {
     let session = fresh();
     session.chronicle(&["-C", ".", "init", "--yes"]).exits(0);
-    let files = [".chronicle/config.toml", ".chronicle/workflows/change.yaml"];
+    let files = [
+        ".chronicle/config.toml",
+        ".chronicle/workflow.schema.json",
+        ".chronicle/workflows/change.yaml",
+    ];
     let before = files.map(|file| session.read(file));
     session.write("Cargo.toml", "[package]\n");
     let again = session.json(&["init", "--yes"]);
@@ -60,10 +68,10 @@ fn it_never_touches_what_is_there() {
     assert_eq!(again["kept"], serde_json::json!(files));
     assert_eq!(files.map(|file| session.read(file)), before);
     session.write(".chronicle/config.toml", "agent = \"mine\"\n");
-    fs::rename(session.path(files[1]), session.path(".chronicle/workflows/ours.yaml")).unwrap();
+    fs::rename(session.path(files[2]), session.path(".chronicle/workflows/ours.yaml")).unwrap();
     session.chronicle(&["init", "--yes"]).exits(0).prints("kept   .chronicle/workflows/ours.yaml");
     assert_eq!(session.read(".chronicle/config.toml"), "agent = \"mine\"\n");
-    assert!(!session.has(files[1]));
+    assert!(!session.has(files[2]));
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod link_apart;
 mod link_hostile;
 mod link_yard;
 mod misbehaving;
+mod people;
 mod process;
 mod process_death;
 mod process_lines;

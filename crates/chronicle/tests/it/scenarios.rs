@@ -21,21 +21,29 @@ macro_rules! scenarios {
 
 scenarios! {
     approval
+    back_and_forth
     builtin_bugfix
     builtin_feature
     builtin_review
+    by_hand
     command_agent
     command_fails
     commands
+    continued
     crash_to_person
     flood
+    follow_ups
     garbage
     idle
     loop_limit
+    needs_input
     no_checks
     no_result
+    notes
+    on_gate_fail
     person_wanted
     program_not_found
+    question
     refused_target
     rejected_before
     secrets
@@ -49,6 +57,7 @@ scenarios! {
     trust
     unasked_tool
     usage
+    worker_approves
 }
 
 #[test]

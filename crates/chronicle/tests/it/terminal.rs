@@ -19,7 +19,9 @@ pub(crate) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(crate) fn new(session: &'a Session, line: &str) -> Self {
-        let server = format!("chronicle-{}", std::process::id());
+        let project = session.project();
+        let folder = project.parent().and_then(std::path::Path::file_name).unwrap();
+        let server = format!("chronicle-{}", folder.display());
         let terminal = Self { session, server };
         let then_wait = format!("{line}; echo ended with $?; cat");
         terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &then_wait]);
@@ -64,5 +66,32 @@ fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
     assert!(screen.contains("Next: chronicle resume"), "{screen}");
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}
+
+#[test]
+fn needs_tmux_a_person_at_the_terminal_is_asked_and_answers_there() {
+    let workflow = "{name: Asks, phases: {work: {approval: after, next: [done]}}}";
+    let script = r#"
+work:
+  - workflow_ask: {question: "Which colour?", options: [red, blue]}
+  - complete: {summary: painted it}
+"#;
+    let session = Session::with(workflow, script);
+    let terminal =
+        Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
+    until("the question is asked", || {
+        let screen = terminal.screen();
+        screen.contains("Which colour?") && screen.contains("2  blue")
+    });
+    terminal.tmux(&["send-keys", "2", "Enter"]);
+    until("the approval is asked for", || {
+        terminal.screen().contains("Type `yes`, or `no` and why")
+    });
+    terminal.tmux(&["send-keys", "yes", "Enter"]);
+    until("the run is done", || terminal.screen().contains("ended with 0"));
+    let answers = session.events_of("gate_answered");
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0]["data"]["answer"]["to"], "blue");
     session.assert_whole();
 }

@@ -113,7 +113,7 @@ fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow
         verify: fields.texts("verify").unwrap_or_default(),
         cleanup: fields.texts("cleanup").unwrap_or_default(),
         env: shared::env(fields),
-        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or_default(),
+        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or(true),
         templates,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::model::{Budget, Isolation, Phase, PhaseKind, SessionUse, Workflow};
+use super::super::model::{Budget, Isolation, Phase, PhaseKind, Workflow};
 use crate::ids::PhaseId;
 
 /// A field that nothing would enforce.
@@ -42,16 +42,12 @@ pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
 
 fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
     let id = phase.id.clone();
-    let session = phase.session == SessionUse::Continue;
     let found = [
         kind(phase.run),
         promise("budget", has_budget(phase.budget.as_ref())),
         promise("verify", !phase.verify.is_empty()),
         promise("cleanup", !phase.cleanup.is_empty()),
-        promise("signals", phase.signals.is_some()),
-        promise("followups", phase.followups.is_some()),
         value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
-        value("session", "session: continue", session),
         value("produces", "produces: steps", phase.produces.is_some()),
     ];
     found.into_iter().flatten().map(move |found| Unsupported { phase: Some(id.clone()), ..found })
@@ -59,10 +55,9 @@ fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
 
 fn kind(run: PhaseKind) -> Option<Unsupported> {
     match run {
-        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow => None,
+        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow | PhaseKind::Human => None,
         PhaseKind::Inline => value("run", "run: inline", true),
         PhaseKind::Pool => value("run", "run: pool", true),
-        PhaseKind::Human => value("run", "run: human", true),
     }
 }
 

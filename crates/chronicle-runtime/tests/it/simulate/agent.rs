@@ -1,6 +1,6 @@
 //! Agents: they work, die, stall, flood and lie; and their sessions, which outlive them.
 
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Break, Change, CrashClass, FollowUp, Question, SnapshotUpdate};
 use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
 use chronicle_core::signal::Signal;
@@ -24,8 +24,12 @@ pub(super) struct Agent {
     commands: Option<Vec<u32>>,
     once: bool,
     stopping: bool,
-    /// Its leaving signal was accepted.
+    /// A signal that ends its turn was accepted.
     left: bool,
+    /// It waits for a person's answer.
+    pub(super) asks: bool,
+    /// It helps somebody, and has no way of its own.
+    helps: bool,
     /// The call it waits for.
     waiting: Option<(String, Signal)>,
     requests: u32,
@@ -74,6 +78,8 @@ impl Sim<'_> {
             commands: is_shell.then_some(commands),
             stopping: false,
             left: false,
+            asks: false,
+            helps: intent.persona.is_some(),
             waiting: None,
             requests: 0,
             heard: Vec::new(),
@@ -101,6 +107,7 @@ impl Sim<'_> {
         let Some(agent) = self.agents.get(&id) else { return Ok(()) };
         let is_orphan = !self.supervisors.iter().any(|one| one.epoch == agent.owner);
         let (stopping, left, shell) = (agent.stopping, agent.left, agent.commands.is_some());
+        let asks = agent.asks;
         let waiting = agent.waiting.clone();
         if is_orphan {
             // Its keeper ends it, sooner or later.
@@ -116,6 +123,10 @@ impl Sim<'_> {
                 0..=2 if !self.calm => self.call(id, request, signal),
                 3 if !self.calm => self.die(id),
                 _ => {}
+            }
+        } else if asks {
+            if !self.calm && self.rng.chance(10) {
+                self.die(id);
             }
         } else if self.calm {
             if left { self.finish_turn(id) } else { self.leave_rightly(id) }
@@ -149,7 +160,8 @@ impl Sim<'_> {
             22..=39 => self.use_tokens(id),
             40..=43 => self.name_session(id),
             44..=64 => self.leave_rightly(id),
-            65..=74 => self.leave_anyhow(id),
+            65..=68 => self.leave_anyhow(id),
+            69..=74 => self.speak(id),
             75..=77 => self.signal(id, Signal::Malformed("no".to_owned())),
             78 | 79 => self.signal(id, Signal::Status),
             80..=82 => self.pretend(id),
@@ -220,8 +232,11 @@ impl Sim<'_> {
 
     fn leave_rightly(&mut self, id: AttemptId) {
         let Some(agent) = self.agents.get(&id) else { return };
-        let target = Some(agent.toward.clone());
-        self.signal(id, Signal::Leave { target, outcome: None, summary: "did it".to_owned() });
+        let target = (!agent.helps).then(|| agent.toward.clone());
+        self.signal(
+            id,
+            Signal::Leave { target, outcome: None, summary: "did it".to_owned(), task: None },
+        );
     }
 
     fn leave_anyhow(&mut self, id: AttemptId) {
@@ -233,7 +248,31 @@ impl Sim<'_> {
         };
         let words = ["complete", "fail", "gaps", "rejected", "odd"];
         let outcome = self.rng.pick(&words).map(|word| Outcome::from(*word));
-        self.signal(id, Signal::Leave { target, outcome, summary: "well".to_owned() });
+        self.signal(id, Signal::Leave { target, outcome, summary: "well".to_owned(), task: None });
+    }
+
+    /// Anything that a worker may say within its phase.
+    fn speak(&mut self, id: AttemptId) {
+        let text = || "so".to_owned();
+        let question = || Question { question: text(), options: Vec::new(), context: text() };
+        let signal = match self.rng.below(10) {
+            0 | 1 => Signal::Break(Break::Continue { progress: text(), point: text() }),
+            2 => Signal::Break(Break::Ask(question())),
+            3..=5 => {
+                let personas = ["mender", "seeker", "weaver", "p0"];
+                let persona = (*self.rng.pick(&personas).unwrap_or(&"mender")).to_owned();
+                let resume = self.rng.chance(60);
+                let (reason, context) = (text(), text());
+                Signal::Break(Break::FollowUp(FollowUp { persona, reason, context, resume }))
+            }
+            6 => {
+                let findings = vec![format!("finding {}", self.rng.below(9))];
+                Signal::Snapshot(SnapshotUpdate { findings, ..SnapshotUpdate::default() })
+            }
+            7 => Signal::Loop { summary: text() },
+            _ => Signal::Ask(question()),
+        };
+        self.signal(id, signal);
     }
 
     /// A request's id is its own, but for one in ten that is used again.
@@ -275,7 +314,7 @@ impl Sim<'_> {
                 id,
                 other,
                 "r1".to_owned(),
-                Signal::Leave { target: None, outcome: None, summary: note },
+                Signal::Leave { target: None, outcome: None, summary: note, task: None },
             ),
         };
         input.by.actor = Actor::Worker(id);
@@ -352,14 +391,17 @@ impl Sim<'_> {
         let lives = known.is_some_and(|attempt| attempt.ended.is_none());
         if let (Some(Signal::Leave { target, .. }), Answer::Accepted(_)) = (signal, answer) {
             let leave = known.and_then(|attempt| attempt.leave.as_ref());
-            ensure(leave.is_some(), || format!("{id} hears {answer:?}, the disk has no signal"))?;
+            let helped = known.is_some_and(|attempt| attempt.parting.is_some());
+            ensure(leave.is_some() || helped, || {
+                format!("{id} hears {answer:?}, the disk has no signal")
+            })?;
             let fits = |target: &PhaseId| leave.is_some_and(|(leave, _)| leave.target == *target);
             // A request that is used again gets its first answer; of one who is gone nobody knows what it asked first.
             let is_first = self
                 .agents
                 .get(&id)
                 .is_some_and(|agent| agent.heard.iter().all(|(before, ..)| before != request));
-            ensure(!is_first || target.as_ref().is_none_or(fits), || {
+            ensure(!is_first || helped || target.as_ref().is_none_or(fits), || {
                 format!("{id} asked for {target:?} and got {leave:?}")
             })?;
         }
@@ -371,6 +413,11 @@ impl Sim<'_> {
                 || format!("{id} pretended and was answered {answer:?}"),
             );
         }
+        if *answer == Answer::Waits {
+            agent.asks = lives;
+            agent.waiting = None;
+            return Ok(());
+        }
         // The same call: one that says something else under an id used before gets any answer that changes nothing.
         let is_same = |(heard, said, _): &&(String, Option<Signal>, Answer)| {
             heard == request && said.as_ref() == signal
@@ -381,7 +428,11 @@ impl Sim<'_> {
         })?;
         agent.heard.push((request.to_owned(), signal.cloned(), answer.clone()));
         if agent.waiting.as_ref().is_some_and(|(waiting, _)| waiting == request) {
-            agent.left |= matches!(answer, Answer::Accepted(_));
+            let ends = matches!(
+                signal,
+                Some(Signal::Leave { .. } | Signal::Break(_) | Signal::Loop { .. })
+            );
+            agent.left |= ends && matches!(answer, Answer::Accepted(_));
             agent.waiting = None;
         }
         Ok(())

@@ -107,6 +107,9 @@ impl Oracle {
                             ended.attempt, ended.end, attempt.leave
                         )
                     })?;
+                    ensure((ended.end == End::BrokeOff) == attempt.parting.is_some(), || {
+                        format!("{} ended as {:?}", ended.attempt, ended.end)
+                    })?;
                     if matches!(ended.end, End::Left | End::CommandsDone) {
                         self.left.insert(attempt.intent.place.frame());
                     }
@@ -185,7 +188,9 @@ impl Oracle {
         let (counters, limits) = (&frame.counters, &phase.limits);
         let within = counters.nudges <= limits.nudges
             && counters.retries <= limits.retries
-            && counters.losses <= limits.losses + 1;
+            && counters.losses <= limits.losses + 1
+            && counters.continuations <= limits.continuations
+            && frame.stack.len() <= limits.depth as usize;
         ensure(within, || format!("{counters:?} at `{}` beyond {limits:?}", frame.place()))?;
         for (edge, taken) in &frame.edges {
             let back = edge.split_once("->").filter(|(from, to)| from != to);

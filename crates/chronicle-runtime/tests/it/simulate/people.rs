@@ -40,11 +40,14 @@ impl Sim<'_> {
             0..=14 => Command::Pause { reason: note },
             15..=29 => Command::Resume,
             30..=32 => Command::Cancel { reason: note },
-            33..=61 => Command::Approve { gate, note },
+            33..=50 => Command::Approve { gate, note },
+            51..=57 => Command::Answer { gate, text: "so".to_owned() },
+            58 | 59 => Command::Skip { place: None, note },
+            60 | 61 => Command::Note { place: None, text: "mind it".to_owned() },
             62..=72 => Command::Reject { gate, note },
             73..=86 => {
                 let place = self.rng.chance(30).then(|| self.some_place());
-                Command::Retry { place, note }
+                Command::Retry { place, note, agent: None }
             }
             87..=96 => Command::Go { place: self.some_place(), note },
             97 => Command::Start(Box::new(self.shape.start.clone())),
@@ -106,6 +109,7 @@ impl Sim<'_> {
             GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
                 Command::Approve { gate: Some(id), note }
             }
+            GateKind::Question => Command::Answer { gate: Some(id), text: "so".to_owned() },
             GateKind::Intervention => Command::Go { place: self.way_on(state, &place), note },
         };
         let before = self.oracle.head.seq;
@@ -155,6 +159,9 @@ impl Sim<'_> {
             Command::Cancel { .. } => state.cancelled.is_some(),
             Command::Approve { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Approved),
             Command::Reject { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Rejected),
+            Command::Answer { gate: Some(id), .. } => {
+                matches!(answered(*id), Some(GateAnswer::Said(_)))
+            }
             Command::Signal { .. } => false,
             _ => true,
         };

@@ -66,6 +66,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         personas: Vec::new(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
+        on_gate: None,
     }
 }
 

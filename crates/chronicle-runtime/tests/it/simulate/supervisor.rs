@@ -302,7 +302,7 @@ impl Sim<'_> {
         let due = state.due();
         let timers = due.iter().filter_map(|effect| match effect.action {
             Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
-            Action::RunAttempt(_) | Action::StopAttempt(_) => None,
+            Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
         });
         let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
         supervisor.timers = timers.map(fired).collect();
@@ -326,7 +326,15 @@ impl Sim<'_> {
                     supervisor.inbox.push_front(Message::new(input));
                     at_once = true;
                 }
-                Action::RunAttempt(_) | Action::RunTimer { .. } => {}
+                Action::Tell(id, message) if supervisor.running.contains(&id) => {
+                    if let Some(agent) = self.agents.get_mut(&id) {
+                        agent.asks = false;
+                    }
+                    let input = self.about(id, AttemptReport::Told(message));
+                    supervisor.inbox.push_front(Message::new(input));
+                    at_once = true;
+                }
+                Action::RunAttempt(_) | Action::Tell(..) | Action::RunTimer { .. } => {}
             }
         }
         Ok(at_once || supervisor.run.state().status() == Status::Running)

@@ -1,0 +1,111 @@
+//! Who works: the intent to start an attempt, and which session it goes on in.
+//!
+//! Every start comes through `attempt`, so what must hold before any of them (budgets, a tree of the files) belongs there.
+
+use super::enter::begin;
+use super::gates::intervene;
+use crate::event::{AttemptStarted, Event, Why};
+use crate::ids::{AttemptId, Place, RunId, SessionId};
+use crate::state::{Frame, State};
+use crate::words;
+use crate::workflow::{Phase, PhaseKind, SessionUse};
+
+/// What the attempts of command phases are called where others have an agent.
+pub const SHELL: &str = "shell";
+
+/// Tries a phase again: an attempt, or the workflow inside it from its beginning.
+pub(super) fn start(state: &State, frame: &Frame, why: Why) -> Event {
+    match state.phase_at(&frame.place()).map(|phase| phase.run) {
+        Some(PhaseKind::Worker | PhaseKind::Command) | None => attempt(state, frame, why),
+        Some(PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Human) => {
+            begin(state, frame, true)
+        }
+    }
+}
+
+pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
+    let place = frame.place();
+    let Some(phase) = state.phase_at(&place) else {
+        return intervene(state, frame, words::no_such_phase(&place));
+    };
+    let same_try = why.is_same_try() && frame.try_number > 0;
+    let by_itself = !matches!(why, Why::First | Why::Asked { .. });
+    if phase.once && by_itself && frame.session.is_some() {
+        return intervene(state, frame, words::once_only(phase));
+    }
+    let id = state.next_attempt();
+    let agent = agent_of(state, frame, phase);
+    let known = known_session(frame, &why, phase, &agent);
+    Event::AttemptStarted(AttemptStarted {
+        attempt: id,
+        try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
+        agent,
+        resume: known.is_some(),
+        session: known.unwrap_or_else(|| new_session(state, id)),
+        first_command: if same_try { frame.counters.commands_done } else { 0 },
+        persona: frame.helper().map(|helper| helper.persona.clone()),
+        place,
+        why,
+    })
+}
+
+/// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
+fn tries_at(state: &State, place: &Place) -> u32 {
+    state.tally(place).map_or(0, |tally| tally.tries)
+}
+
+/// The session that an attempt goes on in. One that ended before our eyes has a session only if it said so; of one that was
+/// lost or stopped we may have missed it. A phase may go on in the session of the phase before, if that had the same agent.
+fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option<SessionId> {
+    if phase.run != PhaseKind::Worker {
+        return None;
+    }
+    match why {
+        Why::Lost | Why::Paused => frame.session.clone(),
+        Why::Nudge { .. } | Why::Rejected { .. } | Why::Answered { .. } | Why::Helped { .. } => {
+            frame.session.clone().filter(|_| frame.session_seen)
+        }
+        Why::First if phase.session == SessionUse::Continue => {
+            frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
+        }
+        Why::First
+        | Why::Retry { .. }
+        | Why::SessionGone
+        | Why::Asked { .. }
+        | Why::Continued { .. }
+        | Why::Helps { .. } => None,
+    }
+}
+
+/// The person's choice, the helper's own, the phase's, the workflow's, the run's.
+fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
+    if phase.run == PhaseKind::Command {
+        return SHELL.to_owned();
+    }
+    let of_helper = || {
+        let helper = frame.helper()?;
+        state.phase_of_persona(&frame.place(), &helper.persona)?.agent.clone()
+    };
+    let of_workflow = || state.workflow(&frame.workflow)?.agent.clone();
+    let of_run = || state.run.as_ref().map(|run| run.agent.clone());
+    let chosen = frame.agent.clone().or_else(of_helper).or_else(|| phase.agent.clone());
+    chosen.or_else(of_workflow).or_else(of_run).unwrap_or_default()
+}
+
+/// A session id of our choosing, from the run and the attempt, in the shape of a UUID.
+fn new_session(state: &State, attempt: AttemptId) -> SessionId {
+    let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
+    let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
+    let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = |part: &[u8]| part.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+    SessionId::new(format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        hex(&bytes[..4]),
+        hex(&bytes[4..6]),
+        hex(&bytes[6..8]),
+        hex(&bytes[8..10]),
+        hex(&bytes[10..])
+    ))
+}

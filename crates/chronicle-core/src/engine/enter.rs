@@ -1,0 +1,49 @@
+//! Into a phase: approval before it, then whoever does it.
+
+use super::attempt;
+use super::gates::{gate, intervene, question};
+use super::target::allowed_targets;
+use crate::event::{Event, GateKind, Question, Why};
+use crate::ids::{DONE, HUMAN_INTERVENTION};
+use crate::state::{Frame, State};
+use crate::words;
+use crate::workflow::{Phase, PhaseKind};
+
+pub(super) fn enter(state: &State, frame: &Frame) -> Event {
+    match frame.phase.as_str() {
+        DONE => Event::FrameEnded { frame: frame.path.clone(), summary: frame.summary.clone() },
+        HUMAN_INTERVENTION => intervene(state, frame, words::worker_asked(&frame.summary)),
+        _ => Event::PhaseEntered { place: frame.place() },
+    }
+}
+
+pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
+    let place = frame.place();
+    let Some(phase) = state.phase_at(&place) else {
+        return intervene(state, frame, words::no_such_phase(&place));
+    };
+    if phase.approval.is_before() && !approved {
+        return gate(state, frame, GateKind::ApprovalBefore, words::may_begin(phase));
+    }
+    match (phase.run, &phase.workflow) {
+        (PhaseKind::Worker | PhaseKind::Command, _) => attempt::attempt(state, frame, Why::First),
+        (PhaseKind::Workflow, Some(key)) if state.workflow(key).is_some() => {
+            Event::FrameEntered { frame: place.frame_below(), workflow: key.clone() }
+        }
+        (PhaseKind::Human, _) => by_hand(state, frame, phase),
+        (PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool, _) => {
+            intervene(state, frame, words::cannot_run(phase))
+        }
+    }
+}
+
+/// A person does the phase and says so; where there are several ways on, they say which.
+fn by_hand(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    let about = words::by_hand(phase);
+    let targets = allowed_targets(phase);
+    if targets.len() == 1 {
+        return gate(state, frame, GateKind::ApprovalAfter, about);
+    }
+    let options = targets.iter().map(ToString::to_string).collect();
+    question(state, frame, &Question { question: about, options, context: String::new() })
+}

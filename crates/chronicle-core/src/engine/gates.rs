@@ -1,0 +1,36 @@
+//! Opening gates: where the run waits for a person.
+
+use crate::event::{Event, GateKind, GateOpened, Question};
+use crate::state::{Frame, State};
+
+pub(super) fn intervene(state: &State, frame: &Frame, about: String) -> Event {
+    gate(state, frame, GateKind::Intervention, about)
+}
+
+pub(super) fn gate(state: &State, frame: &Frame, gate_kind: GateKind, about: String) -> Event {
+    Event::GateOpened(opened(state, frame, gate_kind, about))
+}
+
+/// Asks a person; whoever wanted to know has ended its turn.
+pub(super) fn question(state: &State, frame: &Frame, asked: &Question) -> Event {
+    let gate = opened(state, frame, GateKind::Question, asked.question.clone());
+    let (options, context) = (asked.options.clone(), asked.context.clone());
+    Event::GateOpened(GateOpened { options, context, ..gate })
+}
+
+pub(super) fn opened(
+    state: &State,
+    frame: &Frame,
+    gate_kind: GateKind,
+    about: String,
+) -> GateOpened {
+    GateOpened {
+        gate: state.next_gate(),
+        place: frame.place(),
+        gate_kind,
+        about,
+        options: Vec::new(),
+        context: String::new(),
+        asker: None,
+    }
+}

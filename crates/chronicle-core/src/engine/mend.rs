@@ -1,0 +1,101 @@
+//! An attempt ended, and not by leaving: who goes on, and where.
+
+use super::attempt::attempt;
+use super::gates::intervene;
+use super::out::{Way, take};
+use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
+use crate::ids::{AttemptId, Outcome};
+use crate::state::{Attempt, Frame, State};
+use crate::words;
+use crate::workflow::{Phase, PhaseKind};
+
+pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
+    let place = frame.place();
+    let (Some(phase), Some(broken)) = (state.phase_at(&place), state.attempt(id)) else {
+        return intervene(state, frame, words::no_such_phase(&place));
+    };
+    match end {
+        End::Stopped => attempt(state, frame, Why::Paused),
+        End::StoppedBy(StopCause::Asks) => match frame.questions.last() {
+            Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
+            None => attempt(state, frame, Why::Paused),
+        },
+        End::Lost if frame.counters.losses <= phase.limits.losses => {
+            attempt(state, frame, Why::Lost)
+        }
+        End::Lost => intervene(state, frame, words::lost_too_often(phase)),
+        End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
+        End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
+        End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
+            edge_or_person(state, frame, phase, "stuck", end)
+        }
+        End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
+        End::Crashed(crash) => mend_crash(state, frame, (phase, broken), crash),
+        End::StoppedBy(StopCause::Idle | StopCause::Grace)
+        | End::Left
+        | End::BrokeOff
+        | End::CommandsDone => again(state, frame, phase, end),
+    }
+}
+
+/// Whoever mends it, a worker or a person, is told which command failed and how it ended.
+fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -> Event {
+    let outcome = Outcome::from("fail");
+    let said = words::command_failed(phase, broken.failed_command.as_ref());
+    match phase.on.get(&outcome) {
+        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &said)),
+        None => intervene(state, frame, said),
+    }
+}
+
+fn mend_crash(
+    state: &State,
+    frame: &Frame,
+    (phase, broken): (&Phase, &Attempt),
+    crash: &Crash,
+) -> Event {
+    let end = End::Crashed(crash.clone());
+    match crash.class {
+        CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
+        // Trying again cannot help: the program is missing, or nobody is signed in.
+        CrashClass::CannotStart | CrashClass::Auth => {
+            edge_or_person(state, frame, phase, "crash", &end)
+        }
+        CrashClass::NoSignal
+        | CrashClass::Died
+        | CrashClass::SessionGone
+        | CrashClass::Quota
+        | CrashClass::Overload
+        | CrashClass::ContextFull
+        | CrashClass::Protocol
+        | CrashClass::Other => again(state, frame, phase, &end),
+    }
+}
+
+/// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.
+fn again(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
+    let counters = &frame.counters;
+    if phase.run == PhaseKind::Worker
+        && counters.retries == 0
+        && counters.nudges < phase.limits.nudges
+    {
+        return attempt(state, frame, Why::Nudge { number: counters.nudges + 1 });
+    }
+    if counters.retries < phase.limits.retries {
+        return attempt(state, frame, Why::Retry { number: counters.retries + 1 });
+    }
+    edge_or_person(state, frame, phase, "crash", end)
+}
+
+fn has_edge(phase: &Phase, outcome: &str) -> bool {
+    phase.on.contains_key(&Outcome::from(outcome))
+}
+
+/// Takes the edge that the workflow has for this outcome, else asks a person.
+fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
+    let outcome = Outcome::from(outcome);
+    match phase.on.get(&outcome) {
+        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &words::end(end))),
+        None => intervene(state, frame, words::needs_person(phase, end)),
+    }
+}

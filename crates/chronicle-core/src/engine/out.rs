@@ -1,0 +1,112 @@
+//! Out of a phase, in this order and no other:
+//!
+//! signal accepted → every tool but status denied → the turn ends, or grace → strays stopped (`due.rs`, `world.rs`)
+//! → tree → verify → **approval after** → cleanup → **edge taken, loop counted** (here)
+//! → approval before the target → budget → tree → attempt (`enter.rs`, `attempt.rs`).
+
+use super::gates::{gate, intervene};
+use super::target::resolve;
+use crate::event::{EdgeTaken, Event, GateKind, Mover};
+use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::limits::LoopCount;
+use crate::state::{Frame, State};
+use crate::words;
+use crate::workflow::Phase;
+
+/// How a phase is being left.
+pub(super) struct Way<'a> {
+    pub(super) target: Option<&'a PhaseId>,
+    pub(super) outcome: &'a Outcome,
+    pub(super) summary: &'a str,
+    pub(super) task: Option<&'a String>,
+}
+
+impl<'a> Way<'a> {
+    /// A way that no worker chose.
+    pub(super) fn by_itself(outcome: &'a Outcome, summary: &'a str) -> Self {
+        Self { target: None, outcome, summary, task: None }
+    }
+}
+
+/// One step of the way out: says what follows, or nothing, so that the next step is taken.
+type Step = fn(&State, &Frame, (&Phase, bool), &Way<'_>) -> Option<Event>;
+
+/// The steps between the end of the work and the next phase. Each is asked anew after every event, so that it must know from
+/// the state whether it is done.
+const WAY_OUT: [Step; 2] = [
+    // Here: the tree of what the worker left; `verify`.
+    approve, // Here: `cleanup`, whose changes are a tree of their own.
+    edge,
+];
+
+pub(super) fn leave(state: &State, frame: &Frame, way: &Way<'_>, approved: bool) -> Event {
+    let place = frame.place();
+    let Some(phase) = state.phase_at(&place) else {
+        return intervene(state, frame, words::no_such_phase(&place));
+    };
+    let next = WAY_OUT.iter().find_map(|step| step(state, frame, (phase, approved), way));
+    next.unwrap_or_else(|| intervene(state, frame, words::no_such_phase(&place)))
+}
+
+fn approve(
+    state: &State,
+    frame: &Frame,
+    (phase, approved): (&Phase, bool),
+    way: &Way<'_>,
+) -> Option<Event> {
+    let is_asked = phase.approval.is_after() && !approved;
+    let about = || words::may_leave(phase, way.outcome, way.summary);
+    is_asked.then(|| gate(state, frame, GateKind::ApprovalAfter, about()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a step like the others, and the last")]
+fn edge(state: &State, frame: &Frame, (phase, _): (&Phase, bool), way: &Way<'_>) -> Option<Event> {
+    let target = match way.target {
+        Some(target) => Ok(target.clone()),
+        None => resolve(phase, None, way.outcome),
+    };
+    Some(match target {
+        Ok(to) => take(state, frame, &to, way),
+        Err(why) => intervene(state, frame, why),
+    })
+}
+
+pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
+    let rejected = Outcome::from("rejected");
+    let on = state.phase_at(&frame.place()).and_then(|phase| phase.on.get(&rejected));
+    match on {
+        Some(to) => take(state, frame, to, &Way::by_itself(&rejected, note)),
+        None => intervene(state, frame, words::rejected_before(note)),
+    }
+}
+
+/// Takes an edge, unless it has been taken too often.
+pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) -> Event {
+    let from = &frame.phase;
+    let limit = state.phase_at(&frame.place()).map(|phase| phase.limits.loops);
+    if let Some(limit) = limit
+        && is_phase(to)
+    {
+        let back = match limit.count {
+            LoopCount::Pair if from != to => frame.taken(to, from),
+            LoopCount::Pair | LoopCount::Edge => 0,
+        };
+        let taken = frame.taken(from, to) + back;
+        if taken >= limit.max {
+            return intervene(state, frame, words::looping(from, to, taken, limit.count));
+        }
+    }
+    Event::EdgeTaken(EdgeTaken {
+        frame: frame.path.clone(),
+        from: from.clone(),
+        to: to.clone(),
+        outcome: way.outcome.clone(),
+        summary: way.summary.to_owned(),
+        by: Mover::Run,
+        task: way.task.cloned(),
+    })
+}
+
+fn is_phase(target: &PhaseId) -> bool {
+    ![DONE, HUMAN_INTERVENTION].contains(&target.as_str())
+}

@@ -1,0 +1,47 @@
+//! A worker ended its turn and asked for something first: somebody fresh, an answer, or help.
+
+use super::attempt::attempt;
+use super::gates::{intervene, question};
+use crate::event::{Break, Event, FollowUp, Mover, Why};
+use crate::state::{Frame, State};
+use crate::words;
+use crate::workflow::Phase;
+
+pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
+    let place = frame.place();
+    let Some(phase) = state.phase_at(&place) else {
+        return intervene(state, frame, words::no_such_phase(&place));
+    };
+    match parting {
+        Break::Continue { progress, point } => {
+            if frame.counters.continuations >= phase.limits.continuations {
+                return intervene(state, frame, words::continued_too_often(phase, point));
+            }
+            let (progress, point) = (progress.clone(), point.clone());
+            attempt(state, frame, Why::Continued { progress, point })
+        }
+        Break::Ask(asked) => question(state, frame, asked),
+        Break::FollowUp(wanted) => help(state, frame, phase, wanted),
+        Break::Helped { outcome, summary } => {
+            let Some(helper) = frame.helper() else {
+                return intervene(state, frame, words::no_such_phase(&place));
+            };
+            Event::FollowUpEnded {
+                place,
+                persona: helper.persona.clone(),
+                outcome: outcome.clone(),
+                summary: summary.clone(),
+                by: Mover::Run,
+            }
+        }
+    }
+}
+
+/// Lets somebody help, unless too many wait for each other already.
+fn help(state: &State, frame: &Frame, phase: &Phase, wanted: &FollowUp) -> Event {
+    let depth = usize::try_from(phase.limits.depth).unwrap_or(usize::MAX);
+    if frame.stack.len() >= depth {
+        return intervene(state, frame, words::too_deep(phase, frame, wanted));
+    }
+    Event::FollowUpBegan { place: frame.place(), follow_up: wanted.clone() }
+}

@@ -1,0 +1,174 @@
+//! Answers to what is asked: one wins, whoever comes later is told who was first.
+
+use super::super::scratch::Scratch;
+use super::{emit_answer, refuse_over};
+use crate::event::{GateAnswer, GateKind, GateOpened};
+use crate::ids::GateId;
+use crate::input::{Answer, By};
+use crate::limits::{TEXT_MAX, bounded};
+use crate::state::{Gate, Stage, State};
+
+pub(in crate::engine) fn approve(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    gate: Option<GateId>,
+    note: &str,
+) -> Answer {
+    answer_approval(scratch, by, gate, (GateAnswer::Approved, note))
+}
+
+pub(in crate::engine) fn reject(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    gate: Option<GateId>,
+    note: &str,
+) -> Answer {
+    answer_approval(scratch, by, gate, (GateAnswer::Rejected, note))
+}
+
+fn answer_approval(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    gate: Option<GateId>,
+    (answer, note): (GateAnswer, &str),
+) -> Answer {
+    let gate = match pick(scratch.state(), gate, is_approval) {
+        Ok(gate) => gate.opened.clone(),
+        Err(refusal) => return refusal,
+    };
+    let said = if answer == GateAnswer::Approved { "approved" } else { "rejected" };
+    let text = format!("{said} {} at `{}`", gate.gate, gate.place);
+    emit_answer(scratch, by, gate.gate, answer, note);
+    Answer::Accepted(text)
+}
+
+/// Answers a question: with one of its options, by its words or its number, or with any text.
+pub(in crate::engine) fn answer(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    gate: Option<GateId>,
+    text: &str,
+) -> Answer {
+    let state = scratch.state();
+    let gate = match pick(state, gate, is_question) {
+        Ok(gate) => gate.opened.clone(),
+        Err(refusal) => return refusal,
+    };
+    let said = match choice(&gate, text, is_choice(state, &gate)) {
+        Ok(said) => said,
+        Err(why) => return Answer::Refused(why),
+    };
+    let (id, place) = (gate.gate, &gate.place);
+    emit_answer(scratch, by, id, GateAnswer::Said(said), "");
+    Answer::Accepted(format!("answered {id} at `{place}`"))
+}
+
+/// Whether only an option can be the answer: where a person's own phase has several ways on.
+fn is_choice(state: &State, gate: &GateOpened) -> bool {
+    let frame = state.frames.get(&gate.place.frame());
+    frame.is_some_and(|frame| match &frame.stage {
+        Stage::Gated { held, .. } => matches!(**held, Stage::Entered { .. } | Stage::Ready { .. }),
+        _ => false,
+    })
+}
+
+fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(format!("an answer to {} needs words", gate.gate));
+    }
+    let by_words = gate.options.iter().find(|option| option.eq_ignore_ascii_case(text));
+    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let by_number = || number.and_then(|index| gate.options.get(index));
+    match by_words.or_else(by_number) {
+        Some(option) => Ok(option.clone()),
+        None if only_options => {
+            let options: Vec<String> =
+                gate.options.iter().map(|option| format!("`{option}`")).collect();
+            Err(format!("{} must be answered with one of {}", gate.gate, options.join(", ")))
+        }
+        None => Ok(bounded(text, TEXT_MAX)),
+    }
+}
+
+fn is_approval(kind: GateKind) -> bool {
+    match kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
+        GateKind::Intervention | GateKind::Question => false,
+    }
+}
+
+fn is_question(kind: GateKind) -> bool {
+    kind == GateKind::Question
+}
+
+/// The gate that an answer is meant for: the one named, or the only open one of its kind.
+fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Result<&Gate, Answer> {
+    // Who comes second is told so, even if nothing follows any more.
+    let known = gate.and_then(|id| state.gate(id)).filter(|gate| gate.answered.is_some());
+    if known.is_none() {
+        refuse_over(state)?;
+    }
+    let found = match gate {
+        Some(id) => named(state, id, fits),
+        None => only(state, fits),
+    };
+    found.map_err(Answer::Refused)
+}
+
+fn named(state: &State, id: GateId, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
+    let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
+    match &gate.answered {
+        Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(answer))),
+        None if !fits(gate.opened.gate_kind) => Err(instead(gate)),
+        None => Ok(gate),
+    }
+}
+
+fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
+    let mut open = state.open_gates().filter(|gate| fits(gate.opened.gate_kind));
+    match (open.next(), open.next()) {
+        (Some(gate), None) => Ok(gate),
+        (Some(one), Some(two)) => Err(format!(
+            "several gates are open, name one: {} at `{}`, {} at `{}`",
+            one.opened.gate, one.opened.place, two.opened.gate, two.opened.place
+        )),
+        (None, _) => Err(match state.open_gates().next() {
+            Some(gate) => instead(gate),
+            None => "nobody is asked for anything".to_owned(),
+        }),
+    }
+}
+
+/// What would answer this gate.
+fn instead(gate: &Gate) -> String {
+    let id = gate.opened.gate;
+    match gate.opened.gate_kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
+            format!("{id} asks for an approval: `approve` or `reject` answer it")
+        }
+        GateKind::Question => format!("{id} is a question: `answer` answers it"),
+        GateKind::Intervention => {
+            format!("{id} is an intervention: `retry`, `skip` or `go` leave it")
+        }
+    }
+}
+
+fn no_gate(state: &State, id: GateId) -> String {
+    if state.had_gate(id) {
+        format!("{id} was answered long ago: `chronicle log` says how")
+    } else {
+        format!("there is no gate {id}")
+    }
+}
+
+fn past(answer: &GateAnswer) -> &'static str {
+    match answer {
+        GateAnswer::Approved => "already approved",
+        GateAnswer::Rejected => "already rejected",
+        GateAnswer::Retry => "already answered with `retry`",
+        GateAnswer::Go(_) => "already answered with `go`",
+        GateAnswer::Skip => "already answered with `skip`",
+        GateAnswer::Said(_) => "already answered",
+    }
+}

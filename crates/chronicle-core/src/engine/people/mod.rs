@@ -1,0 +1,105 @@
+//! Persons' commands. A refusal leaves no trace but its words, which say what would be right.
+//!
+//! The run as a whole is here; `gates.rs` answers what is asked, `moves.rs` moves a run that rests, `notes.rs` tells workers.
+
+mod gates;
+mod moves;
+mod notes;
+
+use std::sync::Arc;
+
+use super::scratch::Scratch;
+use crate::event::{Event, GateAnswer, RunStarted};
+use crate::ids::{FramePath, GateId};
+use crate::input::{Actor, Answer, By};
+use crate::limits::{TASK_MAX, TEXT_MAX, bounded};
+use crate::state::State;
+
+pub(super) use gates::{answer, approve, reject};
+pub(super) use moves::{go, retry, skip};
+pub(super) use notes::note;
+
+pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
+    if scratch.state().run.is_some() {
+        return Answer::Refused("this run has started already".to_owned());
+    }
+    let Some(workflow) = start.workflows.first() else {
+        return Answer::Refused("there is no workflow to run".to_owned());
+    };
+    if workflow.phase(&workflow.initial).is_none() {
+        let (key, initial) = (&workflow.key, &workflow.initial);
+        return Answer::Refused(format!("workflow `{key}` has no phase `{initial}`"));
+    }
+    let workflow = workflow.key.clone();
+    let frozen = RunStarted { task: bounded(&start.task, TASK_MAX), ..start.clone() };
+    scratch.emit(Event::RunStarted(Arc::new(frozen)));
+    scratch.emit(Event::FrameEntered { frame: FramePath::root(), workflow });
+    Answer::Accepted("started".to_owned())
+}
+
+/// A paused run schedules nothing, so that whoever resumes it makes the first attempt.
+pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
+    let answer = start(scratch, begin);
+    if matches!(answer, Answer::Accepted(_)) {
+        scratch.emit(Event::RunPaused { reason: "it has not begun yet".to_owned() });
+    }
+    answer
+}
+
+pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
+    match scratch.state() {
+        state if state.is_over() => over(state),
+        state if state.paused.is_some() => Answer::Accepted("paused already".to_owned()),
+        _ => {
+            scratch.emit(Event::RunPaused { reason: bounded(reason, TEXT_MAX) });
+            Answer::Accepted("paused".to_owned())
+        }
+    }
+}
+
+pub(super) fn resume(scratch: &mut Scratch<'_>) -> Answer {
+    match scratch.state() {
+        state if state.is_over() => over(state),
+        state if state.paused.is_none() => Answer::Accepted("not paused".to_owned()),
+        _ => {
+            scratch.emit(Event::RunResumed);
+            Answer::Accepted("resumed".to_owned())
+        }
+    }
+}
+
+pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
+    let state = scratch.state();
+    if state.is_given_up() {
+        return over(state);
+    }
+    scratch.emit(Event::RunCancelled { reason: bounded(reason, TEXT_MAX) });
+    Answer::Accepted("cancelled".to_owned())
+}
+
+fn emit_answer(scratch: &mut Scratch<'_>, by: &By, gate: GateId, answer: GateAnswer, note: &str) {
+    let (who, note) = (who(by), bounded(note, TEXT_MAX));
+    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
+}
+
+/// Who speaks, as the ledger names them.
+fn who(by: &By) -> String {
+    match &by.actor {
+        Actor::Person(name) => name.clone(),
+        Actor::Worker(attempt) => attempt.to_string(),
+        Actor::Supervisor => "the supervisor".to_owned(),
+    }
+}
+
+/// Nothing is asked of a run that nothing follows in any more.
+fn refuse_over(state: &State) -> Result<(), Answer> {
+    if state.is_given_up() { Err(over(state)) } else { Ok(()) }
+}
+
+fn over(state: &State) -> Answer {
+    Answer::Refused(match (&state.cancelled, &state.failed) {
+        (Some(_), _) => "the run has been cancelled".to_owned(),
+        (None, Some(_)) => "the run has failed".to_owned(),
+        (None, None) => "the run is over".to_owned(),
+    })
+}

@@ -1,0 +1,185 @@
+//! Moving a run that rests: once more, without it, or somewhere else.
+
+use super::super::scratch::Scratch;
+use super::super::target::resolve;
+use super::{emit_answer, refuse_over, who};
+use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
+use crate::ids::{DONE, GateId, Outcome, PhaseId, Place};
+use crate::input::{Answer, By};
+use crate::limits::{TEXT_MAX, bounded};
+use crate::state::{Frame, Stage, State};
+
+/// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
+pub(in crate::engine) fn retry(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: Option<&Place>,
+    (note, agent): (&str, Option<&String>),
+) -> Answer {
+    let (gate, place) = match held(scratch.state(), place) {
+        Ok((gate, frame)) => (gate, frame.place()),
+        Err(refusal) => return refusal,
+    };
+    if scratch.state().phase_at(&place).is_none() {
+        return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
+    }
+    let (who, note) = (who(by), bounded(note, TEXT_MAX));
+    let (answer, agent) = (GateAnswer::Retry, agent.cloned());
+    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent });
+    Answer::Accepted(format!("`{place}` is tried again"))
+}
+
+/// Goes on without what could not be done: the help on top of the stack, else the phase.
+pub(in crate::engine) fn skip(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: Option<&Place>,
+    note: &str,
+) -> Answer {
+    let (gate, skipped) = match held(scratch.state(), place).and_then(|(gate, frame)| {
+        let skipped = skipped(scratch.state(), gate, frame).map_err(Answer::Refused)?;
+        Ok((gate, skipped))
+    }) {
+        Ok(found) => found,
+        Err(refusal) => return refusal,
+    };
+    emit_answer(scratch, by, gate, GateAnswer::Skip, note);
+    match skipped {
+        Skipped::Phase(place) => Answer::Accepted(format!("`{place}` is skipped")),
+        Skipped::Wanted(persona) => Answer::Accepted(format!("the help of `{persona}` is skipped")),
+        Skipped::Help(place, persona) => {
+            let text = format!("the help of `{persona}` is skipped");
+            scratch.emit(Event::FollowUpEnded {
+                place,
+                persona,
+                outcome: Outcome::from("complete"),
+                summary: bounded(note, TEXT_MAX),
+                by: Mover::Person,
+            });
+            Answer::Accepted(text)
+        }
+    }
+}
+
+/// What `skip` goes on without.
+enum Skipped {
+    /// The phase itself.
+    Phase(Place),
+    /// Help that has not begun.
+    Wanted(String),
+    /// Help that could not go on.
+    Help(Place, String),
+}
+
+fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String> {
+    let place = frame.place();
+    let kind = state.gate(gate).map(|gate| gate.opened.gate_kind);
+    if kind != Some(GateKind::Intervention) {
+        return Err(format!("{gate} is no intervention: answer what it asks"));
+    }
+    if let Stage::Gated { held, .. } = &frame.stage
+        && let Stage::BrokeOff { parting: Break::FollowUp(wanted) } = &**held
+    {
+        return Ok(Skipped::Wanted(wanted.persona.clone()));
+    }
+    if let Some(helper) = frame.helper() {
+        return Ok(Skipped::Help(place, helper.persona.clone()));
+    }
+    let phase = state.phase_at(&place);
+    let phase =
+        phase.ok_or_else(|| format!("there is no phase at `{place}`: use `go` with a phase"))?;
+    resolve(phase, None, &Outcome::from("complete"))
+        .map_err(|why| format!("{why}: use `go` with a phase"))?;
+    Ok(Skipped::Phase(place))
+}
+
+fn held<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Frame), Answer> {
+    refuse_over(state)?;
+    gated_frame(state, place).map_err(Answer::Refused)
+}
+
+/// The gate and frame that `retry` means: at the place, or the only one that is held.
+fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Frame), String> {
+    let mut held = state.frames.values().filter_map(|frame| match &frame.stage {
+        Stage::Gated { gate, .. } if place.is_none_or(|place| frame.place() == *place) => {
+            Some((*gate, frame))
+        }
+        _ => None,
+    });
+    match (held.next(), held.next()) {
+        (Some(found), None) => Ok(found),
+        (Some((_, one)), Some((_, two))) => Err(format!(
+            "several places wait for a person, name one: `{}`, `{}`",
+            one.place(),
+            two.place()
+        )),
+        (None, _) => Err(match place {
+            Some(place) => format!("`{place}` does not wait for a person"),
+            None => "no place waits for a person".to_owned(),
+        }),
+    }
+}
+
+pub(in crate::engine) fn go(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: &Place,
+    note: &str,
+) -> Answer {
+    if let Err(over) = refuse_over(scratch.state()) {
+        return over;
+    }
+    match way(scratch.state(), place) {
+        Err(refusal) => Answer::Refused(refusal),
+        Ok((gates, taken)) => {
+            let taken = EdgeTaken { summary: bounded(note, TEXT_MAX), ..taken };
+            for gate in gates {
+                emit_answer(scratch, by, gate, GateAnswer::Go(taken.to.clone()), note);
+            }
+            scratch.emit(Event::EdgeTaken(taken));
+            Answer::Accepted(format!("going to `{place}`"))
+        }
+    }
+}
+
+/// The move that a person asks for, and the gates that it answers: the frame's own, and those of frames below, which end
+/// with it. Not under a worker's hands: first the run must rest there.
+fn way(state: &State, place: &Place) -> Result<(Vec<GateId>, EdgeTaken), String> {
+    let frame = state
+        .frames
+        .get(&place.frame())
+        .ok_or_else(|| format!("the run is not inside `{}`", place.frame().as_str()))?;
+    let to = place.phase();
+    check_phase(state, frame, &to)?;
+    let within = |place: &Place| place.frame().is_within(&frame.path);
+    if let Some(worked) = state.live_attempts().find(|attempt| within(&attempt.intent.place)) {
+        let (attempt, place) = (worked.intent.attempt, &worked.intent.place);
+        return Err(format!("{attempt} works at `{place}`: pause the run first"));
+    }
+    let open = state.open_gates().map(|gate| &gate.opened);
+    let gates: Vec<GateId> =
+        open.filter(|gate| within(&gate.place)).map(|gate| gate.gate).collect();
+    if gates.is_empty() && state.paused.is_none() {
+        return Err(format!("`{}` does not rest: pause the run first", frame.place()));
+    }
+    let taken = EdgeTaken {
+        frame: frame.path.clone(),
+        from: frame.phase.clone(),
+        to,
+        outcome: Outcome::from("complete"),
+        summary: String::new(),
+        by: Mover::Person,
+        task: None,
+    };
+    Ok((gates, taken))
+}
+
+fn check_phase(state: &State, frame: &Frame, to: &PhaseId) -> Result<(), String> {
+    let Some(workflow) = state.workflow(&frame.workflow) else { return Ok(()) };
+    if to.as_str() == DONE || workflow.phase(to).is_some() {
+        return Ok(());
+    }
+    let known: Vec<String> =
+        workflow.phases.iter().map(|phase| format!("`{}`", phase.id)).collect();
+    Err(format!("workflow `{}` has no phase `{to}`; it has {}", workflow.key, known.join(", ")))
+}

@@ -1,0 +1,67 @@
+//! What a person wants a worker to know: told at the next safe point, or in the next handover.
+
+use super::super::scratch::Scratch;
+use super::{refuse_over, who};
+use crate::event::Event;
+use crate::ids::{FramePath, Place};
+use crate::input::{Answer, By};
+use crate::limits::{NOTE_MAX, NOTES_MAX};
+use crate::state::{Attempt, Frame, State};
+
+pub(in crate::engine) fn note(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: Option<&Place>,
+    text: &str,
+) -> Answer {
+    let state = scratch.state();
+    if let Err(over) = refuse_over(state) {
+        return over;
+    }
+    let place = match room(state, place, text) {
+        Ok(place) => place,
+        Err(why) => return Answer::Refused(why),
+    };
+    let note = state.next_note();
+    let works = |attempt: &&Attempt| attempt.intent.place.frame() == place.frame();
+    let attempt = state.live_attempts().find(works).map(|attempt| attempt.intent.attempt);
+    let how = if attempt.is_some() { "is being told" } else { "waits for the next worker" };
+    let answer = Answer::Accepted(format!("{note} {how} at `{place}`"));
+    let (who, text) = (who(by), text.trim().to_owned());
+    scratch.emit(Event::NoteGiven { note, place, who, text, attempt });
+    answer
+}
+
+/// The place that a note is for, if it fits.
+fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, String> {
+    if text.trim().is_empty() {
+        return Err("a note needs words".to_owned());
+    }
+    if text.trim().len() > NOTE_MAX {
+        let length = text.trim().len();
+        return Err(format!(
+            "the note has {length} bytes, {NOTE_MAX} fit: put the rest into a file and name that"
+        ));
+    }
+    let frame = frame(state, place)?;
+    let waiting = frame.notes.iter().filter(|note| note.told.is_none()).count();
+    if waiting >= NOTES_MAX {
+        return Err(format!("{NOTES_MAX} notes wait at `{}` already", frame.place()));
+    }
+    Ok(frame.place())
+}
+
+/// Where the run is, innermost; or the frame of the place that was named.
+fn frame<'a>(state: &'a State, place: Option<&Place>) -> Result<&'a Frame, String> {
+    let depth = |path: &&FramePath| path.as_str().split('/').count() - usize::from(path.is_root());
+    let path = match place {
+        Some(place) => place.frame(),
+        None => state.frames.keys().max_by_key(depth).cloned().unwrap_or_default(),
+    };
+    let frame = state.frames.get(&path);
+    let not_there = || match place {
+        Some(place) => format!("the run is not at `{place}`"),
+        None => "the run has not begun".to_owned(),
+    };
+    frame.filter(|frame| place.is_none_or(|place| frame.place() == *place)).ok_or_else(not_there)
+}

@@ -1,0 +1,82 @@
+//! A worker asks a person and waits, without leaving.
+//!
+//! The gate remembers session and request: the same call in the resumed session is the same question, and hears the answer
+//! that came meanwhile.
+
+use super::super::gates::opened;
+use super::super::scratch::Scratch;
+use super::{Call, caller, is_still_open, may_send};
+use crate::event::{Event, GateAnswer, GateAsker, GateKind, GateOpened, Message, Question};
+use crate::input::Answer;
+use crate::limits::QUESTIONS_MAX;
+use crate::state::{Attempt, Gate, State};
+
+pub(super) fn ask(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    question: &Question,
+) -> Result<Answer, String> {
+    let state = scratch.state();
+    let (attempt, phase) = caller(state, call)?;
+    is_still_open(attempt)?;
+    may_send(phase, "needs-user-input")?;
+    if let Some(gate) = asked_before(state, attempt, call, question) {
+        return Ok(hear(scratch, call, gate.opened.gate));
+    }
+    if attempt.asking.len() >= QUESTIONS_MAX {
+        return Err(format!("{QUESTIONS_MAX} questions of yours are open: wait for their answers"));
+    }
+    let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
+    let gate = GateOpened {
+        options: question.options.clone(),
+        context: question.context.clone(),
+        asker: Some(GateAsker {
+            attempt: call.id,
+            session: attempt.intent.session.clone(),
+            request: call.request.clone(),
+        }),
+        ..opened(state, frame, GateKind::Question, question.question.clone())
+    };
+    scratch.emit(Event::GateOpened(gate));
+    Ok(Answer::Waits)
+}
+
+/// The same call, or after an interruption the same words whose answer was never heard.
+fn asked_before<'a>(
+    state: &'a State,
+    attempt: &Attempt,
+    call: &Call,
+    question: &Question,
+) -> Option<&'a Gate> {
+    let frame = state.frames.get(&attempt.intent.place.frame())?;
+    let known = || frame.questions.iter().rev().filter_map(|id| state.gate(*id));
+    let by_id = known().find(|gate| {
+        gate.opened.asker.as_ref().is_some_and(|asker| {
+            asker.request == call.request && asker.session == attempt.intent.session
+        })
+    });
+    by_id.or_else(|| {
+        known().find(|gate| {
+            let asker = gate.opened.asker.as_ref();
+            let same_words =
+                gate.opened.about == question.question && gate.opened.options == question.options;
+            same_words && !gate.told && asker.is_some_and(|asker| asker.attempt != call.id)
+        })
+    })
+}
+
+fn hear(scratch: &mut Scratch<'_>, call: &Call, id: crate::ids::GateId) -> Answer {
+    let Some(gate) = scratch.state().gate(id) else { return Answer::Waits };
+    match &gate.answered {
+        None => Answer::Waits,
+        Some((GateAnswer::Said(text), ..)) => {
+            let answer = Answer::Accepted(text.clone());
+            if !gate.told {
+                let (attempt, message) = (call.id, Message::Answer(id));
+                scratch.record(Event::MessageDelivered { attempt, message, repeated: false });
+            }
+            answer
+        }
+        Some(_) => Answer::Refused("nobody will answer: a person decided otherwise".to_owned()),
+    }
+}

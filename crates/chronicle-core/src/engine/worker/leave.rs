@@ -1,0 +1,98 @@
+//! A worker wants to leave its phase, or is done with its help.
+
+use super::super::scratch::Scratch;
+use super::super::target::resolve;
+use super::{Call, caller, has_no_question, is_still_open, may_send};
+use crate::event::{Break, Event, Leave};
+use crate::ids::{Outcome, PhaseId};
+use crate::input::Answer;
+use crate::limits::{TEXT_MAX, bounded};
+use crate::state::Attempt;
+use crate::verdict::{Judged, judged};
+use crate::words;
+use crate::workflow::Phase;
+
+/// What a worker says about its way out.
+pub(super) struct Asked<'a> {
+    pub(super) target: Option<&'a PhaseId>,
+    pub(super) outcome: Option<&'a Outcome>,
+    pub(super) summary: &'a str,
+    pub(super) task: &'a Option<String>,
+}
+
+pub(super) fn leave(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    asked: &Asked<'_>,
+) -> Result<Answer, String> {
+    let (attempt, phase) = caller(scratch.state(), call)?;
+    may_send(phase, "complete")?;
+    if attempt.intent.persona.is_some() {
+        return helped(scratch, call, asked);
+    }
+    let outcome = outcome(phase, asked);
+    let target = resolve(phase, asked.target, &outcome)?;
+    agrees(phase, asked, &outcome)?;
+    if let Some(same) = asked_before(attempt, &target, &outcome) {
+        return Ok(Answer::Accepted(same));
+    }
+    is_still_open(attempt)?;
+    has_no_question(scratch.state(), attempt)?;
+    let (summary, task) = (bounded(asked.summary, TEXT_MAX), asked.task.clone());
+    Ok(accept(scratch, call, Leave { target, outcome, summary, task }))
+}
+
+pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> Answer {
+    let answer = Answer::Accepted(words::leaving(&leave));
+    let (attempt, request) = (call.id, call.request.clone());
+    scratch.record(Event::SignalAccepted { attempt, request, leave });
+    answer
+}
+
+/// The answer to the same signal under another id, as after a lost answer.
+fn asked_before(attempt: &Attempt, target: &PhaseId, outcome: &Outcome) -> Option<String> {
+    let (before, _) = attempt.leave.as_ref()?;
+    let is_same = before.target == *target && before.outcome == *outcome;
+    is_same.then(|| words::leaving(before))
+}
+
+/// What the worker says, else its verdict where the phase asks for one, else complete.
+fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
+    match asked.outcome {
+        Some(outcome) => outcome.clone(),
+        None if phase.asks_verdict() => Outcome::from(match judged(asked.summary) {
+            Judged::Pass => "pass",
+            Judged::Fail => "fail",
+        }),
+        None => Outcome::from("complete"),
+    }
+}
+
+/// A verdict and a target that contradict each other pass neither way.
+fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), String> {
+    let by_verdict = phase.on.get(outcome).filter(|_| phase.asks_verdict());
+    match (asked.target, by_verdict) {
+        (Some(target), Some(other)) if target != other => Err(format!(
+            "`{}` asks for a verdict, and `{outcome}` leads to `{other}`, not to `{target}`: say \
+             `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or \
+             `Verdict: FAIL`",
+            phase.id
+        )),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+/// Help has no way out of its own: who asked for it goes on.
+fn helped(scratch: &mut Scratch<'_>, call: &Call, asked: &Asked<'_>) -> Result<Answer, String> {
+    let (attempt, _) = caller(scratch.state(), call)?;
+    if let Some(target) = asked.target {
+        return Err(format!(
+            "you help at `{}` and cannot leave it for `{target}`: when you are done, call \
+             `signal_back` with `signal: complete` and a `summary`",
+            attempt.intent.place
+        ));
+    }
+    let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from("complete"));
+    let parting = Break::Helped { outcome, summary: bounded(asked.summary, TEXT_MAX) };
+    super::parting::accept(scratch, call, parting)
+}

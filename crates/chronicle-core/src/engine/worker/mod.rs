@@ -1,0 +1,132 @@
+//! Signals: a worker's call is judged, written down, then answered; the same call again gets the same answer.
+//!
+//! One file per kind of call. `leave.rs` and `parting.rs` end the worker's turn, the others do not.
+
+mod ask;
+mod leave;
+mod parting;
+mod snapshot;
+mod step;
+
+use super::scratch::Scratch;
+use crate::event::Event;
+use crate::ids::{AttemptId, GateId};
+use crate::input::Answer;
+use crate::limits::{TEXT_MAX, bounded};
+use crate::signal::{SIGNALS, Signal};
+use crate::state::{Answered, Attempt, State};
+use crate::view;
+use crate::workflow::Phase;
+
+/// Longest id of a request that is kept.
+const REQUEST_MAX: usize = 200;
+
+/// Who calls, and under which id.
+pub(super) struct Call {
+    id: AttemptId,
+    request: String,
+}
+
+pub(super) fn signal(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    request: &str,
+    signal: &Signal,
+) -> Answer {
+    let state = scratch.state();
+    let call = Call { id, request: bounded(request, REQUEST_MAX) };
+    let attempt = match state.attempt(id) {
+        Some(attempt) if attempt.ended.is_none() => attempt,
+        Some(_) | None => return Answer::Refused(format!("{id} is over: nothing was done")),
+    };
+    let mut before = attempt.answers.iter();
+    if let Some((_, answered)) = before.find(|(request, _)| *request == call.request) {
+        return repeat(answered);
+    }
+    let answered = match signal {
+        Signal::Status => return step::status(scratch, &call),
+        Signal::Malformed(why) => Err(why.clone()),
+        Signal::Leave { target, outcome, summary, task } => {
+            let asked =
+                leave::Asked { target: target.as_ref(), outcome: outcome.as_ref(), summary, task };
+            leave::leave(scratch, &call, &asked)
+        }
+        Signal::Loop { summary } => step::start_over(scratch, &call, summary),
+        Signal::Cancel { summary } => step::cancel(scratch, &call, summary),
+        Signal::Break(parting) => parting::part(scratch, &call, parting),
+        Signal::Snapshot(update) => snapshot::update(scratch, &call, update),
+        Signal::Ask(question) => ask::ask(scratch, &call, question),
+    };
+    answered.unwrap_or_else(|why| refuse(scratch, &call, &why))
+}
+
+fn refuse(scratch: &mut Scratch<'_>, call: &Call, why: &str) -> Answer {
+    let (attempt, request, answer) = (call.id, call.request.clone(), bounded(why, TEXT_MAX));
+    scratch.record(Event::SignalRefused { attempt, request, answer: answer.clone() });
+    Answer::Refused(answer)
+}
+
+fn repeat(answered: &Answered) -> Answer {
+    if answered.accepted {
+        Answer::Accepted(answered.text.clone())
+    } else {
+        Answer::Refused(answered.text.clone())
+    }
+}
+
+/// The attempt that calls, and the phase it works on.
+fn caller<'a>(state: &'a State, call: &Call) -> Result<(&'a Attempt, &'a Phase), String> {
+    let attempt = state.attempt(call.id).ok_or_else(|| format!("{} is over", call.id))?;
+    let place = &attempt.intent.place;
+    let phase = state.phase_at(place).ok_or_else(|| format!("`{place}` is over"))?;
+    Ok((attempt, phase))
+}
+
+/// A signal that this phase's worker may not send is refused with those that it may.
+fn may_send(phase: &Phase, signal: &str) -> Result<(), String> {
+    let Some(allowed) = &phase.signals else { return Ok(()) };
+    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
+    if allowed.iter().any(|name| plain(name) == signal) {
+        return Ok(());
+    }
+    let names: Vec<String> = SIGNALS
+        .iter()
+        .filter(|name| allowed.iter().any(|it| plain(it) == **name))
+        .map(code)
+        .collect();
+    Err(format!("`{}` may not send `{signal}`; it may send {}", phase.id, names.join(", ")))
+}
+
+/// A turn ends once: the first signal that ended it counts.
+fn is_still_open(attempt: &Attempt) -> Result<(), String> {
+    let place = &attempt.intent.place;
+    match (&attempt.leave, &attempt.parting) {
+        (Some((before, _)), _) => Err(format!(
+            "`{place}` is being left for `{}` already; the first signal counts",
+            before.target
+        )),
+        (None, Some((before, _))) => Err(format!(
+            "your turn has ended already ({}); the first signal counts",
+            crate::words::parting(before)
+        )),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Who has asked hears the answer first: a question that nobody waits for would stay open for ever.
+fn has_no_question(state: &State, attempt: &Attempt) -> Result<(), String> {
+    let is_open = |id: &GateId| state.gate(*id).is_some_and(|gate| gate.answered.is_none());
+    match attempt.asking.iter().map(|(_, gate)| *gate).find(is_open) {
+        Some(gate) => Err(format!("your question {gate} is open: wait for its answer first")),
+        None => Ok(()),
+    }
+}
+
+fn code(word: impl std::fmt::Display) -> String {
+    format!("`{word}`")
+}
+
+/// What a worker hears that asks where it is.
+fn standing(state: &State, call: &Call) -> String {
+    state.attempt(call.id).map_or_else(String::new, |attempt| view::for_worker(state, attempt))
+}

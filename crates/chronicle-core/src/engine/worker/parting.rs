@@ -1,0 +1,98 @@
+//! A worker ends its turn and asks for something first.
+
+use super::super::scratch::Scratch;
+use super::super::target::resolve;
+use super::{Call, caller, code, has_no_question, is_still_open, may_send};
+use crate::event::{Break, Event, FollowUp};
+use crate::ids::Outcome;
+use crate::input::Answer;
+use crate::state::{Attempt, State};
+use crate::words;
+use crate::workflow::Phase;
+
+pub(super) fn part(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    parting: &Break,
+) -> Result<Answer, String> {
+    let state = scratch.state();
+    let (attempt, phase) = caller(state, call)?;
+    match parting {
+        Break::Continue { .. } => may_send(phase, "partially-complete")?,
+        Break::Ask(_) => may_send(phase, "needs-user-input")?,
+        Break::FollowUp(wanted) => may_follow_up(state, attempt, phase, wanted)?,
+        Break::Helped { .. } => {}
+    }
+    accept(scratch, call, parting.clone())
+}
+
+/// The first signal that ends the turn wins; the same one again is answered as before.
+pub(super) fn accept(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    parting: Break,
+) -> Result<Answer, String> {
+    let (attempt, _) = caller(scratch.state(), call)?;
+    let answer = Answer::Accepted(words::breaking_off(&parting));
+    if attempt.parting.as_ref().is_some_and(|(before, _)| *before == parting) {
+        return Ok(answer);
+    }
+    is_still_open(attempt)?;
+    has_no_question(scratch.state(), attempt)?;
+    let (attempt, request) = (call.id, call.request.clone());
+    scratch.record(Event::BreakAccepted { attempt, request, parting });
+    Ok(answer)
+}
+
+fn may_follow_up(
+    state: &State,
+    attempt: &Attempt,
+    phase: &Phase,
+    wanted: &FollowUp,
+) -> Result<(), String> {
+    may_send(phase, "needs-role-followup")?;
+    let persona = wanted.persona.trim();
+    let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona);
+    // Who helps is bound by what their own phase may ask for, where there is one.
+    let helper = attempt.intent.persona.as_deref();
+    let asker = match helper {
+        Some(name) => state.phase_of_persona(&attempt.intent.place, name),
+        None => Some(phase),
+    };
+    if let Some(asker) = asker
+        && let Some(allowed) = &asker.followups
+        && !allowed.iter().any(|name| is_it(name))
+    {
+        let names: Vec<String> = allowed.iter().map(code).collect();
+        let choice = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+        return Err(format!(
+            "`{}` may not ask `{persona}` for help; it may ask {choice}",
+            asker.id
+        ));
+    }
+    let chain = chain(state, attempt, phase);
+    if chain.iter().any(|name| is_it(name)) || phase.is_by(persona) {
+        let names: Vec<String> = chain.iter().map(code).collect();
+        return Err(format!(
+            "`{persona}` waits for you already ({}): do it yourself, ask somebody else, or ask a \
+             person with `needs-user-input`",
+            names.join(" → ")
+        ));
+    }
+    if !wanted.resume && helper.is_none() {
+        resolve(phase, None, &Outcome::from("complete")).map_err(|why| {
+            format!(
+                "with `resume: false` the phase is done afterwards, but {why}; say `resume: true`"
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Who waits for whom, the phase's own worker first, the caller last.
+fn chain(state: &State, attempt: &Attempt, phase: &Phase) -> Vec<String> {
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let helpers = frame.into_iter().flat_map(|frame| frame.stack.iter());
+    let helpers = helpers.map(|waiting| waiting.follow_up.persona.clone());
+    std::iter::once(phase.worker_name().to_owned()).chain(helpers).collect()
+}

@@ -1,0 +1,20 @@
+//! A worker writes down what later phases must know.
+
+use super::super::scratch::Scratch;
+use super::{Call, caller, is_still_open};
+use crate::event::{Event, SnapshotUpdate};
+use crate::input::Answer;
+use crate::words;
+
+pub(super) fn update(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    update: &SnapshotUpdate,
+) -> Result<Answer, String> {
+    let state = scratch.state();
+    is_still_open(caller(state, call)?.0)?;
+    let answer = Answer::Accepted(words::snapshot_kept(&state.snapshot.with(update)?));
+    let (attempt, request, update) = (call.id, call.request.clone(), update.clone());
+    scratch.record(Event::SnapshotUpdated { attempt, request, update });
+    Ok(answer)
+}

@@ -1,0 +1,74 @@
+//! `workflow_step`: where am I, once more from the beginning, and giving up.
+
+use super::super::scratch::Scratch;
+use super::leave::accept;
+use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
+use crate::event::{Event, Leave};
+use crate::ids::Outcome;
+use crate::input::Answer;
+use crate::limits::{TEXT_MAX, bounded};
+use crate::words;
+
+pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {
+    let state = scratch.state();
+    let answer = Answer::Accepted(standing(state, call));
+    // Who looks around instead of saying it again does not mean it.
+    if state.attempt(call.id).is_some_and(|attempt| attempt.cancel_asked) {
+        scratch.record(Event::CancelDropped { attempt: call.id });
+    }
+    answer
+}
+
+/// Begins the innermost workflow anew: an edge like any other, so that going round has its limit.
+pub(super) fn start_over(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    summary: &str,
+) -> Result<Answer, String> {
+    let state = scratch.state();
+    let (attempt, phase) = caller(state, call)?;
+    may_send(phase, "complete")?;
+    if let Some(persona) = &attempt.intent.persona {
+        return Err(format!("`{persona}` helps here and cannot begin the workflow anew"));
+    }
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let workflow = frame.and_then(|frame| state.workflow(&frame.workflow));
+    let workflow = workflow.ok_or("the workflow is over")?;
+    if !workflow.loopable {
+        return Err(format!(
+            "looping is disabled for workflow `{}`: leave with `workflow_step` and `next`",
+            workflow.key
+        ));
+    }
+    let target = workflow.initial.clone();
+    if let Some((before, _)) = attempt.leave.as_ref().filter(|(before, _)| before.target == target)
+    {
+        return Ok(Answer::Accepted(words::leaving(before)));
+    }
+    is_still_open(attempt)?;
+    has_no_question(state, attempt)?;
+    let (outcome, summary) = (Outcome::from("complete"), bounded(summary, TEXT_MAX));
+    Ok(accept(scratch, call, Leave { target, outcome, summary, task: None }))
+}
+
+/// Must be said twice in one turn, with nothing in between.
+pub(super) fn cancel(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    summary: &str,
+) -> Result<Answer, String> {
+    let state = scratch.state();
+    let (attempt, _) = caller(state, call)?;
+    if state.cancelled.is_some() {
+        return Ok(Answer::Accepted(words::CANCELLED.to_owned()));
+    }
+    is_still_open(attempt)?;
+    if !attempt.cancel_asked {
+        let (attempt, request) = (call.id, call.request.clone());
+        scratch.record(Event::CancelAsked { attempt, request });
+        return Ok(Answer::Accepted(words::CANCEL_AGAIN.to_owned()));
+    }
+    let reason = words::worker_cancelled(call.id, &bounded(summary, TEXT_MAX));
+    scratch.emit(Event::RunCancelled { reason });
+    Ok(Answer::Accepted(words::CANCELLED.to_owned()))
+}

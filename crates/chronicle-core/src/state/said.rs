@@ -1,0 +1,150 @@
+//! How what workers and people say changes the state: signals within a phase, help, notes and messages.
+
+use std::sync::Arc;
+
+use super::apply::left_as;
+use super::{Answered, Frame, Note, Stage, State, Waiting, number};
+use crate::event::{AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why};
+use crate::ids::{AttemptId, Cause, Outcome, Place};
+use crate::words;
+
+/// Most reasons of one try that are kept: the first, and the latest.
+const REASONS_MAX: usize = 16;
+
+impl State {
+    pub(super) fn break_off(
+        &mut self,
+        cause: Cause,
+        id: AttemptId,
+        request: &str,
+        parting: &Break,
+    ) {
+        let answered = Answered { accepted: true, text: words::breaking_off(parting) };
+        self.change(id, |attempt| {
+            attempt.parting = Some((parting.clone(), cause));
+            attempt.remember(request, answered);
+        });
+        self.change_frame_of(id, |frame| frame.counters.progress());
+    }
+
+    pub(super) fn update_snapshot(
+        &mut self,
+        id: AttemptId,
+        request: &str,
+        update: &SnapshotUpdate,
+    ) {
+        Arc::make_mut(&mut self.snapshot).merge(update);
+        let text = words::snapshot_kept(&self.snapshot);
+        let answered = Answered { accepted: true, text };
+        self.change(id, |attempt| attempt.remember(request, answered));
+        self.change_frame_of(id, |frame| frame.counters.progress());
+    }
+
+    pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str) {
+        let answered = Answered { accepted: true, text: words::CANCEL_AGAIN.to_owned() };
+        self.change(id, |attempt| {
+            attempt.remember(request, answered);
+            attempt.cancel_asked = true;
+        });
+    }
+
+    pub(super) fn begin_follow_up(&mut self, place: &Place, follow_up: &FollowUp) {
+        let asker = self.phase_at(place).map(|phase| phase.worker_name().to_owned());
+        self.change_frame(&place.frame(), |frame| {
+            let asker = frame.helper().map(|helper| helper.persona.clone()).or(asker);
+            frame.stack.push(Waiting {
+                follow_up: follow_up.clone(),
+                session: frame.session.take(),
+                session_seen: std::mem::take(&mut frame.session_seen),
+                try_number: std::mem::take(&mut frame.try_number),
+                reasons: std::mem::take(&mut frame.reasons),
+                counters: std::mem::take(&mut frame.counters),
+            });
+            frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
+        });
+    }
+
+    /// Who waited goes on where it was, or its phase is done.
+    pub(super) fn end_follow_up(
+        &mut self,
+        place: &Place,
+        persona: &str,
+        (outcome, summary): (&Outcome, &str),
+    ) {
+        self.change_frame(&place.frame(), |frame| {
+            let Some(waiting) = frame.stack.pop() else { return };
+            (frame.session, frame.session_seen) = (waiting.session, waiting.session_seen);
+            (frame.try_number, frame.reasons) = (waiting.try_number, waiting.reasons);
+            frame.counters = waiting.counters;
+            let is_last = frame.stack.is_empty();
+            frame.stage = match (waiting.follow_up.resume, is_last) {
+                (true, _) => {
+                    let persona = persona.to_owned();
+                    Stage::Ready { why: Why::Helped { persona, summary: summary.to_owned() } }
+                }
+                (false, true) => left_as(outcome.as_str(), summary.to_owned()),
+                // Whoever asked was help itself, and is done with this.
+                (false, false) => {
+                    let (outcome, summary) = (outcome.clone(), summary.to_owned());
+                    Stage::BrokeOff { parting: Break::Helped { outcome, summary } }
+                }
+            };
+        });
+    }
+
+    pub(super) fn give_note(&mut self, place: &Place, note: Note) {
+        self.notes = self.notes.max(note.id.0);
+        self.change_frame(&place.frame(), |frame| frame.notes.push(note));
+    }
+
+    pub(super) fn deliver(&mut self, id: AttemptId, message: Message) {
+        match message {
+            Message::Note(note) => self.change_frame_of(id, |frame| {
+                for known in frame.notes.iter_mut().filter(|known| known.id == note) {
+                    known.told = Some(id);
+                }
+            }),
+            Message::Answer(gate) => {
+                let Some(known) = self.gates.get_mut(number(gate.0)) else { return };
+                known.told = true;
+                let said = match &known.answered {
+                    Some((GateAnswer::Said(text), ..)) => text.clone(),
+                    Some(_) | None => String::new(),
+                };
+                self.change(id, |attempt| {
+                    let asked = attempt.asking.iter().find(|(_, asked)| *asked == gate);
+                    let request = asked.map(|(request, _)| request.clone());
+                    attempt.asking.retain(|(_, asked)| *asked != gate);
+                    if let Some(request) = request {
+                        attempt.remember(&request, Answered { accepted: true, text: said });
+                    }
+                });
+            }
+        }
+    }
+}
+
+impl Frame {
+    /// Takes down what the next attempt of the same try must be told, and that notes are in its handover.
+    pub(super) fn begin_attempt(&mut self, intent: &AttemptStarted) {
+        if !intent.why.is_same_try() {
+            self.reasons.clear();
+        }
+        // An interruption is told once, however often it came; and answers are told together.
+        self.reasons.retain(|why| {
+            !matches!(why, Why::Lost | Why::Paused | Why::SessionGone | Why::Answered { .. })
+        });
+        if self.reasons.len() >= REASONS_MAX {
+            self.reasons.remove(1);
+        }
+        self.reasons.push(intent.why.clone());
+        self.try_number = intent.try_number;
+        if intent.agent == crate::engine::SHELL {
+            return;
+        }
+        self.before = Some((intent.session.clone(), intent.agent.clone()));
+        for note in &mut self.notes {
+            note.told = Some(note.told.unwrap_or(intent.attempt));
+        }
+    }
+}

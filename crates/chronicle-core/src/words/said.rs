@@ -1,0 +1,196 @@
+//! Words about what workers and people say to each other through the supervisor.
+
+use super::{code, one_line, quote, saying};
+use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
+use crate::ids::{AttemptId, Outcome};
+use crate::limits::{TEXT_MAX, bounded};
+use crate::snapshot::{Snapshot, SnapshotUpdate};
+use crate::state::Frame;
+use crate::workflow::Phase;
+
+/// The answer to a worker's first wish to give the run up.
+pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean it, call \
+    `workflow_step` with `cancel` once more, at once; anything else you do takes it back.";
+/// The answer to the second.
+pub(crate) const CANCELLED: &str = "the run is given up. End your turn now.";
+
+/// What workers and people said to each other, as one sentence; empty for any other event.
+pub(super) fn sentence(event: &Event) -> String {
+    match event {
+        Event::BreakAccepted { attempt, parting, .. } => {
+            format!("{attempt} ends its turn: {}", self::parting(parting))
+        }
+        Event::SnapshotUpdated { attempt, update, .. } => {
+            format!("{attempt} wrote down {}", updated(update))
+        }
+        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
+        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
+        Event::FollowUpBegan { place, follow_up } => {
+            format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
+        }
+        Event::FollowUpEnded { place, persona, outcome, summary, by } => {
+            let by = match by {
+                Mover::Run => "has helped",
+                Mover::Person => "need not help",
+            };
+            let outcome = unless_complete(outcome);
+            format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
+        }
+        Event::NoteGiven { note, place, who, text, .. } => {
+            format!("{note} from {who} to `{place}`{}", saying(text))
+        }
+        Event::MessageDelivered { attempt, message, repeated } => {
+            let again = if *repeated { ", perhaps for the second time" } else { "" };
+            format!("{attempt} was told {}{again}", self::message(message))
+        }
+        Event::RunStarted(_)
+        | Event::SupervisorStarted(_)
+        | Event::TailSetAside { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::RunCancelled { .. }
+        | Event::RunDone
+        | Event::RunFailed { .. }
+        | Event::FrameEntered { .. }
+        | Event::PhaseEntered { .. }
+        | Event::EdgeTaken(_)
+        | Event::FrameEnded { .. }
+        | Event::AttemptStarted(_)
+        | Event::SessionOpened { .. }
+        | Event::ToolCalled(_)
+        | Event::ToolEnded { .. }
+        | Event::FileChanged { .. }
+        | Event::UsageReported { .. }
+        | Event::CommandEnded { .. }
+        | Event::SignalAccepted { .. }
+        | Event::SignalRefused { .. }
+        | Event::StopAsked { .. }
+        | Event::AttemptEnded(_)
+        | Event::GateOpened(_)
+        | Event::GateAnswered { .. } => String::new(),
+    }
+}
+
+/// What a worker asked for when it ended its turn.
+pub(crate) fn parting(parting: &Break) -> String {
+    match parting {
+        Break::Continue { point, .. } => format!("to be continued{}", saying(point)),
+        Break::Ask(question) => format!("asks{}", saying(&question.question)),
+        Break::FollowUp(FollowUp { persona, reason, .. }) => {
+            format!("asks {} for help{}", code(persona), saying(reason))
+        }
+        Break::Helped { outcome, summary } => {
+            format!("has helped{}{}", unless_complete(outcome), saying(summary))
+        }
+    }
+}
+
+/// The answer to a signal that ends a turn and not its phase.
+pub(crate) fn breaking_off(parting: &Break) -> String {
+    let what = match parting {
+        Break::Continue { .. } => "somebody fresh goes on from there".to_owned(),
+        Break::Ask(_) => "a person is asked, and you go on with the answer".to_owned(),
+        Break::FollowUp(FollowUp { persona, resume: true, .. }) => {
+            format!("{} is asked, and you go on afterwards", code(persona))
+        }
+        Break::FollowUp(FollowUp { persona, resume: false, .. }) => {
+            format!("{} is asked, and the phase is done then", code(persona))
+        }
+        Break::Helped { .. } => "who asked for you goes on".to_owned(),
+    };
+    format!("accepted: {what}. End your turn now.")
+}
+
+/// The answer to an update of the snapshot.
+pub(crate) fn snapshot_kept(snapshot: &Snapshot) -> String {
+    format!(
+        "kept: {} findings, {} pending, {} done, {} files, {} named values",
+        snapshot.findings.len(),
+        snapshot.pending.len(),
+        snapshot.done.len(),
+        snapshot.files.len(),
+        snapshot.custom.len()
+    )
+}
+
+/// What an update of the snapshot adds.
+pub(super) fn updated(update: &SnapshotUpdate) -> String {
+    let counts = [
+        (update.findings.len(), "finding", "findings"),
+        (update.pending.len(), "pending", "pending"),
+        (update.done.len(), "done", "done"),
+        (update.files.len(), "file", "files"),
+        (update.custom.len(), "named value", "named values"),
+    ];
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+        .collect();
+    let first = [&update.findings, &update.pending, &update.done, &update.files];
+    let first = first.iter().find_map(|texts| texts.first());
+    format!("{}{}", parts.join(", "), first.map_or_else(String::new, |text| saying(text)))
+}
+
+pub(super) fn message(message: &Message) -> String {
+    match message {
+        Message::Note(note) => note.to_string(),
+        Message::Answer(gate) => format!("the answer to {gate}"),
+    }
+}
+
+/// What a run does by itself when a person is needed.
+pub fn on_gate(on_gate: OnGate) -> &'static str {
+    match on_gate {
+        OnGate::Fail => "it fails",
+        OnGate::Wait => "its supervisor waits",
+    }
+}
+
+/// Why a run failed that was started to fail when a person is needed.
+pub(crate) fn nobody_stays(gate: &GateOpened) -> String {
+    let about = one_line(&gate.about);
+    format!("{} at {} needs a person: {about}", gate.gate, code(&gate.place))
+}
+
+/// Why a run ended by a worker's word.
+pub(crate) fn worker_cancelled(attempt: AttemptId, summary: &str) -> String {
+    format!("{attempt} gave it up{}", saying(summary))
+}
+
+/// What a person is to do themselves.
+pub(crate) fn by_hand(phase: &Phase) -> String {
+    let what = [phase.instructions.trim(), phase.description.as_deref().unwrap_or_default().trim()];
+    let what = what.into_iter().find(|text| !text.is_empty());
+    let what = what.map_or_else(String::new, |text| format!(": {}", bounded(text, TEXT_MAX)));
+    format!("{} is yours to do{what}", code(&phase.name))
+}
+
+pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
+    let times = match phase.limits.continuations {
+        1 => "once".to_owned(),
+        many => format!("{many} times"),
+    };
+    format!(
+        "{} was continued {times}, as often as allowed; it stands at {}",
+        code(&phase.name),
+        quote(point)
+    )
+}
+
+/// Who waits for whom, when one more would be too many.
+pub(crate) fn too_deep(phase: &Phase, frame: &Frame, wanted: &FollowUp) -> String {
+    let helpers = frame.stack.iter().map(|waiting| waiting.follow_up.persona.as_str());
+    let chain = std::iter::once(phase.worker_name()).chain(helpers);
+    let chain: Vec<String> = chain.chain([wanted.persona.as_str()]).map(code).collect();
+    let depth = phase.limits.depth;
+    let reason = saying(&wanted.reason);
+    format!("{} would be help within help beyond {depth} levels{reason}", chain.join(" → "))
+}
+
+pub(super) fn unless_complete(outcome: &Outcome) -> String {
+    match outcome.as_str() {
+        "complete" => String::new(),
+        other => format!(" ({other})"),
+    }
+}

@@ -1,0 +1,313 @@
+//! Decisions about help: who waits for whom, how it comes back, and what people do when it does not.
+
+use chronicle_core::event::{Break, FollowUp};
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::Answer;
+use chronicle_core::signal::Signal;
+use chronicle_core::state::Status;
+use expect_test::expect;
+
+use crate::decide::check;
+use crate::world::{World, signal};
+
+const WORKFLOW: &str = "
+name: Helped
+phases:
+  build: {persona: codeweaver, next: [check]}
+  check: {persona: lawbringer, tools: {allow: [read]}, followups: [Mender], next: [done]}
+";
+
+#[test]
+fn help_is_given_and_the_asker_goes_on_in_its_session() {
+    let world = check(
+        WORKFLOW,
+        "build: usage 5; help mender; go check
+         build@mender: file a.rs; complete
+         check: go done",
+        expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 reported 5 tokens
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 changed `a.rs`
+            a2 ends its turn: has helped: "did it"
+            a2 ended
+              `mender` has helped at `build`: "did it"
+              a3 resumed at `build` (scripted): `mender` has helped
+            a3 leaves for `check`: "did it"
+            a3 ended
+              `build` left for `check`
+              phase `check` entered
+              a4 started at `check` (scripted)
+            a4 leaves for `done`: "did it"
+            a4 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done);
+    let attempts: Vec<_> = world.state.attempts.iter().map(|it| it.intent.clone()).collect();
+    assert_eq!(attempts[0].session, attempts[2].session);
+    assert_ne!(attempts[0].session, attempts[1].session);
+    assert_eq!((attempts[0].try_number, attempts[1].try_number, attempts[2].try_number), (1, 2, 1));
+}
+
+#[test]
+fn without_resume_the_phase_is_done_when_the_help_is() {
+    check(
+        WORKFLOW,
+        "build: replace mender
+         build@mender: complete
+         check: go done",
+        expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 ends its turn: has helped: "did it"
+            a2 ended
+              `mender` has helped at `build`: "did it"
+              `build` left for `check`
+              phase `check` entered
+              a3 started at `check` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn help_within_help_comes_back_in_order_and_too_much_of_it_needs_a_person() {
+    check(
+        "{name: Deep, phases: {build: {limits: {depth: 2}}}}",
+        "build: help a; go done
+         build@a: help b; complete
+         build@b: help c; complete
+         g1: skip do it yourself",
+        expect![[r#"
+            run started: `Deep` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `a` for help: "it is broken"
+            a1 ended
+              `a` is to help at `build`: "it is broken"
+              a2 started at `build` as `a` (scripted): helps `build`
+            a2 ends its turn: asks `b` for help: "it is broken"
+            a2 ended
+              `b` is to help at `build`: "it is broken"
+              a3 started at `build` as `b` (scripted): helps `a`
+            a3 ends its turn: asks `c` for help: "it is broken"
+            a3 ended
+              g1 waits at `build` for intervention: `build` → `a` → `b` → `c` would be help within help beyond 2 levels: "it is broken"
+            g1 answered with `skip` by ann: "do it yourself"
+              a4 resumed at `build` as `b` (scripted): `c` has helped
+            a4 ends its turn: has helped: "did it"
+            a4 ended
+              `b` has helped at `build`: "did it"
+              a5 resumed at `build` as `a` (scripted): `b` has helped
+            a5 ends its turn: has helped: "did it"
+            a5 ended
+              `a` has helped at `build`: "did it"
+              a6 resumed at `build` (scripted): `a` has helped
+            a6 leaves for `done`: "did it"
+            a6 ended
+              `build` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn who_may_be_asked_is_said_and_nobody_waits_for_themselves() {
+    let mut world = World::started(WORKFLOW, "");
+    let mut help = |request: &str, persona: &str, resume| {
+        let (persona, reason, context) = (persona.to_owned(), "r".to_owned(), "c".to_owned());
+        let wanted = FollowUp { persona, reason, context, resume };
+        match world.step(&signal(AttemptId(1), request, Signal::Break(Break::FollowUp(wanted)))) {
+            Answer::Refused(why) => why,
+            other => format!("{other:?}"),
+        }
+    };
+    expect!["`CodeWeaver` waits for you already (`codeweaver`): do it yourself, ask somebody else, or ask a person with `needs-user-input`"].assert_eq(&help("r1", "CodeWeaver", true));
+    expect!["`build` waits for you already (`codeweaver`): do it yourself, ask somebody else, or ask a person with `needs-user-input`"].assert_eq(&help("r2", "build", true));
+    let mut world = World::started(
+        "{name: F, phases: {work: {followups: [mender], next: [a, b]}, a: {}, b: {}}}",
+        "",
+    );
+    let mut help = |request: &str, persona: &str, resume| {
+        let (persona, reason, context) = (persona.to_owned(), "r".to_owned(), "c".to_owned());
+        let wanted = FollowUp { persona, reason, context, resume };
+        match world.step(&signal(AttemptId(1), request, Signal::Break(Break::FollowUp(wanted)))) {
+            Answer::Refused(why) => why,
+            other => format!("{other:?}"),
+        }
+    };
+    expect!["`work` may not ask `pathseeker` for help; it may ask `mender`"].assert_eq(&help(
+        "r1",
+        "pathseeker",
+        true,
+    ));
+    expect!["with `resume: false` the phase is done afterwards, but `work` has several ways on: name a target; allowed: `a`, `b`; say `resume: true`"].assert_eq(&help("r2", "mender", false));
+    expect![[
+        r#"Accepted("accepted: `mender` is asked, and you go on afterwards. End your turn now.")"#
+    ]]
+    .assert_eq(&help("r3", "mender", true));
+}
+
+#[test]
+fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
+    for (answer, expected) in [
+        (
+            "retry",
+            expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 is not signed in
+              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+            g1 answered with `retry` by ann
+              a3 started at `build` as `mender` (scripted): asked for
+            a3 ends its turn: has helped: "did it"
+            a3 ended
+              `mender` has helped at `build`: "did it"
+              a4 resumed at `build` (scripted): `mender` has helped
+            a4 leaves for `check`: "did it"
+            a4 ended
+              `build` left for `check`
+              phase `check` entered
+              a5 started at `check` (scripted)
+            a5 leaves for `done`: "did it"
+            a5 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+        ),
+        (
+            "skip not needed",
+            expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 is not signed in
+              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+            g1 answered with `skip` by ann: "not needed"
+              `mender` need not help at `build`: "not needed"
+              a3 resumed at `build` (scripted): `mender` has helped
+            a3 leaves for `check`: "did it"
+            a3 ended
+              `build` left for `check`
+              phase `check` entered
+              a4 started at `check` (scripted)
+            a4 leaves for `done`: "did it"
+            a4 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+        ),
+        (
+            "go check",
+            expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 is not signed in
+              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+            g1 answered with `go check` by ann
+              `build` left for `check` by a person's word
+              phase `check` entered
+              a3 started at `check` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+        ),
+    ] {
+        let script = format!(
+            "build: help mender; go check
+             build@mender 2: auth
+             build@mender: complete
+             check: go done
+             g1: {answer}"
+        );
+        check(WORKFLOW, &script, expected);
+    }
+}
+
+#[test]
+fn help_may_be_continued_and_may_ask() {
+    let world = check(
+        WORKFLOW,
+        "build: help mender; go check
+         build@mender 2: continue at the tests
+         build@mender 3: need which tests?; complete
+         check: go done
+         g1: answer all of them",
+        expect![[r#"
+            run started: `Helped` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 ends its turn: asks `mender` for help: "it is broken"
+            a1 ended
+              `mender` is to help at `build`: "it is broken"
+              a2 started at `build` as `mender` (scripted): helps `codeweaver`
+            a2 ends its turn: to be continued: "at the tests"
+            a2 ended
+              a3 started at `build` as `mender` (scripted): goes on: "at the tests"
+            a3 ends its turn: asks: "which tests?"
+            a3 ended
+              g1 waits at `build` for an answer: which tests?
+            g1 answered "all of them" by ann
+              a4 resumed at `build` as `mender` (scripted): g1 was answered
+            a4 ends its turn: has helped: "did it"
+            a4 ended
+              `mender` has helped at `build`: "did it"
+              a5 resumed at `build` (scripted): `mender` has helped
+            a5 leaves for `check`: "did it"
+            a5 ended
+              `build` left for `check`
+              phase `check` entered
+              a6 started at `check` (scripted)
+            a6 leaves for `done`: "did it"
+            a6 ended
+              `check` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done);
+}

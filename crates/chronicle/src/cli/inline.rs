@@ -1,0 +1,130 @@
+//! Asking the person at the terminal, while the run that needs them goes on being driven here.
+//!
+//! The answer goes to the gate that was shown: if somebody else answered meanwhile, the person is told so.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronicle_core::event::GateKind;
+use chronicle_core::ids::{GateId, Place};
+use chronicle_core::input::{Answer, Command};
+use chronicle_core::view::{GateRow, RunView};
+use chronicle_core::words;
+use chronicle_runtime::handle::Remote;
+
+use crate::terminal;
+
+/// Asks about one gate at a time.
+pub(super) struct Inline {
+    remote: Remote,
+    asked: BTreeSet<GateId>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// A line is being waited for.
+    is_asking: AtomicBool,
+    /// The person wants to answer later.
+    is_left: AtomicBool,
+}
+
+impl Inline {
+    pub(super) fn new(remote: Remote) -> Self {
+        Self { remote, asked: BTreeSet::new(), shared: Arc::default() }
+    }
+
+    /// Asks about the first gate that was not asked about. Whether a line is being waited for.
+    pub(super) fn ask(&mut self, view: &RunView, say: impl FnOnce(&str)) -> bool {
+        if self.shared.is_asking.load(Ordering::SeqCst) {
+            return true;
+        }
+        let new = view.needs_you.iter().find(|gate| !self.asked.contains(&gate.gate));
+        let Some(gate) = new else { return false };
+        self.asked.insert(gate.gate);
+        say(&shown(gate));
+        self.shared.is_asking.store(true, Ordering::SeqCst);
+        let (remote, shared, gate) = (self.remote.clone(), Arc::clone(&self.shared), gate.clone());
+        let hear = move || {
+            hear(&remote, &gate, &shared.is_left);
+            shared.is_asking.store(false, Ordering::SeqCst);
+        };
+        std::thread::Builder::new().name("inline".to_owned()).spawn(hear).is_ok()
+    }
+
+    /// Whether the person went away without an answer.
+    pub(super) fn is_left(&self) -> bool {
+        self.shared.is_left.load(Ordering::SeqCst)
+    }
+}
+
+/// What is being asked, and what may be typed.
+fn shown(gate: &GateRow) -> String {
+    let mut lines =
+        vec![String::new(), format!("{} at `{}`: {}", gate.gate, gate.place, plain(&gate.about))];
+    if !gate.context.trim().is_empty() {
+        lines.push(format!("  {}", plain(&gate.context)));
+    }
+    let options = (1..).zip(&gate.options);
+    lines
+        .extend(options.map(|(number, option)| format!("  {number}  {}", words::one_line(option))));
+    lines.push(match gate.kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
+            "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
+        }
+        GateKind::Question => "Type your answer; an empty line answers later:".to_owned(),
+        GateKind::Intervention => {
+            "Type `retry`, `skip`, `go PLACE` or `cancel`; an empty line answers later:".to_owned()
+        }
+    });
+    lines.join("\n")
+}
+
+/// Many lines may be approved, but none may fool the terminal.
+fn plain(text: &str) -> String {
+    text.lines().map(words::one_line).collect::<Vec<_>>().join("\n  ")
+}
+
+/// Reads lines until one is an answer that counts.
+fn hear(remote: &Remote, gate: &GateRow, is_left: &AtomicBool) {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.unwrap_or_default();
+        if line.trim().is_empty() {
+            break;
+        }
+        let Some(command) = command(gate, line.trim()) else {
+            terminal::talk("That is no answer here.");
+            continue;
+        };
+        match remote.submit(command) {
+            Some(Answer::Refused(why)) => terminal::talk(&format!("Refused: {why}.")),
+            Some(_) | None => {}
+        }
+        return;
+    }
+    is_left.store(true, Ordering::SeqCst);
+    remote.quit();
+}
+
+fn command(gate: &GateRow, line: &str) -> Option<Command> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (id, note, place) = (Some(gate.gate), rest.trim().to_owned(), Some(gate.place.clone()));
+    match (gate.kind, word.to_lowercase().as_str()) {
+        (GateKind::Question, _) => Some(Command::Answer { gate: id, text: line.to_owned() }),
+        (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "y" | "yes" | "approve") => {
+            Some(Command::Approve { gate: id, note })
+        }
+        (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "n" | "no" | "reject") => {
+            Some(Command::Reject { gate: id, note })
+        }
+        (GateKind::Intervention, "retry") => Some(Command::Retry { place, note, agent: None }),
+        (GateKind::Intervention, "skip") => Some(Command::Skip { place, note }),
+        (GateKind::Intervention, "go") if !note.is_empty() => {
+            Some(Command::Go { place: Place::new(note), note: String::new() })
+        }
+        (GateKind::Intervention, "cancel") => Some(Command::Cancel { reason: note }),
+        _ => None,
+    }
+}

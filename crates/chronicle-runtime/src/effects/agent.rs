@@ -66,7 +66,9 @@ impl Stop {
     fn said(&self, said: Spoken) -> bool {
         match said {
             Spoken::Lines(lines) => {
-                lines.iter().for_each(|line| self.shared.transcript.add(From::Supervisor, line));
+                for line in &lines {
+                    self.shared.transcript.add(From::Supervisor, line);
+                }
                 true
             }
             Spoken::Nothing => false,

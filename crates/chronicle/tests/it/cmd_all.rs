@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 25] = [
     "list",
     "check",
     "graph",
@@ -31,7 +31,10 @@ const COMMANDS: [&str; 22] = [
     "audit",
     "approve",
     "reject",
+    "answer",
     "retry",
+    "skip",
+    "note",
     "go",
     "cancel",
     "completions",

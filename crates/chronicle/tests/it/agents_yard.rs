@@ -153,7 +153,9 @@ impl AgentYard {
         let entries = fs::read_dir(self.session.run_file("transcripts")).into_iter().flatten();
         let text = entries.flatten().map(|entry| fs::read_to_string(entry.path()).unwrap());
         let text: Vec<String> = text.collect();
-        text.join("\n").lines().map(|line| format!("{line:.600}\n")).collect()
+        let lines: Vec<String> =
+            text.iter().flat_map(|it| it.lines()).map(|line| format!("{line:.600}")).collect();
+        lines.join("\n")
     }
 
     /// It ended so, or the test ends with all that was said.

@@ -14,8 +14,8 @@ use crate::workflow::Phase;
 
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
-    snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
+    out_of_context, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 
 /// A run that goes round without anybody working.

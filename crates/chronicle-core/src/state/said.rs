@@ -132,7 +132,10 @@ impl Frame {
         }
         // An interruption is told once, however often it came; and answers are told together.
         self.reasons.retain(|why| {
-            !matches!(why, Why::Lost | Why::Paused | Why::SessionGone | Why::Answered { .. })
+            !matches!(
+                why,
+                Why::Lost | Why::Paused | Why::Raised | Why::SessionGone | Why::Answered { .. }
+            )
         });
         if self.reasons.len() >= REASONS_MAX {
             self.reasons.remove(1);

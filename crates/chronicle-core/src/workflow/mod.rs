@@ -11,7 +11,7 @@
 //!
 //! Start reading at `unit.rs`, then `load.rs`, `draft.rs` and `check/mod.rs`.
 
-mod check;
+pub(crate) mod check;
 pub(crate) mod draft;
 mod from_chain;
 mod from_native;

@@ -12,6 +12,7 @@ use chronicle_runtime::driver::Rest;
 use chronicle_runtime::{agents, handle};
 use clap::{Args, ValueEnum};
 
+use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::{Setting, live, problems, with_rules};
 use crate::exit_code::Exit;
@@ -53,6 +54,9 @@ pub(super) struct RunArgs {
     team: Option<String>,
 
     #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
     stay: StayArgs,
 
     /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
@@ -73,6 +77,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         problems::accept_unenforced(&mut loaded);
     }
     problems::judge(&loaded)?;
+    budget::limit(&args.limits, loaded.workflows.first_mut())?;
     let rules = with_rules::judge(&catalog)?;
     let personas = catalog.personas_of(&loaded.workflows);
     with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;

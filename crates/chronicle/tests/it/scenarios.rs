@@ -22,6 +22,7 @@ macro_rules! scenarios {
 scenarios! {
     approval
     back_and_forth
+    budget
     by_hand
     command_agent
     command_fails

@@ -8,7 +8,7 @@ mod fields;
 mod phase;
 mod shared;
 mod unsupported;
-mod values;
+pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use chronicle_core::event::{
 };
 use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::{
-    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
@@ -193,7 +193,7 @@ impl Dice<'_> {
             strays: 2,
             transcript_bytes: self.number(),
             stderr: self.text(),
-            final_text: String::new(),
+            final_text: self.flag().then(|| Box::new(Said(self.text()))),
         })
     }
 

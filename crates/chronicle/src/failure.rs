@@ -125,16 +125,11 @@ impl From<DiscoverError> for Failure {
     fn from(error: DiscoverError) -> Self {
         let failure = |exit| Self::of(exit, &error);
         match &error {
-            DiscoverError::Unknown { known, .. } if known.is_empty() => failure(Exit::Usage)
-                .hint("write one as `.chronicle/workflows/NAME.yaml`, or try `chronicle demo`"),
             DiscoverError::Unknown { known, .. } => {
                 failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
             }
             DiscoverError::Unreadable { .. } => {
                 failure(Exit::Definition).hint("give the path of a file that you may read")
-            }
-            DiscoverError::NotText { .. } => {
-                failure(Exit::Definition).hint("save the file as UTF-8 text")
             }
         }
     }

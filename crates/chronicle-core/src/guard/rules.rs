@@ -3,6 +3,7 @@
 use fancy_regex::Regex;
 use serde::Serialize;
 
+use crate::limits::bounded;
 use crate::workflow::draft::{Field, Node, Span, Value};
 use crate::workflow::problem::{Finding, Problems, quoted};
 use crate::workflow::suggest::closest;
@@ -10,6 +11,8 @@ use crate::workflow::{Problem, Severity, Source, yaml};
 
 /// Longest pattern, in bytes.
 const PATTERN_MAX: usize = 2_000;
+/// Longest account of what is wrong with a pattern.
+const ERROR_MAX: usize = 200;
 /// Most rules of one file.
 const RULES_MAX: usize = 5_000;
 
@@ -157,7 +160,7 @@ fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
         return false;
     }
     let Err(error) = Regex::new(pattern) else { return true };
-    let words = error.to_string().replace('\n', " ");
+    let words = bounded(&error.to_string().replace('\n', " "), ERROR_MAX);
     let message = format!("the pattern {} does not compile: {}", quoted(pattern), words.trim());
     problems.push(Finding::error("bad-pattern", at, message));
     false

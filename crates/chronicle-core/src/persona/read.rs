@@ -132,7 +132,7 @@ impl Sheet<'_> {
             prompt: String::new(),
             tools: Tools {
                 allow: self.names(&["tools"]).filter(|names| !names.iter().any(|it| it == "*")),
-                deny: self.names(&["disallowedTools", "disallowed_tools"]).unwrap_or_default(),
+                deny: self.names(&["disallowedTools"]).unwrap_or_default(),
             },
             model: model.map(|model| match provider {
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),

@@ -62,7 +62,7 @@ fn team(field: Field, problems: &mut Problems) -> Option<Team> {
             for field in fields {
                 match field.name.as_str() {
                     "agents" | "members" | "personas" => {
-                        team.members = names(&field.value, problems)
+                        team.members = names(&field.value, problems);
                     }
                     "not_covered" => team.not_covered = names(&field.value, problems),
                     "description" => {}

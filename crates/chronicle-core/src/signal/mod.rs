@@ -51,11 +51,13 @@ pub enum Signal {
     Malformed(String),
 }
 
+/// The tool that a worker of the phased format leaves a phase with.
+pub const STEP_TOOL: &str = "workflow_step";
 /// The tools that a worker has, as their names are known here.
 pub const TOOLS: [&str; 7] = [
     "workflow_transition",
     "workflow_update_snapshot",
-    "workflow_step",
+    STEP_TOOL,
     "signal_back",
     "workflow_ask",
     "workflow_plan",
@@ -73,7 +75,7 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
     let read = match tool {
         "workflow_transition" => transition(&arguments),
         "signal_back" | "signal-back" => back::signal_back(&arguments),
-        "workflow_step" => step(&arguments),
+        STEP_TOOL => step(&arguments),
         "workflow_update_snapshot" => snapshot::update(&arguments).map(Signal::Snapshot),
         "workflow_ask" => question(&arguments).map(Signal::Ask),
         "workflow_plan" => Err("`workflow_plan` is for phases that produce steps, and this one \

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
-    Leave, Mover, ToolCalled, Why,
+    Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
@@ -277,6 +277,9 @@ impl State {
             }
             frame.stage = stage;
         });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));

@@ -10,6 +10,7 @@ use crate::event::OnGate;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
+use crate::template;
 use crate::time::Millis;
 use crate::usage::Usage;
 use crate::words;
@@ -36,6 +37,9 @@ pub struct RunView {
     pub standing: &'static str,
     /// Why it is paused or was cancelled.
     pub reason: Option<String>,
+    /// What the workflow says to the person at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<String>,
     /// Fields of the workflow that a person accepted as not enforced.
     pub unenforced: Vec<String>,
     /// What the run does by itself when a person is needed.
@@ -224,6 +228,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
             Status::Failed => state.failed.clone(),
             Status::Running | Status::Waiting | Status::Done => None,
         },
+        completion: state.done.then(|| template::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
         on_gate: run.on_gate,
         breadcrumbs: breadcrumbs(state),

@@ -9,7 +9,7 @@ use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, V
 use super::from_phased::{NAMED_MAX, free};
 use super::problem::{Finding, Problems, quoted};
 use super::yaml;
-use crate::ids::HUMAN_INTERVENTION;
+use crate::ids::{DONE, HUMAN_INTERVENTION};
 
 /// One chain of a file, with what is wrong with it alone.
 pub(crate) struct Chain {
@@ -70,7 +70,12 @@ fn steps(node: Node, problems: &mut Problems) -> Phases {
     };
     let mut taken = BTreeSet::new();
     let items = items.into_iter().take(NAMED_MAX);
-    Phases::List(items.map(|item| step(item, &mut taken, problems)).collect())
+    let mut steps: Vec<Entry> = items.map(|item| step(item, &mut taken, problems)).collect();
+    // Said, so that a worker is shown this way out before the one for failures.
+    if let Some(Entry::Phase(last)) = steps.last_mut() {
+        last.fields.push(Field::said("next", DONE, last.span));
+    }
+    Phases::List(steps)
 }
 
 fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Entry {
@@ -111,7 +116,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> En
 fn id_of(name: &str) -> String {
     let plain = |letter: char| if letter == '/' || letter.is_control() { '-' } else { letter };
     let id: String = name.trim().chars().take(40).map(plain).collect();
-    if id.trim().is_empty() || [HUMAN_INTERVENTION, crate::ids::DONE].contains(&id.as_str()) {
+    if id.trim().is_empty() || [HUMAN_INTERVENTION, DONE].contains(&id.as_str()) {
         "step".to_owned()
     } else {
         id.trim().to_owned()

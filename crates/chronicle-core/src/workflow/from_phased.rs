@@ -351,7 +351,7 @@ impl Sheet<'_, '_> {
                 let message =
                     format!("`{name}` must be a list: {} counts as one of one", quoted(said));
                 let finding = Finding::warning("wrong-type", span, message);
-                let hint = format!("write `{name}: [{said}]`");
+                let hint = format!("write `{name}: [{}]`", quoted(said).trim_matches('`'));
                 self.problems.push(finding.hint(hint));
             }
             Value::Null => {}

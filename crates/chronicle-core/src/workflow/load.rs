@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::draft::Named;
+use super::check::Places;
+use super::draft::{Named, Span};
 use super::model::Workflow;
-use super::problem::{Finding, Problem, Problems, Severity, quoted};
+use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
 use super::unit::{Format, Trouble, Unit, note_persona, read};
+use crate::ids::PhaseId;
 
 /// Most workflows that one may reach.
 const WORKFLOWS_MAX: usize = 100;
@@ -32,12 +34,31 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Every text that was read, for snippets.
     pub sources: Vec<Source>,
+    places: Vec<Places>,
 }
 
 impl Loaded {
     /// Whether a run may start with it: no error.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
+    }
+
+    /// A problem that somebody found who knows more than the files, at a field of a workflow or of one of its phases.
+    pub fn problem(
+        &self,
+        (workflow, phase, field): (&str, Option<&PhaseId>, &str),
+        (severity, code, message): (Severity, &'static str, String),
+        hint: Option<String>,
+    ) -> Problem {
+        let places = self.places.iter().find(|places| places.key == workflow);
+        let span = places.and_then(|places| places.find(phase, field));
+        let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
+        let finding = Finding::new(severity, code, span, message);
+        let finding = match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        };
+        place(finding, &self.sources)
     }
 }
 
@@ -69,23 +90,35 @@ pub fn assemble(
     lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
 ) -> Loaded {
     let mut problems = Problems::default();
-    let mut loaded = Loaded { workflows: Vec::new(), problems: Vec::new(), sources: Vec::new() };
+    let mut loaded = Loaded {
+        workflows: Vec::new(),
+        problems: Vec::new(),
+        sources: Vec::new(),
+        places: Vec::new(),
+    };
+    let mut broken = BTreeSet::new();
     let mut calls = Calls::new();
     let mut known = BTreeMap::from([(main.key.clone(), true)]);
     let mut waiting = VecDeque::from([Arc::clone(main)]);
     while let Some(unit) = waiting.pop_front() {
         let before = loaded.sources.len();
+        let errors = problems.errors();
         problems.absorb(&unit.problems, before);
         note_personas(&unit, before, personas, &mut problems);
         loaded.sources.extend(unit.sources.iter().cloned());
         loaded.workflows.extend(unit.workflow.clone());
+        loaded.places.extend(unit.places.as_ref().map(|places| places.shifted(before)));
         let said: Vec<Named> = unit.calls.iter().map(|call| shifted(call, before)).collect();
         for call in &said {
             let room = known.len() < WORKFLOWS_MAX;
             waiting.extend(follow(call, &mut known, room, lookup, &mut problems));
         }
+        if problems.errors() > errors {
+            broken.insert(unit.key.clone());
+        }
         calls.insert(unit.key.clone(), said);
     }
+    tell_broken(&calls, broken, &mut problems);
     find_cycles(&main.key, &calls, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
     loaded
@@ -132,6 +165,26 @@ fn follow(
         problems.push(finding.hint("`chronicle list` shows the workflows"));
     }
     found
+}
+
+/// Whoever runs a workflow that cannot run cannot run either, however far away.
+fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Problems) {
+    let mut told = BTreeSet::new();
+    loop {
+        let before = told.len();
+        for (key, said) in calls {
+            for call in said.iter().filter(|call| call.text != *key) {
+                if broken.contains(&call.text) && told.insert(call.at) {
+                    let message = format!("{} cannot run: it has errors", quoted(&call.text));
+                    problems.push(Finding::error("broken-workflow", call.at, message));
+                    broken.insert(key.clone());
+                }
+            }
+        }
+        if told.len() == before {
+            return;
+        }
+    }
 }
 
 /// Everything is reached from the first one, so every cycle is.

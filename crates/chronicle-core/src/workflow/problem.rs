@@ -149,6 +149,12 @@ impl Problems {
         self.last = Some(finding.span);
     }
 
+    /// How many of them are errors, those left out included as far as they may be.
+    pub(crate) fn errors(&self) -> usize {
+        let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
+        found.count() + self.left_out
+    }
+
     /// Takes all of another collection whose sources come after so many others.
     pub(crate) fn absorb(&mut self, other: &Self, sources: usize) {
         for finding in &other.found {
@@ -182,7 +188,8 @@ impl Problems {
     }
 }
 
-fn place(finding: Finding, sources: &[Source]) -> Problem {
+/// A finding with its file and line.
+pub(crate) fn place(finding: Finding, sources: &[Source]) -> Problem {
     let Finding { code, severity, span, message, hint } = finding;
     let (file, text) = sources
         .get(span.source)
@@ -190,6 +197,9 @@ fn place(finding: Finding, sources: &[Source]) -> Problem {
     let whole = span.start == span.end && span.start == 0;
     let (line, column) = line_and_column(text, span.start);
     let span = (!whole).then(|| on_characters(text, span.start..span.end));
+    // Whatever a message repeats of the file, a terminal is safe from it.
+    let message = message.chars().map(harmless).collect();
+    let hint = hint.map(|hint| hint.chars().map(harmless).collect());
     Problem { code, severity, file, span, line, column, message, hint }
 }
 

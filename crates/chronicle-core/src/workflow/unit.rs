@@ -1,12 +1,13 @@
 //! One definition, read and judged by itself: what it runs inside it is not looked at yet.
 
-use super::check::{self, Checked};
+use super::check::{self, Checked, Places};
 use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
 use super::load::Source;
 use super::model::{PhaseKind, Workflow};
 use super::problem::{Finding, Problem, Problems, Severity, quoted};
 use super::{from_chain, from_native, from_phased, from_template};
 use crate::ids::DONE;
+use crate::limits::Limits;
 use crate::persona::frontmatter::{self, Parts};
 
 /// Most files of phases of one workflow.
@@ -50,6 +51,7 @@ pub struct Unit {
     pub sources: Vec<Source>,
     pub(super) calls: Vec<Named>,
     pub(super) personas: Vec<Named>,
+    pub(super) places: Option<Places>,
     pub(super) problems: Problems,
 }
 
@@ -83,6 +85,7 @@ impl Unit {
             sources: vec![source],
             calls: Vec::new(),
             personas: Vec::new(),
+            places: None,
             problems,
         }
     }
@@ -95,6 +98,7 @@ impl Trouble {
     }
 
     /// With what to do about it.
+    #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
@@ -110,6 +114,11 @@ impl Trouble {
 
 /// Reads one definition. A file of chains holds several: see `read_chains`.
 pub fn read(source: Source, format: Format, files: &mut Files<'_>) -> Unit {
+    read_upon(&Limits::default(), source, format, files)
+}
+
+/// The same, with the limits that hold where it sets none.
+pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Files<'_>) -> Unit {
     let mut problems = Problems::default();
     let draft = match format {
         Format::Native => from_native::read(0, &source.text, &mut problems),
@@ -130,7 +139,7 @@ pub fn read(source: Source, format: Format, files: &mut Files<'_>) -> Unit {
     if format == Format::Phased {
         from_phased::name_references(&mut draft);
     }
-    judge(&draft, &mut unit);
+    judge(&draft, limits, &mut unit);
     if format == Format::Chain {
         chain(&mut unit);
     }
@@ -139,12 +148,17 @@ pub fn read(source: Source, format: Format, files: &mut Files<'_>) -> Unit {
 
 /// Every chain of a file, and what is wrong with the file as a whole.
 pub fn read_chains(source: &Source) -> (Vec<Unit>, Vec<Problem>) {
+    read_chains_upon(&Limits::default(), source)
+}
+
+/// The same, with the limits that hold where a chain sets none.
+pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Problem>) {
     let mut whole = Problems::default();
     let chains = from_chain::read(0, &source.text, &mut whole);
     let mut units = Vec::new();
     for from_chain::Chain { name, draft, problems } in chains.into_iter().take(FILES_MAX) {
         let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, problems);
-        judge(&draft, &mut unit);
+        judge(&draft, limits, &mut unit);
         chain(&mut unit);
         units.push(unit);
     }
@@ -158,9 +172,11 @@ fn chain(unit: &mut Unit) {
     }
 }
 
-fn judge(draft: &Draft, unit: &mut Unit) {
-    let Checked { workflow, calls } = check::check(draft, &unit.key, &mut unit.problems);
+fn judge(draft: &Draft, limits: &Limits, unit: &mut Unit) {
+    let Checked { workflow, calls, places } =
+        check::check(draft, &unit.key, limits, &mut unit.problems);
     unit.calls = calls;
+    unit.places = places;
     let phases = workflow.iter().flat_map(|workflow| &workflow.phases);
     unit.personas = phases
         .filter(|phase| phase.run == PhaseKind::Worker && phase.id.as_str() != DONE)

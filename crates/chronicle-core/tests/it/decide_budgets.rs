@@ -222,7 +222,7 @@ fn time_is_counted_by_a_clock_that_fires_once() {
               workflow `main` entered
               phase `plan` entered
               a1 started at `plan` (scripted)
-            a1 reported 1 tokens
+            a1 reported 1 token
             a1 is being ended: it used up a budget
             a1 was ended: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: 1 min 00 s of 1 min 00 s

@@ -199,7 +199,7 @@ fn chains_become_linear_workflows() {
         full sound: true
           scout Some("scout") "look: $INPUT\nthen $ORIGINAL" -> ["scout-2"] retries 0 chained true
           scout-2 Some("scout") "again\n\\n stays\n" -> ["a-b"] retries 0 chained true
-          a-b Some("a/b") "c" -> [] retries 0 chained true
+          a-b Some("a/b") "c" -> ["done"] retries 0 chained true
         warning[unknown-field] f:10:31: a step has no field `shoes`: it is ignored
         bad sound: false
           x Some("x") "" -> [] retries 0 chained true

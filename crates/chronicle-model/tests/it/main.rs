@@ -6,4 +6,5 @@ mod agents_pi;
 mod anthropic;
 mod chat;
 mod client;
+mod recordings;
 mod server;

@@ -6,17 +6,21 @@
 //!
 //! Start reading at `places.rs` (where), then `workflows.rs` (which of several).
 
-mod builtin;
+pub mod builtin;
 mod files;
 mod personas;
 mod places;
+mod programs;
 mod rules;
+mod settings;
+mod verify;
 mod workflows;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chronicle_core::limits::Limits;
 use chronicle_core::persona::{Persona, TEAM_OF_ALL, Team};
 use chronicle_core::workflow::{
     Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
@@ -26,7 +30,10 @@ use thiserror::Error;
 pub use builtin::Builtin;
 pub use personas::{FoundPersona, FoundTeam};
 pub use places::Places;
+pub use programs::{AGENT_PROGRAMS, InstalledAgent, installed_agents};
 pub use rules::FoundRules;
+pub use settings::{FoundSettings, settings, settings_files};
+pub use verify::{VerifyCommand, verify_commands};
 pub use workflows::FoundWorkflow;
 
 use crate::project::Project;
@@ -88,14 +95,6 @@ pub enum DiscoverError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
-    },
-    /// The file is no text.
-    #[error("`{}` is not text in UTF-8: byte {at} is none", path.display())]
-    NotText {
-        /// Which.
-        path: PathBuf,
-        /// Where.
-        at: usize,
     },
 }
 
@@ -187,6 +186,16 @@ impl Catalog {
         found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
     }
 
+    /// The project's own files that some workflows use beside their own: personas that they name, and rules.
+    pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
+        let used = self.personas_of(workflows);
+        let is_used = |found: &&FoundPersona| used.iter().any(|it| it.name == found.persona.name);
+        let personas = self.personas.iter().filter(is_used).map(|found| &found.origin);
+        let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
+        let own = origins.filter(|origin| origin.level == Level::Project);
+        own.map(|origin| PathBuf::from(&origin.path)).collect()
+    }
+
     /// The personas that phases of some workflows name, to be frozen with them.
     pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
         let words = workflows.iter().flat_map(|workflow| &workflow.phases);
@@ -204,7 +213,16 @@ impl Catalog {
 
 /// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
 pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
-    let places = Places::of(project);
+    workflow_upon(&Limits::default(), project, name)
+}
+
+/// The same, with the limits that hold where a workflow sets none.
+pub fn workflow_upon(
+    limits: &Limits,
+    project: &Project,
+    name: &str,
+) -> Result<Loaded, DiscoverError> {
+    let places = Places { limits: limits.clone(), ..Places::of(project) };
     find_in(&places).named(&places, name)
 }
 
@@ -212,7 +230,7 @@ impl Catalog {
     /// The workflow of that name or path, with every workflow inside it.
     pub fn named(&self, places: &Places, name: &str) -> Result<Loaded, DiscoverError> {
         if let Some(path) = as_path(name) {
-            return self.at_path(&path, name);
+            return self.at_path(&places.limits, &path, name);
         }
         match self.workflow(name).filter(|_| workflows::is_key(name)) {
             Some(found) => Ok(self.load(found)),
@@ -224,7 +242,7 @@ impl Catalog {
         }
     }
 
-    fn at_path(&self, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {
+    fn at_path(&self, limits: &Limits, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {
         std::fs::metadata(path)
             .map_err(|source| DiscoverError::Unreadable { path: path.to_owned(), source })?;
         let key = key_of(path).unwrap_or(name);
@@ -232,7 +250,7 @@ impl Catalog {
         let (format, root) = format_of(path);
         let mut roots = workflows::roots(root.unwrap_or(folder));
         roots.extend(workflows::roots(folder));
-        Ok(self.assemble(&Arc::new(workflows::unit(path, key, format, &roots))))
+        Ok(self.assemble(&Arc::new(workflows::unit(limits, path, key, format, &roots))))
     }
 }
 

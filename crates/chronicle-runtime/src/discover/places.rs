@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::limits::Limits;
+
 use super::builtin::{self, Builtin};
 use crate::project::Project;
 
@@ -21,6 +23,8 @@ pub struct Places {
     pub workflows: &'static [Builtin],
     /// Personas that are compiled in.
     pub personas: &'static [Builtin],
+    /// What holds where a workflow sets no limits.
+    pub limits: Limits,
 }
 
 impl Places {
@@ -38,6 +42,7 @@ impl Places {
             home,
             workflows: builtin::WORKFLOWS,
             personas: builtin::PERSONAS,
+            limits: Limits::default(),
         }
     }
 
@@ -50,6 +55,7 @@ impl Places {
             pi: None,
             workflows: &[],
             personas: &[],
+            limits: Limits::default(),
         }
     }
 

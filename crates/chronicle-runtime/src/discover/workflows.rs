@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chronicle_core::limits::Limits;
 use chronicle_core::workflow::{
-    Format, Problem, Severity, Source, Trouble, Unit, assemble, read, read_chains,
+    Format, Problem, Severity, Source, Trouble, Unit, assemble, read_chains_upon, read_upon,
 };
 
-use super::builtin::Builtin;
+use super::builtin::{Builtin, PREFIX};
 use super::files::{self, Entry};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
@@ -129,7 +130,8 @@ impl Search<'_> {
         }
         files.sort_unstable();
         for (key, _, path) in files {
-            self.add(unit(&path, &key, Format::Native, &roots), level, Format::Native, group);
+            let unit = unit(&self.places.limits, &path, &key, Format::Native, &roots);
+            self.add(unit, level, Format::Native, group);
         }
     }
 
@@ -152,7 +154,8 @@ impl Search<'_> {
         for entry in direct.into_iter().chain(nested) {
             let mut roots = roots.clone();
             roots.extend(link_target(&entry.path));
-            let unit = unit(&entry.path.join(FOLDER_FILE), &entry.name, Format::Phased, &roots);
+            let file = entry.path.join(FOLDER_FILE);
+            let unit = unit(&self.places.limits, &file, &entry.name, Format::Phased, &roots);
             self.add(unit, level, Format::Phased, group);
         }
     }
@@ -161,7 +164,8 @@ impl Search<'_> {
         let roots = roots(folder);
         for entry in self.entries(folder).into_iter().filter(|entry| !entry.is_folder) {
             if let Some(key) = entry.name.strip_suffix(".json") {
-                let unit = unit(&entry.path, key, Format::Template, &roots);
+                let limits = &self.places.limits;
+                let unit = unit(limits, &entry.path, key, Format::Template, &roots);
                 self.add(unit, Level::Project, Format::Template, Group::Templates);
             }
         }
@@ -175,7 +179,7 @@ impl Search<'_> {
             Ok(source) => source,
             Err(trouble) => return self.problems.push(problem(path, trouble)),
         };
-        let (units, problems) = read_chains(&source);
+        let (units, problems) = read_chains_upon(&self.places.limits, &source);
         self.problems.extend(problems);
         for unit in units {
             if is_key(&unit.key) {
@@ -190,10 +194,10 @@ impl Search<'_> {
     fn builtin(&mut self, builtin: &'static [Builtin]) {
         for file in builtin {
             let Some((key, folder)) = builtin_key(file.path) else { continue };
-            let name = format!("built-in {}", file.path);
+            let name = format!("{PREFIX}{}", file.path);
             let source = Source { name, key: key.to_owned(), text: file.text.to_owned() };
             let mut phase = |name: &str| builtin_phase(builtin, folder, name);
-            let unit = read(source, Format::Native, &mut phase);
+            let unit = read_upon(&self.places.limits, source, Format::Native, &mut phase);
             self.add(unit, Level::Builtin, Format::Native, Group::Builtin);
         }
         debug_assert_eq!(self.places.workflows.len(), builtin.len());
@@ -214,15 +218,23 @@ fn builtin_phase(builtin: &[Builtin], folder: &str, name: &str) -> Result<Source
     let found = builtin.iter().find(|file| file.path == path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let file = found.ok_or_else(|| Trouble::new("not-found", "there is no such built-in file"))?;
-    let (name, key) = (format!("built-in {}", file.path), stem.to_owned());
+    let (name, key) = (format!("{PREFIX}{}", file.path), stem.to_owned());
     Ok(Source { name, key, text: file.text.to_owned() })
 }
 
 /// Reads one definition from disk.
-pub(super) fn unit(path: &Path, key: &str, format: Format, roots: &[PathBuf]) -> Unit {
+pub(super) fn unit(
+    limits: &Limits,
+    path: &Path,
+    key: &str,
+    format: Format,
+    roots: &[PathBuf],
+) -> Unit {
     let folder = path.parent().unwrap_or(path);
     match files::source(path, key) {
-        Ok(source) => read(source, format, &mut |name| files::phase_file(roots, folder, name)),
+        Ok(source) => {
+            read_upon(limits, source, format, &mut |name| files::phase_file(roots, folder, name))
+        }
         Err(trouble) => {
             let source =
                 Source { name: Places::shown(path), key: key.to_owned(), text: String::new() };
@@ -349,7 +361,7 @@ fn turning<'c>(calls: &BTreeMap<&'c str, BTreeSet<&str>>) -> BTreeSet<&'c str> {
             let runs = calls.get(key).into_iter().flatten();
             called.contains(key) && runs.into_iter().any(|call| left.contains(call))
         };
-        let next: BTreeSet<&'c str> = left.iter().copied().filter(|key| stays(&key)).collect();
+        let next: BTreeSet<&'c str> = left.iter().copied().filter(|key| stays(key)).collect();
         if next.len() == before {
             return next;
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, EndSeen};
+use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::TEXT_MAX;
 use chronicle_core::signal::{self, Signal};
 use chronicle_core::work::Work;
@@ -21,7 +21,7 @@ use chronicle_core::work::Work;
 use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
-use super::voice::{Said, Voice};
+use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, Order, Seen};
 use crate::fail::{self, Point};
@@ -60,13 +60,13 @@ impl Stop {
         is_told
     }
 
-    fn said(&self, said: Said) -> bool {
+    fn said(&self, said: Spoken) -> bool {
         match said {
-            Said::Lines(lines) => {
+            Spoken::Lines(lines) => {
                 lines.iter().for_each(|line| self.shared.transcript.add(From::Supervisor, line));
                 true
             }
-            Said::Nothing => false,
+            Spoken::Nothing => false,
         }
     }
 
@@ -427,7 +427,7 @@ impl Shared {
             error: last.error.clone(),
             transcript_bytes: self.transcript.finish(),
             stderr: last.stderr.text(),
-            final_text: last.said.clone().unwrap_or_default(),
+            final_text: last.said.clone().map(|said| Box::new(Said(said))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

@@ -74,10 +74,11 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
+        let project = folder.project.clone();
         let context = Arc::new(Context {
             folder,
             chronicle,
-            redactor: secrets::redactor(),
+            redactor: secrets::redactor(&project),
             activities,
             inbox: inbox.clone(),
         });

@@ -17,7 +17,7 @@ pub(super) struct Voice {
 }
 
 /// What became of something that was to be told.
-pub(super) enum Said {
+pub(super) enum Spoken {
     /// These lines are on their way.
     Lines(Vec<String>),
     /// Not now, or not in this agent's words.
@@ -51,19 +51,19 @@ impl Voice {
     }
 
     /// Tells a note. Never waits: what does not fit now is due still.
-    pub(super) fn note(&self, text: &str) -> Said {
+    pub(super) fn note(&self, text: &str) -> Spoken {
         let lines = lock(&self.adapter).note(text);
         self.try_say(lines)
     }
 
     /// Gives a person's answer to a question that came over this agent's lines.
-    pub(super) fn answer_question(&self, request: &str, text: &str) -> Said {
+    pub(super) fn answer_question(&self, request: &str, text: &str) -> Spoken {
         if !lock(&self.asked).contains(request) {
-            return Said::Nothing;
+            return Spoken::Nothing;
         }
         let lines = lock(&self.adapter).answer(request, &Answer::Accepted(text.to_owned()));
         let said = self.try_say(lines);
-        if matches!(said, Said::Lines(_)) {
+        if matches!(said, Spoken::Lines(_)) {
             lock(&self.asked).remove(request);
         }
         said
@@ -74,18 +74,20 @@ impl Voice {
         *lock(&self.outbox) = None;
     }
 
-    fn try_say(&self, lines: Vec<String>) -> Said {
+    fn try_say(&self, lines: Vec<String>) -> Spoken {
         let outbox = lock(&self.outbox);
         let (Some(outbox), false) = (outbox.as_ref(), lines.is_empty()) else {
-            return Said::Nothing;
+            return Spoken::Nothing;
         };
         for line in &lines {
             match outbox.try_send(line.clone()) {
                 Ok(()) => {}
-                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => return Said::Nothing,
+                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                    return Spoken::Nothing;
+                }
             }
         }
-        Said::Lines(lines)
+        Spoken::Lines(lines)
     }
 }
 

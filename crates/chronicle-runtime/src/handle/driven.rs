@@ -21,6 +21,7 @@ use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Publisher, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
+use crate::secrets;
 
 /// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -115,7 +116,8 @@ pub fn drive(
     );
     let remote = Remote { who: asker.who.clone(), inbox };
     // A run without a link works all the same; it only cannot be reached while it does.
-    let link = Server::start(&folder.path, folder.id.clone(), remote.clone()).ok();
+    let redactor = secrets::redactor(&folder.project);
+    let link = Server::start(&folder.path, folder.id.clone(), remote.clone(), redactor).ok();
     let watch = Watcher {
         projections: Projections::new(folder.clone()),
         updates,

@@ -17,7 +17,7 @@ use crate::link::LinkError;
 
 pub use driven::{Driven, Remote, UPDATES_MAX, drive};
 pub use reading::{Audit, Follow, audit, follow, is_supervised, row, view};
-pub use telling::{Told, record, tell};
+pub use telling::{Told, force, record, tell};
 
 /// Why a run could not be driven, changed or read.
 #[derive(Debug, Error)]

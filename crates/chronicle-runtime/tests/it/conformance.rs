@@ -116,7 +116,7 @@ fn definition(catalog: &Catalog, workflow: &Workflow) -> Value {
         "phases": phases,
     });
     put(&mut object, "show", (workflow.show == Show::Workflows).then(|| json!("workflows")));
-    put(&mut object, "loopable", (!workflow.loopable).then(|| json!(false)));
+    put(&mut object, "loopable", (!workflow.loopable).then_some(json!(false)));
     for name in ["sessionNamePrefix", "roleInstruction", "advanceReminder", "notDoneReminder"] {
         put(&mut object, name, template(name).map(|it| json!(it)));
     }

@@ -171,7 +171,10 @@ fn the_users_workflows_come_after_the_projects() {
         let project = Project::at(root);
         assert_eq!(found(&project, "zz-both").1, "Project");
         assert_eq!(found(&project, "zz-mine").1, "User");
-        assert_eq!(discover::known(&project), ["zz-both", "zz-mine"]);
+        assert_eq!(
+            discover::known(&project),
+            ["bugfix", "feature", "review", "zz-both", "zz-mine"]
+        );
         return;
     }
     let (folder, _project) = project(&[("zz-both.yaml", &named("Project"))]);

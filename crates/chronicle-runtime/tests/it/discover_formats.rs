@@ -139,6 +139,7 @@ fn what_would_run_itself_gives_way_to_a_good_one_of_the_user() {
             a < proj/.chronicle/workflows/a.yaml
             b < home/.config/chronicle/workflows/b.yaml
               instead of proj/.chronicle/workflows/b.yaml
+              error[broken-inside] proj/.chronicle/workflows/b.yaml: what it runs inside it is missing, broken, or itself
         "#]],
     );
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -28,7 +29,7 @@ fn texts_that_mean_no_good() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..30 {
         let below = vec![format!("*a{}", level - 1); 9].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+        writeln!(bomb, "a{level}: &a{level} [{below}]").unwrap();
     }
     let deep = format!("phases: {}", "[".repeat(10_000));
     let texts: [(&str, &[u8]); 9] = [

@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod builtin;
 mod conformance;
 mod crash;
 mod crash_end;
@@ -20,11 +21,14 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledger_simulated;
 mod ledgers_v1;
 mod link;
+mod link_client;
 mod project;
 mod projections;
 mod simulate;
+mod verify;
 mod world;
 mod world_log;
 mod world_moves;

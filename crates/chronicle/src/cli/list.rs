@@ -5,7 +5,7 @@ use chronicle_runtime::discover::{self, Catalog, FoundPersona, FoundWorkflow, Le
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, say_json};
+use super::{Setting, say_json, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -64,16 +64,14 @@ impl Page {
         });
         self.section(&mut lines, "Teams", teams.collect());
         let rules = catalog.rules.iter().flat_map(|found| {
-            let count = format!("{} rules, not enforced by this version", found.read.rules.count());
+            let many = with_rules::counted(&found.read.rules);
+            let count = format!("{many}, not enforced by this version");
             let first = format!("  {}", self.row(&count, &found.origin));
             let overrides = self.overrides(&found.overrides);
             [first].into_iter().chain(overrides).chain(self.problems(&found.read.problems))
         });
         self.section(&mut lines, "Rules", rules.collect());
         self.section(&mut lines, "Problems", self.problems(&catalog.problems).collect());
-        if lines.is_empty() {
-            lines.push("Nothing is here yet. Try: chronicle demo".to_owned());
-        }
         lines
     }
 

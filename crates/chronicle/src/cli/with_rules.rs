@@ -1,5 +1,6 @@
 //! What holds for a run beside its workflow: the rules over tool calls, and the team.
 
+use chronicle_core::guard::Rules;
 use chronicle_core::persona::Persona;
 use chronicle_runtime::discover::Catalog;
 
@@ -24,9 +25,8 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
             return Err(Failure::new(Exit::Definition, what)
                 .hint(format!("mend `{path}`, or take it away if no rules are to hold")));
         }
-        let count = rules.read.rules.count();
-        if count > 0 {
-            let many = if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") };
+        if rules.read.rules.count() > 0 {
+            let many = counted(&rules.read.rules);
             terminal::talk(&format!(
                 "Warning: this version does not enforce the {many} of {path}."
             ));
@@ -34,6 +34,14 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(unenforced)
+}
+
+/// How many rules there are, in words.
+pub(super) fn counted(rules: &Rules) -> String {
+    match rules.count() {
+        1 => "1 rule".to_owned(),
+        count => format!("{count} rules"),
+    }
 }
 
 /// Refuses personas that are not in the team.

@@ -23,6 +23,9 @@ scenarios! {
     approval
     back_and_forth
     budget
+    builtin_bugfix
+    builtin_feature
+    builtin_review
     by_hand
     command_agent
     command_fails
@@ -35,6 +38,7 @@ scenarios! {
     idle
     loop_limit
     needs_input
+    no_checks
     no_result
     notes
     on_gate_fail
@@ -45,11 +49,13 @@ scenarios! {
     rejected_before
     secrets
     session_gone
+    settings
     strays
     sub_workflow
     three_phases
     timeout
     tools
+    trust
     unasked_tool
     usage
     worker_approves

@@ -1,7 +1,8 @@
 //! Records what the real agents print, for the tests that translate it. Run by `cargo xtask record`.
 //!
 //! A recording is one JSON object a line: first `{"case":…}`, then the agent's lines as it printed them, our lines as
-//! `{"sent":…}`, last `{"ended":…}`. Paths, ids, times and ports are replaced, so that the same agent gives the same file.
+//! `{"sent":…}`, last `{"ended":…}`. Paths, ids, times and ports are replaced, so that a new
+//! recording differs by what the agent did and by the order of what it did at once, not by the machine or the day.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
 mod cases;

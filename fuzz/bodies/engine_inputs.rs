@@ -139,7 +139,7 @@ fn check_state(state: &State) {
         Status::Running => assert!(!due.is_empty(), "running, and nothing is due: {state:#?}"),
         Status::Waiting => assert!(has_gate, "waiting for nobody"),
         Status::Paused | Status::Done | Status::Cancelled | Status::Failed => {
-            assert!(due.is_empty())
+            assert!(due.is_empty());
         }
     }
     assert!(view::run(state, true).is_some() && view::run_json(state).is_some());

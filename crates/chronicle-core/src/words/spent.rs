@@ -19,12 +19,14 @@ pub(super) fn warned(warned: &BudgetWarned) -> String {
 
 pub(super) fn raised_by(raised: &BudgetRaised) -> String {
     let place = raised.place.as_ref();
-    match raised.unpriced {
-        true => {
-            format!("{} lets be spent from {} what has no known price", raised.who, account(place))
-        }
-        false => format!("{} by {}", self::raised(place, &raised.more), raised.who),
+    if raised.unpriced {
+        return format!(
+            "{} lets be spent from {} what has no known price",
+            raised.who,
+            account(place)
+        );
     }
+    format!("{} by {}", self::raised(place, &raised.more), raised.who)
 }
 
 /// By how much a budget was raised.

@@ -71,7 +71,7 @@ impl Memory {
     pub fn lose_power(&self, survivors: usize) {
         let path = self.path();
         let (mut bytes, all) = (self.disk.synced(&path, 0), self.bytes());
-        let end = (bytes.len() + survivors).min(all.len()).max(bytes.len());
+        let end = bytes.len().saturating_add(survivors).min(all.len()).max(bytes.len());
         bytes.extend_from_slice(all.get(bytes.len()..end).unwrap_or_default());
         let is_there = self.disk.bytes(&path).is_some();
         // Another lock, that nobody holds: whoever had the old one finds it taken away.

@@ -120,6 +120,7 @@ fn a_bad_file_hides_neither_a_good_one_of_its_name_nor_any_other() {
               error[syntax] proj/.chronicle/workflows/both.yaml:1:7: not readable as YAML: unclosed bracket '['
             calls < proj/.chronicle/workflows/calls.yaml
             later BROKEN < proj/.chronicle/workflows/later.yaml
+              error[broken-workflow] proj/.chronicle/workflows/later.yaml:1:21: `lost` cannot run: it has errors
               error[workflow-not-found] proj/.chronicle/workflows/lost.yaml:1:21: no workflow is called `nobody` (hint: `chronicle list` shows the workflows)
             lost BROKEN < proj/.chronicle/workflows/lost.yaml
               error[workflow-not-found] proj/.chronicle/workflows/lost.yaml:1:21: no workflow is called `nobody` (hint: `chronicle list` shows the workflows)
@@ -162,6 +163,7 @@ fn phases_of_files_are_told_of_in_their_own_files() {
             s BROKEN < proj/.chronicle/workflows/s.yaml
               error[syntax] proj/.chronicle/workflows/s/two.md:2:7: not readable as YAML: unclosed bracket '['
             w BROKEN < proj/.chronicle/workflows/w/workflow.yaml
+              error[broken-workflow] proj/.chronicle/workflows/w/workflow.yaml:1:39: `s` cannot run: it has errors
               error[not-found] proj/.chronicle/workflows/w/workflow.yaml:1:43: the phase file `gone.md`: there is no such file
               error[path-escape] proj/.chronicle/workflows/w/workflow.yaml:1:52: the file `../../x.md` is outside of the workflows' folder (hint: put it beside the workflow)
               error[unknown-field] proj/.chronicle/workflows/w/plan.md:3:1: a phase has no field `nxet` (hint: did you mean `next`?)

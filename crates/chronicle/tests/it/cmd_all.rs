@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 26] = [
     "list",
     "check",
     "graph",
@@ -31,7 +31,11 @@ const COMMANDS: [&str; 22] = [
     "audit",
     "approve",
     "reject",
+    "answer",
     "retry",
+    "skip",
+    "note",
+    "budget",
     "go",
     "cancel",
     "completions",

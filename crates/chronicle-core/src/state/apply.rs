@@ -8,7 +8,7 @@ use super::{
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
-    Leave, Mover, ToolCalled, Why,
+    Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
@@ -79,14 +79,17 @@ impl State {
             Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
                 self.end_follow_up(place, persona, (outcome, summary));
             }
-            Event::StopAsked { attempt, cause } => {
+            Event::StopAsked { attempt, cause, active_ms } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
+                self.spend(*attempt, &Usage::default(), *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(at, ended),
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::BudgetWarned(warned) => self.budgets.warn(warned),
+            Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::NoteGiven { note, place, who, text, attempt } => {
                 self.give_note(place, Note::new(*note, who, text, *attempt));
             }
@@ -274,6 +277,9 @@ impl State {
             }
             frame.stage = stage;
         });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
@@ -416,7 +422,7 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
         (GateAnswer::Skip, _) => approved(left_as("complete", note)),
-        (GateAnswer::Approved | GateAnswer::Go(_), held) => held,
+        (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
@@ -443,6 +449,7 @@ impl Counters {
             | Why::Lost
             | Why::SessionGone
             | Why::Paused
+            | Why::Raised
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }

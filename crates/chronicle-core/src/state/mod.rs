@@ -21,6 +21,7 @@ pub use frame::{Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 
+use crate::budget::Budgets;
 use crate::event::{
     AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
     SupervisorStarted, Verdict,
@@ -63,6 +64,9 @@ pub struct State {
     pub snapshot: Arc<Snapshot>,
     /// How many notes people gave.
     pub notes: u32,
+    /// What people said about budgets.
+    #[serde(default, skip_serializing_if = "Budgets::is_empty")]
+    pub budgets: Budgets,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.

@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "list",
     "check",
     "graph",
@@ -35,6 +35,7 @@ const COMMANDS: [&str; 25] = [
     "retry",
     "skip",
     "note",
+    "budget",
     "go",
     "cancel",
     "completions",

@@ -168,6 +168,7 @@ impl Dice<'_> {
             cache_write: self.number(),
             usd_micros: self.number(),
             unpriced: self.flag(),
+            estimated: self.flag(),
         };
         AttemptReport::Usage { scope, usage }
     }

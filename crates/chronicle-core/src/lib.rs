@@ -26,6 +26,7 @@ pub mod input;
 pub mod limits;
 pub mod persona;
 mod plain;
+pub mod prices;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;

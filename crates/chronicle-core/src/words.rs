@@ -381,6 +381,7 @@ pub fn spent(usage: &Usage) -> String {
     let dollars = usd(usage.usd_micros);
     match (usage.unpriced, usage.usd_micros) {
         (false, 0) => tokens,
+        (false, _) if usage.estimated => format!("{tokens}, about {dollars}"),
         (false, _) => format!("{tokens}, {dollars}"),
         (true, 0) => format!("{tokens}, cost unknown"),
         (true, _) => format!("{tokens}, at least {dollars}"),

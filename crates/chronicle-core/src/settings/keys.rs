@@ -38,6 +38,8 @@ pub enum Form {
     Folders,
     /// A number of transitions, or `{count, max}`.
     Loop,
+    /// What a model costs.
+    Price,
     /// One of some words.
     Choice(&'static [&'static str]),
 }
@@ -89,14 +91,9 @@ pub const KEYS: &[Key] = &[
         "limits.continuations",
         Form::Count,
         "5",
-        "Continuations after `partially-complete`. Not used yet: workers cannot send it in this version.",
+        "Fresh sessions that go on, after `partially-complete` or a conversation that grew too long.",
     ),
-    both(
-        "limits.depth",
-        Form::Count,
-        "3",
-        "Follow-ups upon follow-ups. Not used yet: workers cannot ask for them in this version.",
-    ),
+    both("limits.depth", Form::Count, "3", "Follow-ups upon follow-ups."),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
     both(
@@ -130,6 +127,13 @@ pub const KEYS: &[Key] = &[
          (looked at by `doctor`), or under a name of your own any program that speaks the agent protocol.",
     ),
     user(
+        "prices.*",
+        Form::Price,
+        "",
+        "What a model costs, in dollars per million tokens, where an agent does not say it: \
+         `{ input, output, cache_read, cache_write }`. It comes before the built-in table.",
+    ),
+    user(
         "trust.folders",
         Form::Folders,
         "[]",
@@ -155,6 +159,14 @@ impl Key {
     /// Whether this is the setting at a path of names.
     pub(super) fn is_at(&self, path: &[&str]) -> bool {
         self.name.split('.').count() == path.len() && self.is_under(path)
+    }
+
+    /// Whether this is the setting of that full name, which may have points in its own part.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        let part = self.name.split_once('*').and_then(|(before, after)| {
+            name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after))
+        });
+        part.is_some_and(|part| !part.is_empty())
     }
 
     /// Whether this setting is at or below a path of names.

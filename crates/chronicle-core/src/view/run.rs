@@ -106,6 +106,9 @@ pub struct Spent {
     pub usd_micros: u64,
     /// Whether all of it has a known price.
     pub priced: bool,
+    /// Whether some of the price is from our table and not from the agent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 /// One limit, and how much of it is spent.
@@ -136,7 +139,12 @@ fn budget_row(of: &Balance) -> BudgetRow {
 
 impl From<&Usage> for Spent {
     fn from(usage: &Usage) -> Self {
-        Self { tokens: usage.tokens(), usd_micros: usage.usd_micros, priced: !usage.unpriced }
+        Self {
+            tokens: usage.tokens(),
+            usd_micros: usage.usd_micros,
+            priced: !usage.unpriced,
+            estimated: usage.estimated,
+        }
     }
 }
 

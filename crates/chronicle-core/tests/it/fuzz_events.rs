@@ -167,6 +167,7 @@ fn of_work() -> impl Strategy<Value = Event> {
             output,
             usd_micros: usd,
             unpriced: no,
+            estimated: !no,
             ..Usage::default()
         });
     let verdict = prop_oneof![Just(Verdict::Allowed), text().prop_map(Verdict::Denied)];

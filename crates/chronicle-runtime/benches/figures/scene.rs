@@ -87,7 +87,7 @@ pub(crate) fn work(attempt: u32, number: u64) -> Input {
                 cache_read: 41_000 + round,
                 cache_write: 700,
                 usd_micros: 19_000,
-                unpriced: false,
+                ..Usage::default()
             },
         },
     };

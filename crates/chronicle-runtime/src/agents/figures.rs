@@ -20,8 +20,9 @@ pub(super) fn usd_micros(usd: f64) -> Result<u64, String> {
     }
 }
 
-/// Tokens with the price that the agent names for them; without one they have none.
+/// Tokens with the price that the agent names for them; without one they have none. Nothing for something is no price.
 pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
+    let usd = usd.filter(|usd| *usd > 0.0 || tokens.tokens() == 0);
     let micros = usd.and_then(|usd| usd_micros(usd).ok());
     let unpriced = micros.is_none() && tokens.tokens() > 0;
     Usage { usd_micros: micros.unwrap_or(0), unpriced, ..tokens }

@@ -177,6 +177,8 @@ pub enum Seen {
         scope: Scope,
         /// The figure.
         usage: Usage,
+        /// The model that it is about, where the agent says so.
+        model: Option<String>,
     },
     /// It tells the supervisor something and waits for the answer.
     Signal {

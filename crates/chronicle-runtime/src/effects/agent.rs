@@ -90,6 +90,8 @@ impl Stop {
 struct Shared {
     context: Arc<Context>,
     attempt: AttemptId,
+    /// The model that was asked for.
+    model: Option<String>,
     reporter: Reporter,
     transcript: Transcript,
     watchdog: Watchdog,
@@ -116,6 +118,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
+    let model = work.model.clone();
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
     give(&order.given, &launch.files).map_err(|error| {
@@ -131,6 +134,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
         attempt: id,
+        model,
         voice: Voice::new(adapter, outbox),
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
@@ -345,7 +349,11 @@ impl<'a> Reading<'a> {
                 self.note(&path);
                 tell(AttemptReport::FileChanged { path, change });
             }
-            Seen::Usage { scope, usage } => tell(AttemptReport::Usage { scope, usage }),
+            Seen::Usage { scope, usage, model } => {
+                let model = model.as_deref().or(self.shared.model.as_deref());
+                let usage = self.shared.context.prices.priced(usage, model);
+                tell(AttemptReport::Usage { scope, usage });
+            }
             Seen::Signal { request, signal } => self.signal(&request, signal),
             Seen::Question { request, question, options } => {
                 self.signal(&request, signal::ask(&question, &options));

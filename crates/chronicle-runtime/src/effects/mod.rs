@@ -21,6 +21,7 @@ use chronicle_core::effect::Action;
 use chronicle_core::event::{GateAnswer, Message as ToTell};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
+use chronicle_core::prices::Prices;
 use chronicle_core::redact::Redactor;
 use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
@@ -49,6 +50,8 @@ pub(crate) struct Context {
     pub(crate) redactor: Redactor,
     /// Where the agents' programs are. Settings that cannot be read say nothing.
     pub(crate) settings: Settings,
+    /// What models cost, for agents that do not say it.
+    pub(crate) prices: Prices,
     pub(crate) activities: Activities,
     pub(crate) inbox: SyncSender<Message>,
 }
@@ -79,11 +82,13 @@ impl Processes {
         state: &State,
     ) -> Self {
         let project = folder.project.clone();
+        let settings = discover::settings(&Project::at(&project)).settings;
         let context = Arc::new(Context {
             folder,
             chronicle,
             redactor: secrets::redactor(&project),
-            settings: discover::settings(&Project::at(&project)).settings,
+            prices: Prices::of(&settings),
+            settings,
             activities,
             inbox: inbox.clone(),
         });

@@ -134,6 +134,7 @@ fn spent(spent: &Spent) -> String {
         input: spent.tokens,
         usd_micros: spent.usd_micros,
         unpriced: !spent.priced,
+        estimated: spent.estimated,
         ..Usage::default()
     })
 }

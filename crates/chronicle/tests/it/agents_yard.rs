@@ -105,12 +105,17 @@ impl AgentYard {
     fn settle(&self) {
         let words: Vec<String> =
             self.kind.command().iter().map(|word| format!("\"{}\"", word.display())).collect();
-        let text = format!("\n[agents.{}]\ncommand = '{}'\n", self.kind.name(), words.join(" "));
-        let config = self.session.user().join("config.toml");
-        OpenOptions::new().append(true).open(config).unwrap().write_all(text.as_bytes()).unwrap();
+        self.set(&format!("[agents.{}]\ncommand = '{}'\n", self.kind.name(), words.join(" ")));
         if self.kind != Kind::Claude {
             Pi::prepare(&self.pi_home(), &self.server).unwrap();
         }
+    }
+
+    /// Adds to the user's settings.
+    pub(crate) fn set(&self, text: &str) {
+        let config = self.session.user().join("config.toml");
+        let mut file = OpenOptions::new().append(true).open(config).unwrap();
+        file.write_all(format!("\n{text}").as_bytes()).unwrap();
     }
 
     fn pi_home(&self) -> PathBuf {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents_broken;
+mod agents_budget;
 mod agents_failures;
 mod agents_kill;
 mod agents_signals;

@@ -140,7 +140,9 @@ impl Reading {
         // Its own ids may be missing, and ours must not be those of another process in the same session.
         let attempt = self.attempt.map_or_else(String::new, |attempt| attempt.to_string());
         let scope = Scope::Message(format!("{attempt}-{}", self.messages));
-        vec![Seen::Usage { scope, usage: priced(tokens, usage["cost"]["total"].as_f64()) }]
+        let usage = priced(tokens, usage["cost"]["total"].as_f64());
+        let model = text(message, "model").map(|model| bounded(model, NAME_MAX));
+        vec![Seen::Usage { scope, usage, model }]
     }
 
     fn settled(&mut self) -> Seen {

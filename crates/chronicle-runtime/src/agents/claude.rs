@@ -28,6 +28,26 @@ const PERSONA: &str = "persona.md";
 const NOT_HERE: &str = "AskUserQuestion,EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,\
     ScheduleWakeup,CronCreate,CronDelete,CronList";
 
+/// Its own names for tools, which it wants to the letter.
+const TOOLS: [&str; 16] = [
+    "Agent",
+    "Bash",
+    "Edit",
+    "Glob",
+    "Grep",
+    "LS",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "Skill",
+    "Task",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// The adapter.
 pub(super) struct Claude {
     program: Vec<String>,
@@ -48,6 +68,9 @@ impl Adapter for Claude {
         let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
         option("--settings", r#"{"permissions":{"ask":["*"]}}"#.into());
         option("--disallowedTools", NOT_HERE.into());
+        if let Some(allow) = &order.tools.allow {
+            option("--tools", own_names(allow).join(",").into());
+        }
         option("--mcp-config", signal_server(order).to_string().into());
         let session = if order.resume { "--resume" } else { "--session-id" };
         option(session, order.session.as_str().into());
@@ -104,7 +127,7 @@ impl Adapter for Claude {
 }
 
 /// Lines of JSON both ways, every event, and a question before every tool.
-const MODE: [&str; 12] = [
+const MODE: [&str; 14] = [
     "-p",
     "--input-format",
     "stream-json",
@@ -115,6 +138,9 @@ const MODE: [&str; 12] = [
     "--include-hook-events",
     "--permission-prompt-tool",
     "stdio",
+    // Whatever mode the user's own settings choose.
+    "--permission-mode",
+    "default",
     // A persona given to a session that goes on counts, too.
     "--system-prompt-snapshot",
     "off",
@@ -140,6 +166,13 @@ fn environment() -> BTreeMap<String, String> {
         ("MCP_TOOL_TIMEOUT", TOOL_PATIENCE),
     ];
     variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// The tools that a phase allows, as it calls them; those of servers are no part of this list.
+fn own_names(allow: &[String]) -> Vec<&str> {
+    let own = |name: &'_ String| TOOLS.iter().find(|own| own.eq_ignore_ascii_case(name)).copied();
+    let built_in = allow.iter().filter(|name| !name.starts_with("mcp__"));
+    built_in.map(|name| own(name).unwrap_or(name)).collect()
 }
 
 /// Its word for how hard to think; none for words that are not known.

@@ -57,6 +57,13 @@ impl Adapter for Pi {
         if let Some(model) = &order.model {
             option("--model", model.into());
         }
+        if let Some(allow) = &order.tools.allow {
+            // Its list counts for extensions, too: without our own tools there would be no way out.
+            let ours = signal_tools().into_iter().map(|tool| tool.name.to_owned());
+            let all: Vec<String> =
+                allow.iter().map(|it| it.to_ascii_lowercase()).chain(ours).collect();
+            option("--tools", all.join(",").into());
+        }
         let level = order.thinking.as_deref().map(str::to_ascii_lowercase);
         if let Some(level) = level.filter(|level| LEVELS.contains(&level.as_str())) {
             option("--thinking", level.into());

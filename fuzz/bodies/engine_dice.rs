@@ -310,6 +310,7 @@ impl Dice<'_> {
             unenforced: Vec::new(),
             version: self.text(),
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
+            isolated: self.flag(),
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }

@@ -132,6 +132,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         unenforced: Vec::new(),
         version: "fuzz".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 

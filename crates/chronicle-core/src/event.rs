@@ -287,6 +287,9 @@ pub struct RunStarted {
     /// What happens when a person is needed; none = it waits to be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_gate: Option<OnGate>,
+    /// Whether agents work in a home of the run's own instead of the person's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
 }
 
 /// What a run does by itself when a person is needed. To approve is none of it.

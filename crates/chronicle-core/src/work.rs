@@ -31,6 +31,8 @@ pub struct Work {
     pub targets: Vec<PhaseId>,
     /// Environment that the workflow asks for.
     pub env: BTreeMap<String, String>,
+    /// Whether it works in a home of the run's own.
+    pub isolated: bool,
     /// Shell commands to be run one after the other, with their index; empty for an agent.
     pub commands: Vec<(u32, String)>,
     /// Active milliseconds of silence after which it counts as stuck.
@@ -90,6 +92,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         keeps_text: phase.chained || phase.limits.timeout_ms.is_some(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
+        isolated: run.isolated,
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         idle_ms: phase.limits.idle_ms,
         cookie: cookie(state, id)?,

@@ -78,6 +78,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         unenforced: Vec::new(),
         version: "test".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 

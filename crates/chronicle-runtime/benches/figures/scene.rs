@@ -69,6 +69,7 @@ fn started(text: &str) -> RunStarted {
         unenforced: Vec::new(),
         version: "bench".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 

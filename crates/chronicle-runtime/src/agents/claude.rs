@@ -85,7 +85,14 @@ impl Adapter for Claude {
             option("--append-system-prompt-file", order.given.join(PERSONA).into());
             files.push(GivenFile { name: PERSONA, text: persona.clone() });
         }
-        Launch { argv, env: environment(), files }
+        let mut env = environment();
+        if let Some(home) = &order.home {
+            env.insert(
+                "CLAUDE_CONFIG_DIR".to_owned(),
+                home.join(".claude").to_string_lossy().into(),
+            );
+        }
+        Launch { argv, env, files }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {

@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
 
+mod about;
 mod claude;
 mod command_line;
 mod figures;
@@ -34,6 +35,7 @@ pub(crate) use command_line::split as command_words;
 use pi::Pi;
 use protocol::{Program, Protocol};
 
+pub use about::{About, Login, about};
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::{SignalTool, signal_tools};
 
@@ -106,6 +108,8 @@ pub struct Order {
     pub chronicle: PathBuf,
     /// The run's own folder, where its supervisor is found.
     pub run_folder: PathBuf,
+    /// The home that it works in, where that is not the person's own.
+    pub home: Option<PathBuf>,
     /// The attempt's private folder: where the files of its launch are written.
     pub given: PathBuf,
 }

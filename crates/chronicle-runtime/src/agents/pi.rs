@@ -75,7 +75,12 @@ impl Adapter for Pi {
         }
         let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Launch { argv, env: BTreeMap::from(env), files }
+        let mut env = BTreeMap::from(env);
+        if let Some(home) = &order.home {
+            let own = home.join(".pi/agent").to_string_lossy().into_owned();
+            env.insert("PI_CODING_AGENT_DIR".to_owned(), own);
+        }
+        Launch { argv, env, files }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {

@@ -36,6 +36,9 @@ const OUTBOX_MAX: usize = 64;
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
 /// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
 const OWN_RETRIES_MAX: u32 = 2;
+/// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
+const NOT_FOR_AGENTS: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"];
 /// Most calls whose verdict is remembered until they end.
 const VERDICTS_MAX: usize = 1_024;
 /// How much of the end of its standard error is kept for the report of a crash.
@@ -121,13 +124,17 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let model = work.model.clone();
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
-    give(&order.given, &launch.files).map_err(|error| {
+    let given = give(&order.given, &launch.files);
+    let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
+    given.map_err(|error| {
         cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
     let died_of = adapter.died_of();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
-    keeper.env_set = env.into_iter().chain(launch.env).collect();
+    let home = order.home.iter().flat_map(|home| private_home(home));
+    keeper.env_set = env.into_iter().chain(home).chain(launch.env).collect();
+    keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     let opening = adapter.open(&order);
@@ -177,6 +184,7 @@ fn order(context: &Context, work: Work) -> Order {
         project: context.folder.project.clone(),
         chronicle: process::executable_for_others(&context.chronicle),
         run_folder: context.folder.path.clone(),
+        home: work.isolated.then(|| context.folder.home()),
         given: context.folder.given(work.intent.attempt),
     }
 }
@@ -186,13 +194,17 @@ fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
     if files.is_empty() {
         return Ok(());
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    private_folder(folder)?;
     for file in files {
         let mut options = File::options();
         let open = options.write(true).create(true).truncate(true).mode(0o600);
         open.open(folder.join(file.name))?.write_all(file.text.as_bytes())?;
     }
     Ok(())
+}
+
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// What every worker and command finds in its environment beside the user's own.
@@ -204,6 +216,19 @@ pub(super) fn environment(context: &Context, work: &Work) -> BTreeMap<String, St
     ];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     work.env.clone().into_iter().chain(own).collect()
+}
+
+/// Every variable that says where a person's own things are, pointed at the run's home.
+fn private_home(home: &Path) -> Vec<(String, String)> {
+    let places = [
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ];
+    let named = |name: &str, path: &Path| (name.to_owned(), path.to_string_lossy().into_owned());
+    let below = places.map(|(name, below)| named(name, &home.join(below)));
+    std::iter::once(named("HOME", home)).chain(below).collect()
 }
 
 type Pipes = (Option<ChildStdin>, ChildStdout, ChildStderr);

@@ -37,6 +37,7 @@ pub(crate) fn order() -> Order {
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
         run_folder: PathBuf::from("/p/run"),
+        home: None,
         given: PathBuf::from("/p/run/given/a7"),
     }
 }

@@ -370,6 +370,7 @@ impl Trial {
             unenforced: Vec::new(),
             version: "test".to_owned(),
             on_gate: None,
+            isolated: false,
         }))
     }
 

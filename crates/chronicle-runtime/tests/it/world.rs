@@ -270,6 +270,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         agent: "scripted:script.yaml".to_owned(),
         model: Some("large".to_owned()),
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
+        isolated: false,
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
         personas: Vec::new(),

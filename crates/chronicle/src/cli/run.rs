@@ -71,6 +71,11 @@ pub(super) struct RunArgs {
     #[arg(long)]
     trust: bool,
 
+    /// Give the agents a home of the run's own: none of your settings, logins, hooks and plugins, so keys must be in the
+    /// environment
+    #[arg(long)]
+    isolated: bool,
+
     /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
     /// Stated in the run, for CI; nothing is ever approved by itself
     #[arg(long, value_name = "WHAT", conflicts_with = "wait")]
@@ -123,6 +128,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
+        isolated: args.isolated,
     };
     if args.dry_run {
         return dry_run::show(setting, start);
@@ -236,9 +242,11 @@ fn check_agent(
     agent: &str,
 ) -> Result<(), Failure> {
     if agent.is_empty() {
-        let again = format!("chronicle run {} … --agent scripted:SCRIPT.yaml", workflow.key);
-        return Err(Failure::usage(format!("no agent is named for workflow `{}`", workflow.key))
-            .hint(again));
+        let what =
+            format!("no agent is named for workflow `{}`, and none is installed", workflow.key);
+        return Err(Failure::usage(what).hint(
+            "install one (`chronicle doctor` says how), try `chronicle demo`, or say `--agent scripted:SCRIPT.yaml`",
+        ));
     }
     agents::find(agent, setting.project.root(), settings)
         .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;

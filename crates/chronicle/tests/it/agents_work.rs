@@ -289,3 +289,35 @@ fn needs_pi_old_leaves_nothing_running() {
 fn needs_pi_new_leaves_nothing_running() {
     leaves_nothing_running(Kind::PiNew);
 }
+
+/// In a home of the run's own nothing of the person's is read or written; the session is found there again.
+#[test]
+fn needs_claude_works_in_a_home_of_its_own() {
+    let kind = Kind::Claude;
+    let turns = json!([
+        {"say": "All is well, I think."},
+        {"calls": [kind.shell("pwd; echo $HOME > where")]},
+        {"calls": [kind.leave("done", "now it is")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &["--isolated"]].concat();
+    yard.exits(yard.chronicle(&args), 0);
+    yard.assert_played();
+    let home = yard.session.run_file("home");
+    assert_eq!(yard.session.read("where").trim(), home.canonicalize().unwrap().to_string_lossy());
+    assert!(home.join(".claude").is_dir());
+    assert!(!yard.session.has("../home/.claude") && !yard.session.has("../home/.claude.json"));
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+}
+
+/// Pi knows no model there: its lists are the person's own.
+#[test]
+fn needs_pi_new_works_in_a_home_of_its_own() {
+    let yard = AgentYard::new(Kind::PiNew, ONE, &json!([]));
+    let args = [yard.run_args().as_slice(), &["--isolated"]].concat();
+    yard.exits(yard.chronicle(&args), 4);
+    assert!(yard.session.run_file("home/.pi/agent").is_dir());
+    assert!(yard.server.asked().is_empty());
+}

@@ -20,8 +20,6 @@ use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
 
 /// How our own tools begin.
 const OURS: &str = "mcp__chronicle__";
-/// What helps when it is not signed in.
-const SIGN_IN: &str = "start `claude` once and type `/login`, or set `ANTHROPIC_API_KEY`";
 /// How a call ends that it refused by itself, before anybody was asked.
 const NEVER_RAN: &str = "<tool_use_error>";
 
@@ -205,7 +203,7 @@ impl Reading {
         }
         let text = words_of(message);
         let class = class_of(message, reason, &text);
-        seen.push(Seen::Failed { class, text: advised(class, text, SIGN_IN) });
+        seen.push(Seen::Failed { class, text: advised(class, text, "claude") });
         if class == CrashClass::Quota {
             seen.extend(self.reset.map(|until| Seen::QuotaReset { until }));
         }

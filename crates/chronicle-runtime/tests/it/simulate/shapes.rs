@@ -67,6 +67,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         unenforced: Vec::new(),
         version: "test".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 

@@ -56,6 +56,9 @@ pub enum Whose {
 /// What `on_gate` may be.
 pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
 
+/// What `agents.*.signals` may be.
+pub(super) const SIGNALS: &[&str] = &["stdio", "http"];
+
 /// Every setting, in the order in which people are shown them.
 pub const KEYS: &[Key] = &[
     both("agent", Form::Text, "", "The agent of phases and workflows that name none."),
@@ -125,6 +128,12 @@ pub const KEYS: &[Key] = &[
         "",
         "The command that starts an agent: another place for `claude`, `pi`, `codex`, `gemini` or `opencode` \
          (looked at by `doctor`), or under a name of your own any program that speaks the agent protocol.",
+    ),
+    both(
+        "agents.*.signals",
+        Form::Choice(SIGNALS),
+        "",
+        "How `claude` reaches the signal server: `stdio` (it starts `chronicle mcp`), or `http` on loopback.",
     ),
     user(
         "prices.*",

@@ -143,6 +143,11 @@ impl Settings {
         self.text(&format!("agents.{agent}.command"))
     }
 
+    /// Whether an agent is to reach the signal server by HTTP.
+    pub fn prefers_http(&self, agent: &str) -> bool {
+        self.text(&format!("agents.{agent}.signals")) == Some("http")
+    }
+
     /// The names under which agents are set.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.said.keys().filter_map(|name| name.strip_prefix("agents.")?.strip_suffix(".command"))

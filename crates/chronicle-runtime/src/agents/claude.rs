@@ -22,6 +22,8 @@ const RETRIES: &str = "2";
 const TOOL_PATIENCE: &str = "1000000000";
 /// How long it waits for our server to start on a busy machine. Milliseconds.
 const SERVER_PATIENCE: &str = "60000";
+/// The file with our server, which has the secret of the attempt in it.
+const SERVERS: &str = "servers.json";
 /// The file with the persona.
 const PERSONA: &str = "persona.md";
 /// Tools of its own that would lead around the workflow: questions to nobody, other folders, another time.
@@ -51,13 +53,14 @@ const TOOLS: [&str; 16] = [
 /// The adapter.
 pub(super) struct Claude {
     program: Vec<String>,
+    prefers_http: bool,
     reading: Reading,
     interrupts: u32,
 }
 
 impl Claude {
-    pub(super) fn new(program: Vec<String>) -> Self {
-        Self { program, reading: Reading::default(), interrupts: 0 }
+    pub(super) fn new(program: Vec<String>, prefers_http: bool) -> Self {
+        Self { program, prefers_http, reading: Reading::default(), interrupts: 0 }
     }
 }
 
@@ -71,7 +74,7 @@ impl Adapter for Claude {
         if let Some(allow) = &order.tools.allow {
             option("--tools", own_names(allow).join(",").into());
         }
-        option("--mcp-config", signal_server(order).to_string().into());
+        option("--mcp-config", order.given.join(SERVERS).into());
         let session = if order.resume { "--resume" } else { "--session-id" };
         option(session, order.session.as_str().into());
         if let Some(model) = &order.model {
@@ -80,7 +83,8 @@ impl Adapter for Claude {
         if let Some(effort) = order.thinking.as_deref().and_then(effort) {
             option("--effort", effort.into());
         }
-        let mut files = Vec::new();
+        let servers = signal_server(order, self.prefers_http).to_string();
+        let mut files = vec![GivenFile { name: SERVERS, text: servers }];
         if let Some(persona) = &order.persona {
             option("--append-system-prompt-file", order.given.join(PERSONA).into());
             files.push(GivenFile { name: PERSONA, text: persona.clone() });
@@ -153,14 +157,25 @@ const MODE: [&str; 14] = [
     "off",
 ];
 
-fn signal_server(order: &Order) -> Value {
-    let server = json!({
-        "type": "stdio",
-        "command": order.chronicle.to_string_lossy(),
-        "args": ["mcp"],
-        "env": {super::RUN_FOLDER: order.run_folder.to_string_lossy()},
-        "alwaysLoad": true,
-    });
+fn signal_server(order: &Order, prefers_http: bool) -> Value {
+    let server = match order.signals.as_ref().filter(|_| prefers_http) {
+        Some(url) => json!({
+            "type": "http",
+            "url": url,
+            "headers": {"Authorization": format!("Bearer {}", order.secret)},
+            "alwaysLoad": true,
+        }),
+        None => json!({
+            "type": "stdio",
+            "command": order.chronicle.to_string_lossy(),
+            "args": ["mcp"],
+            "env": {
+                super::RUN_FOLDER: order.run_folder.to_string_lossy(),
+                super::SECRET: order.secret,
+            },
+            "alwaysLoad": true,
+        }),
+    };
     json!({"mcpServers": {"chronicle": server}})
 }
 

@@ -133,7 +133,8 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     let home = order.home.iter().flat_map(|home| private_home(home));
-    keeper.env_set = env.into_iter().chain(home).chain(launch.env).collect();
+    let own = env.into_iter().chain(home).chain(signal_variables(&order));
+    keeper.env_set = own.chain(launch.env).collect();
     keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
@@ -184,6 +185,8 @@ fn order(context: &Context, work: Work) -> Order {
         project: context.folder.project.clone(),
         chronicle: process::executable_for_others(&context.chronicle),
         run_folder: context.folder.path.clone(),
+        secret: context.secrets.issue(work.intent.attempt),
+        signals: context.signals.clone(),
         home: work.isolated.then(|| context.folder.home()),
         given: context.folder.given(work.intent.attempt),
     }
@@ -216,6 +219,14 @@ pub(super) fn environment(context: &Context, work: &Work) -> BTreeMap<String, St
     ];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     work.env.clone().into_iter().chain(own).collect()
+}
+
+/// What a signal server that the agent starts must know.
+fn signal_variables(order: &Order) -> BTreeMap<String, String> {
+    let folder = order.run_folder.to_string_lossy().into_owned();
+    let known = [(agents::RUN_FOLDER, folder), (agents::SECRET, order.secret.clone())];
+    let url = order.signals.clone().map(|url| (agents::SIGNALS, url));
+    known.into_iter().chain(url).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Every variable that says where a person's own things are, pointed at the run's home.

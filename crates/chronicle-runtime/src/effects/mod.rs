@@ -33,6 +33,8 @@ pub(crate) use observe::observed;
 use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
+use crate::handle::Asker;
+use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
 use crate::secrets;
@@ -54,6 +56,10 @@ pub(crate) struct Context {
     pub(crate) prices: Prices,
     pub(crate) activities: Activities,
     pub(crate) inbox: SyncSender<Message>,
+    /// What each attempt signals with.
+    pub(crate) secrets: Secrets,
+    /// Where agents that prefer HTTP signal.
+    pub(crate) signals: Option<String>,
 }
 
 /// The real world: processes and clocks.
@@ -74,18 +80,20 @@ enum Running {
 
 impl Processes {
     /// The world of a run that was just opened: whatever lives in its state is unknown.
-    pub fn new(
+    pub(crate) fn new(
         folder: RunFolder,
-        chronicle: PathBuf,
+        asker: &Asker,
         activities: Activities,
-        inbox: SyncSender<Message>,
+        (inbox, attempts): (SyncSender<Message>, Secrets),
         state: &State,
     ) -> Self {
         let project = folder.project.clone();
         let settings = discover::settings(&Project::at(&project)).settings;
         let context = Arc::new(Context {
             folder,
-            chronicle,
+            chronicle: asker.chronicle.clone(),
+            signals: asker.signals.clone(),
+            secrets: attempts,
             redactor: secrets::redactor(&project),
             prices: Prices::of(&settings),
             settings,
@@ -210,6 +218,7 @@ impl World for Processes {
     fn reconcile(&mut self, state: &State) -> Vec<Input> {
         self.running.retain(|id, _| state.live.contains(id));
         self.context.activities.retain(|id| state.live.contains(&id));
+        self.context.secrets.retain(|id| state.live.contains(&id));
         let due = state.due();
         self.timers.keep(&due);
         due.iter()

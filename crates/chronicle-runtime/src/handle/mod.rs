@@ -62,4 +62,6 @@ pub struct Asker {
     pub command: String,
     /// Our own executable; it has the keeper.
     pub chronicle: PathBuf,
+    /// Where agents that prefer HTTP find the signal server, if the face has one.
+    pub signals: Option<String>,
 }

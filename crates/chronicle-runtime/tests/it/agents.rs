@@ -37,6 +37,8 @@ pub(crate) fn order() -> Order {
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
         run_folder: PathBuf::from("/p/run"),
+        secret: "s3cret".to_owned(),
+        signals: None,
         home: None,
         given: PathBuf::from("/p/run/given/a7"),
     }

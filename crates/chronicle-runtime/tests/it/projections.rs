@@ -19,7 +19,12 @@ const WORKFLOW: &str =
     "{name: Gated, phases: {plan: {approval: before, next: [build]}, build: {}}}";
 
 fn asker() -> Asker {
-    Asker { who: "ann".to_owned(), command: "test".to_owned(), chronicle: "chronicle".into() }
+    Asker {
+        who: "ann".to_owned(),
+        command: "test".to_owned(),
+        chronicle: "chronicle".into(),
+        signals: None,
+    }
 }
 
 fn new_run(root: &Path, id: &str) -> RunFolder {

@@ -154,6 +154,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
             .collect::<Vec<_>>()
             .join(" "),
         chronicle: process::own_executable(),
+        signals: None,
     };
     Ok(Setting { project, json: cli.json, asker })
 }

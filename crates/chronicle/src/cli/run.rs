@@ -67,14 +67,8 @@ pub(super) struct RunArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Trust the project's own files for this run, without a question
-    #[arg(long)]
-    trust: bool,
-
-    /// Give the agents a home of the run's own: none of your settings, logins, hooks and plugins, so keys must be in the
-    /// environment
-    #[arg(long)]
-    isolated: bool,
+    #[command(flatten)]
+    own: OwnArgs,
 
     /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
     /// Stated in the run, for CI; nothing is ever approved by itself
@@ -84,6 +78,19 @@ pub(super) struct RunArgs {
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
     accept_unenforced: bool,
+}
+
+/// Whose files the run uses.
+#[derive(Debug, Args)]
+struct OwnArgs {
+    /// Trust the project's own files for this run, without a question
+    #[arg(long)]
+    trust: bool,
+
+    /// Give the agents a home of the run's own: none of your settings, logins, hooks and plugins, so keys must be in the
+    /// environment
+    #[arg(long)]
+    isolated: bool,
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
@@ -103,7 +110,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
-        trust: args.trust,
+        trust: args.own.trust,
         dry_run: args.dry_run,
     };
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
@@ -128,7 +135,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
-        isolated: args.isolated,
+        isolated: args.own.isolated,
     };
     if args.dry_run {
         return dry_run::show(setting, start);

@@ -32,6 +32,7 @@ mod link;
 mod link_apart;
 mod link_hostile;
 mod link_yard;
+mod mcp;
 mod misbehaving;
 mod people;
 mod process;

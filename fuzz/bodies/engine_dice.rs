@@ -2,14 +2,16 @@
 
 use std::sync::LazyLock;
 
+use chronicle_core::effect::Action;
 use chronicle_core::event::{Change, CrashClass, RunStarted};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::{Source, Workflow, load};
 
@@ -242,6 +244,9 @@ impl Dice<'_> {
             5 => Command::Reject { gate: self.gate(state), note },
             6 => Command::Retry { place: self.flag().then(|| self.place()), note },
             7 => Command::Go { place: self.place(), note },
+            _ if self.byte() > 220 => {
+                Command::Undo { what: note, from: TreeId::from("a"), to: TreeId::from("b") }
+            }
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),
         }
@@ -265,8 +270,40 @@ impl Dice<'_> {
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }
 
+    /// What becomes of a tree that is due.
+    fn tree(&mut self, moment: Moment) -> Report {
+        if self.byte() > 230 {
+            return Report::TreeMissed { moment, why: self.text() };
+        }
+        let mut changes = Changes::default();
+        if self.flag() {
+            let (path, change) = (self.text(), Change::Changed);
+            let (added, removed) = (Some(self.number()), None);
+            changes.add(FileChange { path, change, from: None, added, removed });
+        }
+        let (tree, unreadable_files) = (TreeId::new(self.text()), vec![self.text()]);
+        let recorded = TreeRecorded { moment, tree, changes, unreadable: 1, unreadable_files };
+        Report::TreeRecorded(Box::new(recorded))
+    }
+
+    fn due_tree(&mut self, state: &State) -> Option<Report> {
+        let report = state.due().iter().find_map(|effect| match effect.action {
+            Action::RecordTree(moment) => Some(self.tree(moment)),
+            Action::RestoreTree => {
+                let (files, kept, error) = (7, vec![self.text()], self.flag().then(|| self.text()));
+                Some(Report::TreeRestored { files, kept, error })
+            }
+            Action::RunAttempt(_) | Action::StopAttempt(_) | Action::RunTimer { .. } => None,
+        });
+        report.filter(|_| self.byte() > 40)
+    }
+
     pub(super) fn input(&mut self, state: &State) -> Input {
         let (mut actor, mut request) = (Actor::Supervisor, None);
+        if let Some(report) = self.due_tree(state) {
+            let what = What::Report(report);
+            return Input { at: Millis(1), by: By { actor, request }, what };
+        }
         let what = match self.byte() % 16 {
             0 => What::Report(Report::SupervisorStarted {
                 pid: u32::MAX,

@@ -25,6 +25,7 @@ pub mod redact;
 pub mod signal;
 pub mod state;
 pub mod time;
+pub mod tree;
 pub mod usage;
 pub mod view;
 pub mod words;

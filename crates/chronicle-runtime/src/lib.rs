@@ -16,3 +16,4 @@ pub mod link;
 pub mod process;
 pub mod project;
 mod projections;
+pub mod trees;

@@ -103,6 +103,23 @@ impl From<HandleError> for Failure {
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
             }
+            HandleError::Trees(_) => {
+                Self::of(Exit::Internal, &error).hint("`chronicle doctor` says what is missing")
+            }
+            HandleError::NoTree { ref known, .. } if known.is_empty() => {
+                Self::of(Exit::Usage, &error).hint("`chronicle log` says what happened")
+            }
+            HandleError::NoTree { ref known, .. } => {
+                Self::of(Exit::Usage, &error).hint(format!("there are: {}", known.join(", ")))
+            }
+            HandleError::AtStake { .. } => Self::of(Exit::Usage, &error)
+                .hint("commit or move them away, or say `--also-mine`: nothing is ever gone"),
+            HandleError::Busy { ref run } => {
+                Self::of(Exit::Held, &error).hint(format!("`chronicle pause {run}` lets it rest"))
+            }
+            HandleError::Refused { .. } => {
+                Self::of(Exit::Usage, &error).hint("`chronicle status` says how it stands")
+            }
             HandleError::NotStarted { .. } => {
                 Self::of(Exit::Usage, &error).hint("its folder may be removed; start it anew")
             }

@@ -2,7 +2,7 @@
 //!
 //! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use chronicle_core::time::Millis;
 use jiff::Timestamp;
@@ -51,6 +51,11 @@ impl Paint {
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
+    /// Whether words are coloured.
+    pub(crate) fn has_colours(self) -> bool {
+        self.colours
+    }
+
     /// The word for a run's standing.
     pub(crate) fn standing(self, word: &str) -> String {
         let ink = match word {
@@ -72,6 +77,45 @@ pub(crate) fn say(line: &str) -> bool {
 /// Writes a line of talk.
 pub(crate) fn talk(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Asks a person for a yes; where nobody can be asked, the answer is no.
+pub(crate) fn agrees(question: &str) -> bool {
+    if !io::stdin().is_terminal() || !is_watched() {
+        return false;
+    }
+    let asked = write!(io::stderr().lock(), "{question} [y/N] ");
+    let mut answer = String::new();
+    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+/// Passes bytes on, and knows whether there were any.
+pub(crate) struct Passed<W> {
+    to: W,
+    bytes: usize,
+}
+
+impl<W: Write> Passed<W> {
+    pub(crate) fn new(to: W) -> Self {
+        Self { to, bytes: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+impl<W: Write> Write for Passed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// Whether a person watches the talk.

@@ -18,8 +18,8 @@ const PEERS: &str = "--peers";
 const PEERS_PART: &str = "peers";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 8] =
-    [PEERS, "step", "many", "whole", "history", "open", "start", "agent"];
+pub(crate) const OPTIONS: [&str; 9] =
+    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", "trees"];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since
 /// machines differ.

@@ -46,7 +46,11 @@ fn hold_all(scratch: &mut Scratch<'_>) {
 
 /// The next event that needs nobody's word; none when the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
-    if state.done || state.cancelled.is_some() || state.paused.is_some() {
+    if state.done
+        || state.cancelled.is_some()
+        || state.paused.is_some()
+        || state.trees.undo.is_some()
+    {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
@@ -56,6 +60,9 @@ fn follows(state: &State) -> Option<Event> {
 }
 
 fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+    if state.trees.is_awaited_at(&frame.path) {
+        return None;
+    }
     match &frame.stage {
         Stage::Bound => Some(enter(state, frame)),
         Stage::Entered { approved } => Some(begin(state, frame, *approved)),
@@ -126,6 +133,7 @@ fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: if same_try { frame.counters.commands_done } else { 0 },
+        recorded: true,
         place,
         why,
     })

@@ -8,6 +8,7 @@ mod follow;
 mod people;
 mod scratch;
 mod target;
+mod trees;
 mod worker;
 mod world;
 
@@ -78,6 +79,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Reject { gate, note } => people::reject(scratch, by, *gate, note),
         Command::Retry { place, note } => people::retry(scratch, by, place.as_ref(), note),
         Command::Go { place, note } => people::go(scratch, by, place, note),
+        Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

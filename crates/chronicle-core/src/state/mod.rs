@@ -10,6 +10,7 @@ mod forget;
 mod frame;
 mod list;
 mod tally;
+mod trees;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use frame::{Counters, Frame, Stage};
 pub use list::List;
 pub use tally::Tally;
+pub use trees::{Trees, Undo};
 
 use crate::event::{
     AttemptStarted, End, GateAnswer, GateOpened, Leave, RunStarted, StopCause, SupervisorStarted,
@@ -56,6 +58,9 @@ pub struct State {
     pub sessions: Arc<BTreeMap<SessionId, SessionUsage>>,
     /// What all of them spent.
     pub usage: Usage,
+    /// What is known of the project's files.
+    #[serde(default)]
+    pub trees: Trees,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.
@@ -160,12 +165,13 @@ pub enum Status {
 impl State {
     /// Where the run stands. Paused and cancelled are said only once nothing works any more.
     pub fn status(&self) -> Status {
-        let quiet = self.live.is_empty();
+        let quiet = self.live.is_empty() && self.trees.after.is_empty();
+        let rests = quiet && self.trees.undo.is_none();
         match (self.done, &self.cancelled, &self.paused) {
             (true, _, _) => Status::Done,
             (false, Some(_), _) if quiet => Status::Cancelled,
-            (false, None, Some(_)) if quiet => Status::Paused,
-            (false, None, None) if quiet && self.open_gates().next().is_some() => Status::Waiting,
+            (false, None, Some(_)) if rests => Status::Paused,
+            (false, None, None) if rests && self.open_gates().next().is_some() => Status::Waiting,
             (false, _, _) => Status::Running,
         }
     }

@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::input::By;
 use crate::record::Line;
 use crate::time::Millis;
+use crate::tree::Moment;
 use crate::words;
 
 /// One event as people read it.
@@ -47,6 +48,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::FileChanged { .. }
         | Event::UsageReported { .. }
         | Event::SessionOpened { .. } => true,
+        Event::TreeRecorded(recorded) => recorded.changes.is_none() && recorded.unreadable == 0,
+        Event::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
         Event::RunStarted(_)
         | Event::SupervisorStarted(_)
         | Event::TailSetAside { .. }
@@ -64,6 +67,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::SignalRefused { .. }
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. }
         | Event::GateOpened(_)
         | Event::GateAnswered { .. } => false,
     }

@@ -5,6 +5,7 @@ mod decide;
 mod decide_kinds;
 mod decide_people;
 mod decide_traps;
+mod decide_trees;
 mod fuzz;
 mod fuzz_events;
 mod fuzz_redact;

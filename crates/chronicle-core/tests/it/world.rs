@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use chronicle_core::effect::Action;
 use chronicle_core::engine;
 use chronicle_core::event::{Change, CrashClass, Event, RunStarted};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
@@ -22,6 +22,7 @@ use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::words;
 use chronicle_core::workflow::{Source, Workflow, load};
@@ -91,6 +92,19 @@ pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
     report(Report::Attempt { attempt, active_ms: 10, what })
 }
 
+/// A tree that differs from the one before it in these files.
+pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
+    let mut changes = Changes::default();
+    for path in paths {
+        let (path, added, removed) = ((*path).to_owned(), Some(1), Some(0));
+        changes.add(FileChange { path, change: Change::Changed, from: None, added, removed });
+    }
+    let tree = TreeId::new(format!("{:040x}", paths.len()));
+    let recorded =
+        TreeRecorded { moment, tree, changes, unreadable: 0, unreadable_files: Vec::new() };
+    report(Report::TreeRecorded(Box::new(recorded)))
+}
+
 pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
     let by = By { actor: Actor::Worker(attempt), request: Some(request.to_owned()) };
     let command = Command::Signal { attempt, request: request.to_owned(), signal };
@@ -156,6 +170,13 @@ impl World {
                 self.step(&about(attempt, AttemptReport::Ended(seen)));
             }
             Some(Action::RunTimer { .. }) => unreachable!("a timer comes after its attempt"),
+            Some(Action::RecordTree(moment)) => {
+                self.step(&tree(moment, &[]));
+            }
+            Some(Action::RestoreTree) => {
+                let (files, kept, error) = (1, Vec::new(), None);
+                self.step(&report(Report::TreeRestored { files, kept, error }));
+            }
             None => return self.person_answers(),
         }
         true
@@ -292,8 +313,12 @@ impl World {
     pub(crate) fn told(&self) -> String {
         let mut out = String::new();
         for line in &self.lines {
-            let shown = |event: &&Event| !matches!(event, Event::SessionOpened { .. });
-            for (index, event) in line.events.iter().filter(shown).enumerate() {
+            let shown = |event: &Event| match event {
+                Event::SessionOpened { .. } => false,
+                Event::TreeRecorded(recorded) => !recorded.changes.is_none(),
+                _ => true,
+            };
+            for (index, event) in line.events.iter().enumerate().filter(|(_, event)| shown(event)) {
                 let indent = if index == 0 { "" } else { "  " };
                 out.push_str(indent);
                 out.push_str(&words::sentence(event));

@@ -13,6 +13,7 @@ mod program;
 mod scene;
 mod start;
 mod steps;
+mod trees;
 
 use std::path::Path;
 
@@ -32,6 +33,7 @@ const PARTS: &[Part] = &[
     Part { name: "open", run: opening::rows },
     Part { name: "start", run: start::rows },
     Part { name: "agent", run: agent::rows },
+    Part { name: "trees", run: trees::rows },
     Part { name: PEERS, run: peers::rows },
 ];
 const PEERS: &str = "peers";

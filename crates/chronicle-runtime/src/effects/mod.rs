@@ -7,6 +7,7 @@ mod report;
 mod shell;
 mod timer;
 mod transcript;
+mod tree;
 mod watchdog;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use chronicle_core::work::{self, Work};
 
 pub use activity::{Activities, Activity};
 pub(crate) use observe::observed;
+pub(crate) use tree::{perform_now, record_now};
 
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
@@ -31,6 +33,7 @@ use crate::process::{Control, sweep};
 use crate::project::RunFolder;
 use report::Reporter;
 use timer::Timers;
+use tree::Recordings;
 
 /// How long an agent that is told to stop may take before it is ended by force.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -52,6 +55,7 @@ pub struct Processes {
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.
     unknown: BTreeSet<AttemptId>,
     timers: Timers,
+    recordings: Recordings,
 }
 
 /// How an attempt that runs here is stopped.
@@ -73,6 +77,7 @@ impl Processes {
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
             is_secret_name(name.to_str()?).then(|| value.into_string().ok()).flatten()
         });
+        let recordings = Recordings::new(folder.clone(), inbox.clone());
         let context = Arc::new(Context {
             folder,
             chronicle,
@@ -81,7 +86,7 @@ impl Processes {
             inbox: inbox.clone(),
         });
         let unknown = state.live.clone();
-        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox) }
+        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox), recordings }
     }
 
     fn run(&mut self, state: &State, id: AttemptId) -> Option<Input> {
@@ -178,11 +183,15 @@ impl World for Processes {
         self.context.activities.retain(|id| state.live.contains(&id));
         let due = state.due();
         self.timers.keep(&due);
+        self.recordings.keep(&due);
         due.iter()
             .filter_map(|effect| match effect.action {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::RunTimer { .. } => None,
+                Action::RecordTree(_) | Action::RestoreTree => {
+                    self.recordings.perform(state, effect)
+                }
             })
             .collect()
     }

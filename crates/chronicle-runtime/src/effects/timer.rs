@@ -47,7 +47,10 @@ impl Timers {
                 Action::RunTimer { attempt, timer, active_ms } => {
                     Some(((effect.cause, attempt, timer), active_ms))
                 }
-                Action::RunAttempt(_) | Action::StopAttempt(_) => None,
+                Action::RunAttempt(_)
+                | Action::StopAttempt(_)
+                | Action::RecordTree(_)
+                | Action::RestoreTree => None,
             })
             .collect();
         if wanted.is_empty() && !self.has_thread {

@@ -149,7 +149,10 @@ impl Ask {
             Command::Reject { gate, note } => Self::Reject { gate, note },
             Command::Retry { place, note } => Self::Retry { place, note },
             Command::Go { place, note } => Self::Go { place, note },
-            Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
+            Command::Start(_)
+            | Command::Prepare(_)
+            | Command::Undo { .. }
+            | Command::Signal { .. } => return None,
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 8] = [
+const STORIES: [(&str, &str, &str); 9] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -71,6 +71,12 @@ const STORIES: [(&str, &str, &str); 8] = [
         "cancelled",
         "{name: Cancelled, phases: {plan: {}}}",
         "plan: usage 4; person cancel changed my mind",
+    ),
+    (
+        "trees",
+        "{name: Trees, phases: {plan: {next: [build]}, build: {approval: after, next: [done]}}}",
+        "plan 1: finish\nplan 2: go build\nbuild: go done\ng1: undo plan; reject not yet\ng2: approve
+         trees: missed git cannot be started; same; change a; change b; same",
     ),
 ];
 
@@ -208,7 +214,8 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src");
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
-    let places: [(&str, &str, &[&str]); 12] = [
+    let tree = read("tree.rs");
+    let places: [(&str, &str, &[&str]); 13] = [
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
@@ -221,6 +228,7 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
         (&event, "GateAnswer", &["/data/answer/is"]),
         (&input, "Actor", &["/by/actor/is"]),
         (&usage, "Scope", &["/data/scope/of"]),
+        (&tree, "Moment", &["/data/moment/is"]),
     ];
     for (source, name, paths) in places {
         let known = variants(source, name);

@@ -22,6 +22,7 @@ mod link;
 mod project;
 mod projections;
 mod simulate;
+mod trees;
 mod world;
 mod world_log;
 mod world_moves;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use chronicle_core::words;
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
+use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
 use clap::Args;
 use serde::Serialize;
 
@@ -27,7 +29,14 @@ struct Finding {
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
-    let findings = [keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
+    let findings = [
+        keeper(setting),
+        disk(setting),
+        lock(setting),
+        git(setting),
+        trees(setting),
+        proc_folder(),
+    ];
     let all_good = findings.iter().all(|finding| finding.good);
     if setting.json {
         say_json(&findings)?;
@@ -109,7 +118,20 @@ fn git(setting: &Setting) -> Finding {
         }
         Ok(_) | Err(_) => (false, "git is not there".to_owned()),
     };
-    Finding { what: "git", good, found, advice: Some("install git") }
+    let advice =
+        Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
+    Finding { what: "git", good, found, advice }
+}
+
+/// How much room the recorded files take.
+fn trees(setting: &Setting) -> Finding {
+    let bytes = Trees::bytes(setting.project.root());
+    let found = bytes.map_or_else(
+        || "no files were recorded here yet".to_owned(),
+        |bytes| format!("recorded files take {}", words::bytes(bytes)),
+    );
+    let good = bytes.is_none_or(|bytes| bytes < TREES_WARN_BYTES);
+    Finding { what: "trees", good, found, advice: Some("`chronicle gc` frees what nobody needs") }
 }
 
 fn proc_folder() -> Finding {

@@ -5,7 +5,9 @@ mod audit;
 mod completions;
 mod demo;
 mod detach;
+mod diff;
 mod doctor;
+mod gc;
 mod live;
 mod log;
 mod pause;
@@ -14,6 +16,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod undo;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -66,6 +69,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Log(log::LogArgs),
+    Diff(diff::DiffArgs),
     Audit(audit::AuditArgs),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
@@ -73,6 +77,8 @@ enum Command {
     Go(answer::GoArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
+    Undo(undo::UndoArgs),
+    Gc(gc::GcArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -143,6 +149,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::cmd_runs(setting, &args),
         Command::Status(args) => status::cmd_status(setting, &args),
         Command::Log(args) => log::cmd_log(setting, &args),
+        Command::Diff(args) => diff::cmd_diff(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),
@@ -150,6 +157,8 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Undo(args) => undo::cmd_undo(setting, &args),
+        Command::Gc(args) => gc::cmd_gc(setting, &args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }

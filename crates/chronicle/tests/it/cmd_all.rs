@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "pause",
     "doctor",
     "demo",
@@ -27,6 +27,9 @@ const COMMANDS: [&str; 15] = [
     "retry",
     "go",
     "cancel",
+    "diff",
+    "undo",
+    "gc",
     "completions",
 ];
 

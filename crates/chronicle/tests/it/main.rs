@@ -8,6 +8,8 @@ mod cmd_all;
 mod cmd_demo;
 mod cmd_log;
 mod cmd_run;
+mod cmd_trees;
+mod cmd_trees_killed;
 mod crash;
 mod crash_check;
 mod crash_site;

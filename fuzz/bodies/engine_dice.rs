@@ -6,7 +6,7 @@ use chronicle_core::effect::Action;
 use chronicle_core::event::{Change, CrashClass, RunStarted};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
-    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
@@ -193,6 +193,7 @@ impl Dice<'_> {
             strays: 2,
             transcript_bytes: self.number(),
             stderr: self.text(),
+            final_text: self.flag().then(|| Box::new(Said(self.text()))),
         })
     }
 
@@ -264,6 +265,7 @@ impl Dice<'_> {
             model: None,
             workflows: WORKFLOWS[which].clone(),
             source: self.text(),
+            personas: Vec::new(),
             unenforced: Vec::new(),
             version: self.text(),
         });

@@ -128,6 +128,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         model: None,
         workflows: load(source, &mut |_| None).workflows,
         source: "w.yaml".to_owned(),
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "fuzz".to_owned(),
     }

@@ -1,11 +1,16 @@
 //! The project's own chores, as `cargo xtask NAME`.
 //!
-//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It never changes a file:
-//! it runs tests and measurements and reports what it finds. Start reading at [`CHORES`].
+//! It depends on the standard library alone, so that it compiles in seconds on a fresh machine. It runs tests and
+//! measurements and reports what it finds; only `record` and `reference` change files of the repository. Start reading at
+//! [`CHORES`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a terminal")]
 
+mod agents;
 mod bench;
 mod crash_matrix;
+mod record;
+mod reference;
+mod simulate;
 mod test;
 mod tidy;
 
@@ -37,16 +42,40 @@ const CHORES: &[Chore] = &[
         run: |root, _| tidy::run(root),
     },
     Chore {
+        name: "agents",
+        about: "install the real agents that tests run, below the build's folder",
+        options: &[],
+        run: |root, _| agents::run(root),
+    },
+    Chore {
+        name: "record",
+        about: "record what the real agents print, for the tests that read it",
+        options: &[],
+        run: |root, _| record::run(root),
+    },
+    Chore {
         name: "crash-matrix",
         about: "kill Chronicle at every point that it has, and print what came of it",
         options: &[crash_matrix::EVERY_HIT],
         run: crash_matrix::run,
     },
     Chore {
+        name: "simulate",
+        about: "play whole runs in a simulated world, or one seed again with its story",
+        options: &simulate::OPTIONS,
+        run: simulate::run,
+    },
+    Chore {
         name: "bench",
         about: "measure what Chronicle costs over the bare minimum",
         options: &bench::OPTIONS,
         run: bench::run,
+    },
+    Chore {
+        name: "reference",
+        about: "write the pages of docs/reference/ that are made from code",
+        options: &[],
+        run: |root, _| reference::run(root),
     },
 ];
 
@@ -60,13 +89,26 @@ fn main() -> ExitCode {
         return refuse(&format!("no chore is called `{name}`"));
     };
     let options: Vec<String> = arguments.collect();
-    if let Some(extra) = options.iter().find(|it| !chore.options.contains(&it.as_str())) {
+    if let Some(extra) = extra(chore.options, &options) {
         return refuse(&format!("`{name}` does not take `{extra}`"));
     }
     let Some(root) = root() else {
         return refuse("this is not inside the repository");
     };
     if (chore.run)(&root, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The first word that is neither an option nor the number that follows one, as in `--seed N`.
+fn extra<'a>(options: &[&str], words: &'a [String]) -> Option<&'a String> {
+    let takes_number = |word: &String| options.iter().any(|it| it.strip_suffix(" N") == Some(word));
+    let is_option = |word: &String| options.contains(&word.as_str()) || takes_number(word);
+    let is_number = |word: &String| word.parse::<u64>().is_ok();
+    (0..words.len())
+        .find(|index| {
+            let follows = *index > 0 && takes_number(&words[index - 1]);
+            !(is_option(&words[*index]) || follows && is_number(&words[*index]))
+        })
+        .map(|index| &words[index])
 }
 
 fn refuse(why: &str) -> ExitCode {
@@ -94,4 +136,22 @@ fn list() -> String {
 fn root() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     here.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file()).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_only_after_an_option_that_takes_one() {
+        let options = ["--all", "--seed N"];
+        let found = |text: &str| {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            extra(&options, &words).cloned()
+        };
+        assert_eq!(found("--all --seed 7"), None);
+        assert_eq!(found("--all 7").as_deref(), Some("7"));
+        assert_eq!(found("--seed seven").as_deref(), Some("seven"));
+        assert_eq!(found("7").as_deref(), Some("7"));
+    }
 }

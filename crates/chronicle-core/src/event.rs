@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
-use crate::tree::Moment;
-use crate::tree::TreeRecorded;
+use crate::persona::Persona;
+use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
 use crate::workflow::Workflow;
 
@@ -211,6 +211,9 @@ pub struct RunStarted {
     pub workflows: Vec<Workflow>,
     /// Where the workflow came from.
     pub source: String,
+    /// The personas that its phases name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<Persona>,
     /// Fields of the workflow that a person accepted as not enforced by this version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unenforced: Vec<String>,
@@ -407,6 +410,9 @@ pub struct AttemptEnded {
     /// How far its transcript goes.
     #[serde(default)]
     pub transcript_bytes: u64,
+    /// What it said last, where the next phase is told it: in chains.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub final_text: String,
 }
 
 /// How an attempt ended.

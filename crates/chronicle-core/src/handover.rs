@@ -6,35 +6,62 @@
 
 use std::fmt::Write as _;
 
+use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::Why;
 use crate::ids::DONE;
 use crate::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
-use crate::workflow::Phase;
+use crate::template::Stand;
+use crate::workflow::{Phase, Text, Tools};
 
 /// Room for a section's title and for the words that say how much was cut.
 const TITLE_MAX: usize = 100;
+/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
+const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
+    Go on where you were; when the work is done, send the signal.";
 
 /// What the worker of an attempt is told.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     let Some(run) = &state.run else { return String::new() };
+    let Some(stand) = Stand::of(state, attempt) else { return bounded(&run.task, HANDOVER_MAX) };
     let place = &attempt.intent.place;
     let Some(phase) = state.phase_at(place) else { return bounded(&run.task, HANDOVER_MAX) };
-    let mut rest = String::new();
-    section(&mut rest, "Your phase", &where_it_is(phase, state, place.as_str()));
-    section(&mut rest, "Instructions", &bounded(&phase.instructions, HANDOVER_MAX / 2));
-    section(&mut rest, "Tools", &tools(phase));
-    section(&mut rest, "When you are done", &way_out(phase));
-    let mut text = String::new();
-    section(&mut text, "Why you are here", &reasons(state, attempt));
+    let mut opening = String::new();
+    if state.places.values().all(|tally| tally.departures == 0) {
+        paragraph(&mut opening, &stand.initial_message().unwrap_or_default());
+    }
+    section(&mut opening, "Why you are here", &reasons(state, attempt, stand));
+    let mut closing = String::new();
+    section(&mut closing, "Tools", &tools(state.tools_of(phase)));
+    section(&mut closing, "When you are done", &way_out(phase, stand));
+    let mut here = String::new();
+    section(&mut here, "Your role", &stand.text(Text::RoleInstruction).unwrap_or_default());
+    section(&mut here, "Your phase", &where_it_is(phase, state, stand, place.as_str()));
     // However long the task, its worker must learn how to leave: the_longest_task_and_instructions_leave_room_for_the_way_out
-    let room = HANDOVER_MAX.saturating_sub(text.len() + rest.len() + TITLE_MAX);
+    let room = HANDOVER_MAX.saturating_sub(opening.len() + here.len() + closing.len());
+    let most = (HANDOVER_MAX / 2).min(room / 2);
+    // A chain has words of its own, and no others.
+    let instructions = if phase.chained {
+        bounded(&chain::instructions(state, place, phase), most)
+    } else {
+        stand.instructions(most)
+    };
+    section(&mut here, "Instructions", &instructions);
+    let room = room.saturating_sub(instructions.len() + 3 * TITLE_MAX);
+    let mut text = opening;
     section(&mut text, "Task", &bounded(&run.task, room));
-    text.push_str(&rest);
+    text.push_str(&here);
+    text.push_str(&closing);
     section(&mut text, "What people said, newest first", &people(state));
     section(&mut text, "What happened before, newest first", &before(state));
     bounded(text.trim_end(), HANDOVER_MAX)
+}
+
+fn paragraph(text: &mut String, body: &str) {
+    if !body.trim().is_empty() {
+        let _ = write!(text, "{}\n\n", body.trim());
+    }
 }
 
 fn section(text: &mut String, title: &str, body: &str) {
@@ -44,22 +71,20 @@ fn section(text: &mut String, title: &str, body: &str) {
 }
 
 /// Why this attempt exists, and why the try exists that it goes on with: what a person asked for outlives a crash.
-fn reasons(state: &State, attempt: &Attempt) -> String {
-    let own = why(&attempt.intent.why);
+fn reasons(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    let own = why(&attempt.intent.why, stand);
     if !attempt.intent.why.is_same_try() {
         return own;
     }
     let origin = state.tally(&attempt.intent.place).filter(|tally| tally.tries > 0);
-    format!("{}\n\n{own}", origin.map(|tally| why(&tally.why)).unwrap_or_default())
+    format!("{}\n\n{own}", origin.map(|tally| why(&tally.why, stand)).unwrap_or_default())
 }
 
-fn why(why: &Why) -> String {
+fn why(why: &Why, stand: Stand<'_>) -> String {
     match why {
         Why::First => String::new(),
         Why::Nudge { .. } => {
-            "Your turn ended without a leaving signal, so this phase is not done. \
-            Go on where you were; when the work is done, send the signal."
-                .to_owned()
+            stand.text(Text::NotDoneReminder).unwrap_or_else(|| NOT_DONE.to_owned())
         }
         Why::Retry { .. } => "An earlier attempt at this phase crashed. You start afresh: look at \
             the files as they are now before you go on."
@@ -79,33 +104,38 @@ fn why(why: &Why) -> String {
     }
 }
 
-fn where_it_is(phase: &Phase, state: &State, place: &str) -> String {
+fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, place: &str) -> String {
     let mut text = format!("`{place}`: {}", phase.name);
     if let Some(description) = &phase.description {
         let _ = write!(text, ". {description}");
     }
     let done: usize = state.places.values().map(|tally| tally.departures).sum();
-    let _ = write!(text, "\nPhases left so far: {done}.");
+    text.push('\n');
+    if let Some((index, count, workflow)) = stand.progress() {
+        let _ = write!(text, "Phase {index} of {count} in `{workflow}`. ");
+    }
+    let _ = write!(text, "Phases left so far: {done}.");
     bounded(&text, TEXT_MAX)
 }
 
-fn tools(phase: &Phase) -> String {
+fn tools(tools: &Tools) -> String {
     let list = |names: &[String]| bounded(&names.join(", "), TEXT_MAX);
-    match (&phase.tools.allow, phase.tools.deny.as_slice()) {
+    match (&tools.allow, tools.deny.as_slice()) {
         (Some(allow), _) => format!("You may use only: {}.", list(allow)),
         (None, []) => String::new(),
         (None, deny) => format!("You may not use: {}.", list(deny)),
     }
 }
 
-fn way_out(phase: &Phase) -> String {
+fn way_out(phase: &Phase, stand: Stand<'_>) -> String {
     let targets = allowed_targets(phase);
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let first = targets.first().map_or(DONE, |target| target.as_str());
+    let reminder = stand.text(Text::AdvanceReminder).unwrap_or_default();
     format!(
         "Call the tool `workflow_transition` with `target_state` and a `summary` of what you did \
          and found; then end your turn. Ending your turn without it does not end the phase.\n\
-         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.",
+         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\n{reminder}",
         bounded(&names.join(", "), TEXT_MAX)
     )
 }

@@ -250,7 +250,13 @@ pub struct EndSeen {
     pub transcript_bytes: u64,
     /// The last lines it wrote to its standard error.
     pub stderr: String,
+    /// What it said last, where that was asked for.
+    pub final_text: Option<Box<Said>>,
 }
+
+/// What an agent said last. Boxed where it is reported, since it is seldom asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said(pub String);
 
 /// The timers an attempt may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,17 +13,24 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+mod chain;
 pub mod effect;
 pub mod engine;
 pub mod event;
+pub mod guard;
 pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
+pub mod persona;
+mod plain;
 pub mod record;
 pub mod redact;
+pub mod rehearsal;
+pub mod settings;
 pub mod signal;
 pub mod state;
+pub mod template;
 pub mod time;
 pub mod tree;
 pub mod usage;

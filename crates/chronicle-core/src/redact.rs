@@ -9,10 +9,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::plain::Plain;
+
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 /// Values shorter than this are too common to be taken for secrets.
 const VALUE_MIN: usize = 8;
+/// How often JSON may stand inside of JSON for a secret in it to be found behind escapes that it needs not.
+const ESCAPES_MAX: usize = 2;
 
 /// Shapes of keys that are secrets wherever they stand.
 static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -88,10 +92,30 @@ impl Redactor {
         }
         let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         found.extend(self.values.iter().flat_map(|value| value.find(text, is_json)));
+        found.extend(self.behind_escapes(text));
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
         Cow::Owned(without(text, found))
+    }
+}
+
+impl Redactor {
+    /// Secrets in which JSON escapes signs that need none: `\/`, or any sign as `\u002d`, once or twice over.
+    fn behind_escapes(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut plain = Plain::of(text);
+        for _ in 0..ESCAPES_MAX {
+            let Some(read) = plain else { break };
+            let shapes = SHAPES.iter().flat_map(|shapes| shapes.find_iter(read.text()));
+            found.extend(shapes.map(|secret| read.origin(secret.range())));
+            for value in &self.values {
+                let all = read.text().match_indices(value.raw.as_str());
+                found.extend(all.map(|(at, secret)| read.origin(at..at + secret.len())));
+            }
+            plain = read.again();
+        }
+        found
     }
 }
 
@@ -147,6 +171,25 @@ pub fn is_secret_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_behind_escapes_that_it_needs_not_is_found() {
+        let redactor = Redactor::new(["pa/ss-\u{e9}\u{1f511}\"word".to_owned()]);
+        let whole = [
+            r#"{"a":"x pa\/ss-\u00e9\ud83d\udd11\"word y"}"#,
+            r#"{"a":"x \u0070a/ss\u002dé🔑\u0022word y"}"#,
+            r#"{"a":"x pa/ss-é\ud83d\udd11\"word y"}"#,
+        ];
+        for line in whole {
+            assert_eq!(redactor.redact(line), r#"{"a":"x [redacted] y"}"#);
+        }
+        let inner = serde_json::Value::from(whole[0]).to_string();
+        assert_eq!(redactor.redact(&inner), r#""{\"a\":\"x [redacted] y\"}""#);
+        let key = ["sk", "\\u002dabcdefghijkl\\u006dnop"].concat();
+        assert_eq!(redactor.redact(&format!("\"{key}\"")), "\"[redacted]\"");
+        let bare = r#"{"a":"pa/ss-é🔑","word":"\/"}"#;
+        assert_eq!(redactor.redact(bare), bare, "a quote of JSON itself is none of the secret's");
+    }
 
     #[test]
     fn known_shapes_go() {

@@ -25,9 +25,10 @@ pub enum Signal {
     Malformed(String),
 }
 
+/// The tool that a worker of the phased format leaves a phase with.
+pub const STEP_TOOL: &str = "workflow_step";
 /// The tools that a worker has, as their names are known here.
-pub const TOOLS: [&str; 4] =
-    ["workflow_transition", "signal_back", "workflow_step", "workflow_status"];
+pub const TOOLS: [&str; 4] = ["workflow_transition", "signal_back", STEP_TOOL, "workflow_status"];
 
 /// Reads a tool call. Never fails: what makes no sense becomes an answer that the worker can act on.
 pub fn parse(tool: &str, arguments: &Value) -> Signal {
@@ -36,7 +37,7 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
     match tool {
         "workflow_transition" => transition(arguments),
         "signal_back" | "signal-back" => signal_back(arguments),
-        "workflow_step" => step(arguments),
+        STEP_TOOL => step(arguments),
         "workflow_status" => Signal::Status,
         other => Signal::Malformed(format!(
             "there is no tool `{other}`; the tools are {}",

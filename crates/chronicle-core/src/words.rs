@@ -394,9 +394,14 @@ pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount
     }
 }
 
+/// `1 token`, `1,200 tokens`.
+pub fn tokens(count: u64) -> String {
+    if count == 1 { "1 token".to_owned() } else { format!("{} tokens", thousands(count)) }
+}
+
 /// Tokens and dollars; a price that is not known is said, never taken as zero.
 pub fn spent(usage: &Usage) -> String {
-    let tokens = format!("{} tokens", thousands(usage.tokens()));
+    let tokens = tokens(usage.tokens());
     let dollars = usd(usage.usd_micros);
     match (usage.unpriced, usage.usd_micros) {
         (false, 0) => tokens,

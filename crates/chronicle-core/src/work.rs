@@ -25,6 +25,8 @@ pub struct Work {
     pub thinking: Option<String>,
     /// Which tools it may call.
     pub tools: Tools,
+    /// Whether what it says last is to be reported with its end.
+    pub keeps_text: bool,
     /// Where it may go.
     pub targets: Vec<PhaseId>,
     /// Environment that the workflow asks for.
@@ -67,14 +69,18 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let intent = attempt.intent.clone();
     let phase = state.phase_at(&intent.place)?;
     let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
+    let persona = state.persona_of(phase);
+    let of_persona = persona.and_then(|persona| persona.model.as_ref());
+    let models = [phase.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
     let commands = (0u32..).zip(phase.commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),
-        persona: phase.persona.clone(),
-        model: [&phase.model, &workflow.model, &run.model].into_iter().flatten().next().cloned(),
-        thinking: phase.thinking.clone(),
-        tools: phase.tools.clone(),
+        persona: persona.map(|it| it.prompt.clone()).or_else(|| phase.persona.clone()),
+        model: models.into_iter().flatten().next().cloned(),
+        thinking: phase.thinking.clone().or_else(|| persona?.thinking.clone()),
+        tools: state.tools_of(phase).clone(),
+        keeps_text: phase.chained,
         targets: allowed_targets(phase),
         env: workflow.env.clone(),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),

@@ -5,16 +5,13 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::ids::RunId;
 
+use crate::home;
 use crate::ledger::atomic_write;
 use crate::project::{Project, RunFolder};
 
 /// Where the index is kept; none when the user has no home.
 fn folder() -> Option<PathBuf> {
-    let state = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state")));
-    Some(state?.join("chronicle/runs"))
+    Some(home::state()?.join("runs"))
 }
 
 /// Makes a run known. Its failure costs nothing but that the run is found from its own project only.
@@ -28,6 +25,25 @@ pub fn add(run: &RunFolder) {
     if fs::create_dir_all(&folder).is_ok() {
         let _ = atomic_write(&entry, project);
     }
+}
+
+/// Remembers that this user began the run, there where it is: what comes with a project's files is another's.
+pub fn mark_begun(run: &RunFolder) {
+    let Some(mark) = mark_of(run) else { return };
+    // A mark that cannot be made costs a question when the run is to go on.
+    if mark.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) {
+        let _ = atomic_write(&mark, run.project.as_os_str().as_encoded_bytes());
+    }
+}
+
+/// Whether this user began the run, there where it is.
+pub fn was_begun(run: &RunFolder) -> bool {
+    let project = run.project.as_os_str().as_encoded_bytes();
+    mark_of(run).and_then(|mark| fs::read(mark).ok()).is_some_and(|known| known == project)
+}
+
+fn mark_of(run: &RunFolder) -> Option<PathBuf> {
+    Some(home::state()?.join("begun").join(run.id.as_str()))
 }
 
 /// Every run that is still there, the newest first; entries of runs that are gone are taken out.

@@ -8,7 +8,7 @@ use chronicle_core::ids::{AttemptId, RunId};
 use thiserror::Error;
 
 use crate::index;
-use crate::ledger::{Folder, atomic_write};
+use crate::ledger::{Folder, atomic_write, sweep_beside};
 
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
@@ -112,13 +112,19 @@ impl Project {
         let definitions = self.definitions();
         fs::create_dir_all(definitions.join("runs"))?;
         let ignore = definitions.join(".gitignore");
-        if !ignore.exists() {
-            atomic_write(&ignore, GITIGNORE.as_bytes()).map_err(io::Error::other)?;
+        if ignore.exists() {
+            // Nobody writes it any more. Who was just about to finds that it is there.
+            let _ = sweep_beside(&ignore);
+        } else if let Err(error) = atomic_write(&ignore, GITIGNORE.as_bytes())
+            && !ignore.exists()
+        {
+            return Err(error);
         }
         let folder = self.run(id);
         fs::create_dir_all(folder.transcripts())?;
         fs::create_dir_all(folder.keepers())?;
         index::add(&folder);
+        index::mark_begun(&folder);
         Ok(folder)
     }
 

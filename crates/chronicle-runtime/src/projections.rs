@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use chronicle_core::state::State;
 use chronicle_core::view;
 
-use crate::ledger::{self, Head, atomic_write};
+use crate::ledger::{self, Head, atomic_write, sweep_beside};
 use crate::project::RunFolder;
 
 /// How often projections are written while a run works.
@@ -35,8 +35,8 @@ impl Projections {
         if self.written.is_some_and(|(_, seq)| seq == head.seq) {
             return;
         }
-        self.written = Some((Instant::now(), head.seq));
-        let _ = ledger::save(&self.folder.path, &head, state);
+        let is_first = self.written.replace((Instant::now(), head.seq)).is_none();
+        let _ = ledger::save(&self.folder.ledger(), &head, state);
         let Some(json) = view::run_json(state) else { return };
         let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
         text.push('\n');
@@ -44,6 +44,10 @@ impl Projections {
         if let Some(mirror) = self.folder.mirror() {
             let made = mirror.parent().map(Path::to_owned).map(std::fs::create_dir_all);
             if made.is_some_and(|made| made.is_ok()) {
+                if is_first {
+                    // The file bears the run's id, and the run's lock is ours.
+                    let _ = sweep_beside(&mirror);
+                }
                 let _ = atomic_write(&mirror, text.as_bytes());
             }
         }

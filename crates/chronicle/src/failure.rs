@@ -7,6 +7,7 @@ use chronicle_runtime::discover::DiscoverError;
 use chronicle_runtime::handle::HandleError;
 use chronicle_runtime::ledger::LedgerError;
 use chronicle_runtime::project::FindError;
+use chronicle_runtime::trees::TreesError;
 
 use crate::exit_code::Exit;
 
@@ -103,6 +104,8 @@ impl From<HandleError> for Failure {
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
             }
+            HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
+                .hint("`chronicle log` still says which files each attempt changed"),
             HandleError::Trees(_) => {
                 Self::of(Exit::Internal, &error).hint("`chronicle doctor` says what is missing")
             }
@@ -142,16 +145,11 @@ impl From<DiscoverError> for Failure {
     fn from(error: DiscoverError) -> Self {
         let failure = |exit| Self::of(exit, &error);
         match &error {
-            DiscoverError::Unknown { known, .. } if known.is_empty() => failure(Exit::Usage)
-                .hint("write one as `.chronicle/workflows/NAME.yaml`, or try `chronicle demo`"),
             DiscoverError::Unknown { known, .. } => {
                 failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
             }
             DiscoverError::Unreadable { .. } => {
                 failure(Exit::Definition).hint("give the path of a file that you may read")
-            }
-            DiscoverError::NotText { .. } => {
-                failure(Exit::Definition).hint("save the file as UTF-8 text")
             }
         }
     }

@@ -2,11 +2,17 @@
 //!
 //! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use chronicle_core::time::Millis;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+/// Columns of a page.
+const COLUMNS: usize = 100;
+
+/// Longest answer that is read.
+const ANSWER_MAX: u64 = 8_000;
 
 /// Whether colours may be used there.
 fn colours(stream: &impl IsTerminal) -> bool {
@@ -81,13 +87,8 @@ pub(crate) fn talk(line: &str) {
 
 /// Asks a person for a yes; where nobody can be asked, the answer is no.
 pub(crate) fn agrees(question: &str) -> bool {
-    if !io::stdin().is_terminal() || !is_watched() {
-        return false;
-    }
-    let asked = write!(io::stderr().lock(), "{question} [y/N] ");
-    let mut answer = String::new();
-    let read = asked.and_then(|()| io::stdin().lock().read_line(&mut answer));
-    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    let answer = can_ask().then(|| ask(&format!("{question} [y/N] "))).flatten();
+    answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Passes bytes on, and knows whether there were any.
@@ -123,6 +124,20 @@ pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Whether a person sits there who can be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for a line; none when nobody answers.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    let mut talk = io::stderr().lock();
+    write!(talk, "{question}").and_then(|()| talk.flush()).ok()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
+    (read > 0).then_some(line)
+}
+
 /// A time of the day where the person is.
 pub(crate) fn clock(at: Millis) -> String {
     let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
@@ -135,4 +150,16 @@ pub(crate) fn clock(at: Millis) -> String {
 /// Whether talk may be coloured.
 pub(crate) fn has_colours() -> bool {
     colours(&io::stderr())
+}
+
+/// Columns of the terminal that shows the result; as many as a page has where there is none.
+pub(crate) fn columns() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    said.or_else(seen).unwrap_or(COLUMNS)
+}
+
+/// Whether standard output is a terminal.
+pub(crate) fn is_result_watched() -> bool {
+    io::stdout().is_terminal()
 }

@@ -1,9 +1,10 @@
 //! Builds the release programs and the measurements, and runs the latter. What is measured, and how, is in
 //! `crates/chronicle-runtime/benches/figures/`; what it means is in `docs/benchmarks.md`.
 
+mod node;
 mod peers;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What is built before anything is measured: the product, and the smallest program with a command line.
@@ -16,10 +17,12 @@ const FIGURES: [&str; 6] = ["bench", "--quiet", "-p", "chronicle-runtime", "--be
 const PEERS: &str = "--peers";
 /// The part of the measurements that does so.
 const PEERS_PART: &str = "peers";
+/// The part that needs Node and its package `yaml` beside it.
+const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 9] =
-    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", "trees"];
+pub(crate) const OPTIONS: [&str; 10] =
+    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", LIST_PART, "trees"];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since
 /// machines differ.
@@ -31,25 +34,33 @@ pub(crate) fn run(root: &Path, words: &[String]) -> bool {
     println!(
         "Both sides of each ratio take turns in one run; other work on the machine makes them noisy."
     );
-    let mut all_well = figures(root, &parts, None);
+    let modules =
+        if parts.is_empty() || parts.contains(&LIST_PART) { node_modules(root) } else { None };
+    let mut all_well = figures(root, &parts, modules.as_deref().map(|path| (node::MODULES, path)));
     if words.iter().any(|word| word == PEERS) {
         match peers::python(root) {
-            Ok(python) => all_well &= figures(root, &[PEERS_PART], Some(&python)),
+            Ok(python) => all_well &= figures(root, &[PEERS_PART], Some((peers::PYTHON, &python))),
             Err(why) => println!("SKIPPED: other systems were not measured: {why}"),
         }
     }
     all_well
 }
 
-fn figures(root: &Path, parts: &[&str], python: Option<&Path>) -> bool {
+fn node_modules(root: &Path) -> Option<PathBuf> {
+    node::modules(root)
+        .map_err(|why| println!("SKIPPED: nothing is measured beside Node: {why}"))
+        .ok()
+}
+
+fn figures(root: &Path, parts: &[&str], beside: Option<(&str, &Path)>) -> bool {
     let mut words = FIGURES.to_vec();
     if !parts.is_empty() {
         words.push("--");
         words.extend(parts);
     }
     let mut command = command(root, &words);
-    if let Some(python) = python {
-        command.env(peers::PYTHON, python);
+    if let Some((name, path)) = beside {
+        command.env(name, path);
     }
     command.status().is_ok_and(|status| status.success())
 }

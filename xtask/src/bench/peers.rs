@@ -9,9 +9,7 @@ const PACKAGES: [&str; 3] = ["langgraph", "langgraph-checkpoint-sqlite", "dbos"]
 
 /// A Python that has them; else why there is none.
 pub(super) fn python(root: &Path) -> Result<PathBuf, String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| root.join("target"), |folder| root.join(folder));
-    let folder = target.join("bench-peers");
+    let folder = target(root).join("bench-peers");
     let python = folder.join("bin/python");
     if !python.is_file() {
         let words = ["-m", "venv"].map(Into::into).into_iter().chain([folder.into_os_string()]);
@@ -22,7 +20,13 @@ pub(super) fn python(root: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-fn run(command: &mut Command, doing: &str) -> Result<(), String> {
+/// The folder of the build.
+pub(super) fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    target.map_or_else(|| root.join("target"), |folder| root.join(folder))
+}
+
+pub(super) fn run(command: &mut Command, doing: &str) -> Result<(), String> {
     match command.stdin(Stdio::null()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("cannot {doing}: {status}")),

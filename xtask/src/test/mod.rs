@@ -11,15 +11,17 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
+use crate::agents;
 use counts::{Counts, Reader};
-use needs::Need;
+pub(crate) use needs::Need;
 
 /// Tests read from this variable which programs are missing, separated by commas.
 const WITHOUT: &str = "CHRONICLE_TEST_WITHOUT";
 
 /// Says whether at least one test ran and none failed.
 pub(crate) fn run(root: &Path) -> bool {
-    let missing = needs::missing();
+    let mut missing = needs::missing();
+    missing.extend(agents::missing(root));
     for need in &missing {
         println!("SKIPPED: {}", need.why());
     }

@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 
 /// One program.
 #[derive(Debug)]
-pub(super) struct Need {
-    pub(super) program: &'static str,
+pub(crate) struct Need {
+    pub(crate) program: &'static str,
     /// What the tests do with it.
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
 }
 
 const NEEDS: &[Need] = &[
@@ -25,7 +25,7 @@ impl Need {
     }
 
     /// The sentence for a person.
-    pub(super) fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         let Self { program, about } = self;
         format!("`{program}` is not installed: tests of {about} (`{}`) do not run", self.mark())
     }

@@ -9,6 +9,7 @@ use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
 use crate::limits::{TEXT_MAX, TOOL_INPUT_MAX, bounded};
 use crate::signal::TOOLS;
 use crate::state::{Attempt, State};
+use crate::template::Stand;
 use crate::workflow::Tools;
 
 /// Longest name of a tool, call, file or session kept in an event.
@@ -65,12 +66,14 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Ended(seen) => {
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
+            let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
                 end,
                 active_ms,
                 strays: seen.strays,
                 transcript_bytes: seen.transcript_bytes,
+                final_text: bounded(said, TEXT_MAX),
             }));
         }
         AttemptReport::Idle => {
@@ -120,8 +123,13 @@ fn call_tool(
     if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
-    let tools = state.phase_at(&attempt.intent.place).map(|phase| &phase.tools);
-    let verdict = judge(attempt, tools, tool);
+    let tools = state.phase_at(&attempt.intent.place).map(|phase| state.tools_of(phase));
+    let own_words = || Stand::of(state, attempt)?.refusal(&bounded(tool, NAME_MAX));
+    let verdict = match refusal(attempt, tools, tool) {
+        None => Verdict::Allowed,
+        Some(why) if attempt.leave.is_some() => Verdict::Denied(why),
+        Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
+    };
     scratch.record(Event::ToolCalled(ToolCalled {
         attempt: id,
         call,
@@ -133,24 +141,24 @@ fn call_tool(
     Answer::Verdict(verdict)
 }
 
-/// May this tool be called now? Our own tools always; none other after the leaving signal.
-fn judge(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Verdict {
+/// Why this tool may not be called now. Our own tools may always; none other after the leaving signal.
+fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
     let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
     if TOOLS.contains(&tool) {
-        return Verdict::Allowed;
+        return None;
     }
     if attempt.leave.is_some() {
-        return Verdict::Denied("the phase is being left: end your turn now".to_owned());
+        return Some("the phase is being left: end your turn now".to_owned());
     }
     match tools {
         Some(Tools { deny, .. }) if named(deny) => {
-            Verdict::Denied(format!("this phase denies the tool `{tool}`"))
+            Some(format!("this phase denies the tool `{tool}`"))
         }
-        Some(Tools { allow: Some(allow), .. }) if !named(allow) => Verdict::Denied(format!(
+        Some(Tools { allow: Some(allow), .. }) if !named(allow) => Some(format!(
             "this phase allows only the tools {}",
             allow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         )),
-        Some(_) | None => Verdict::Allowed,
+        Some(_) | None => None,
     }
 }
 

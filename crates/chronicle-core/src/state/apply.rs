@@ -99,6 +99,8 @@ impl State {
             session_seen: false,
             edges: std::collections::BTreeMap::default(),
             summary: String::new(),
+            said: String::new(),
+            said_here: String::new(),
         };
         self.frames.insert(path.clone(), frame);
     }
@@ -130,6 +132,7 @@ impl State {
             frame.phase = taken.to.clone();
             frame.stage = Stage::Bound;
             frame.summary.clone_from(&taken.summary);
+            frame.said = std::mem::take(&mut frame.said_here);
         });
         let departure = Departure {
             to: taken.to.clone(),
@@ -253,6 +256,9 @@ impl State {
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
             if ended.end == End::Lost {
                 counters.losses = counters.losses.saturating_add(1);
+            }
+            if ended.end == End::Left {
+                frame.said_here.clone_from(&ended.final_text);
             }
             frame.stage = after(ended, leave.map(|(leave, _)| leave));
         });

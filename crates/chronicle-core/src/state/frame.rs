@@ -28,6 +28,12 @@ pub struct Frame {
     pub edges: BTreeMap<String, u32>,
     /// The summary of the phase left last.
     pub summary: String,
+    /// What the worker of the phase left last said last, in a chain.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// The same of this phase's worker, until the phase is left.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said_here: String,
 }
 
 /// Counters of one visit. Reminders, fresh starts and losses return to zero on progress.

@@ -27,9 +27,10 @@ use crate::event::{
     Verdict,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
+use crate::persona::Persona;
 use crate::time::Millis;
 use crate::usage::{SessionUsage, Usage};
-use crate::workflow::{Phase, Workflow};
+use crate::workflow::{Phase, Tools, Workflow};
 
 /// A run as far as its ledger tells.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -210,6 +211,18 @@ impl State {
     pub fn phase_at(&self, place: &Place) -> Option<&Phase> {
         let frame = self.frames.get(&place.frame())?;
         self.workflow(&frame.workflow)?.phase(&place.phase())
+    }
+
+    /// The frozen persona that a phase names; none when it names none, or is a text.
+    pub fn persona_of(&self, phase: &Phase) -> Option<&Persona> {
+        let word = phase.persona.as_deref()?;
+        self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(word))
+    }
+
+    /// The tools of a phase: its own, else its persona's.
+    pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
+        let own = phase.tools != Tools::default();
+        self.persona_of(phase).filter(|_| !own).map_or(&phase.tools, |persona| &persona.tools)
     }
 
     /// Attempts that have not ended.

@@ -1,8 +1,9 @@
 //! What people see of a run: pure functions of its state, the same for every face.
 //!
 //! `run` is one run, `list` a row of many, `timeline` what happened since a cursor, `run_json` the file that tools of the
-//! older format read. Faces never look into the state; what they lack is added here.
+//! older format read; `graph` draws a workflow. Faces never look into the state; what they lack is added here.
 
+pub mod graph;
 mod list;
 mod run;
 mod run_json;

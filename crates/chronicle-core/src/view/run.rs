@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::VIEW_VERSION;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
 use crate::state::{Attempt, Stage, State, Status};
+use crate::template;
 use crate::time::Millis;
 use crate::usage::Usage;
 use crate::words;
@@ -31,6 +32,9 @@ pub struct RunView {
     pub standing: &'static str,
     /// Why it is paused or was cancelled.
     pub reason: Option<String>,
+    /// What the workflow says to the person at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<String>,
     /// Fields of the workflow that a person accepted as not enforced.
     pub unenforced: Vec<String>,
     /// One per frame, outermost first.
@@ -181,6 +185,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
             Status::Paused => state.paused.clone(),
             Status::Running | Status::Waiting | Status::Done => None,
         },
+        completion: state.done.then(|| template::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
         breadcrumbs: breadcrumbs(state),
         phases: phases(state),

@@ -85,10 +85,17 @@ pub(crate) enum Phases {
 pub(crate) enum Entry {
     /// Its fields.
     Phase(PhaseDraft),
-    /// The name of a file that holds it.
-    File(Named),
+    /// The name of a file that holds it, and the name that it has in a map.
+    File {
+        /// The file, as it is named beside the workflow.
+        file: Named,
+        /// The name it has in a map.
+        key: Option<Named>,
+    },
     /// Something else.
     Other(Node),
+    /// Something that was told as a problem already.
+    Told,
 }
 
 /// The fields of one phase.
@@ -108,7 +115,7 @@ impl Draft {
         let Some(id) = phase else { return locate(&self.fields, field).unwrap_or(self.span) };
         let found = self.entries().iter().find_map(|entry| match entry {
             Entry::Phase(phase) if phase.id() == Some(id) => Some(phase),
-            Entry::Phase(_) | Entry::File(_) | Entry::Other(_) => None,
+            Entry::Phase(_) | Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
         });
         found.map_or(self.span, |phase| locate(&phase.fields, field).unwrap_or(phase.span))
     }
@@ -119,11 +126,38 @@ impl Draft {
             Phases::Missing | Phases::Other(_) => &[],
         }
     }
+
+    /// The phases, to be changed.
+    pub(crate) fn entries_mut(&mut self) -> &mut [Entry] {
+        match &mut self.phases {
+            Phases::List(entries) | Phases::Map(entries) => entries,
+            Phases::Missing | Phases::Other(_) => &mut [],
+        }
+    }
+}
+
+impl Field {
+    /// A field with a text that stands at the same place as its name: said by a reader, not by the file.
+    pub(crate) fn said(name: &str, text: impl Into<String>, at: Span) -> Self {
+        Self::with(name, Value::Scalar(text.into()), at)
+    }
+
+    /// A field with a value that stands at the same place as its name.
+    pub(crate) fn with(name: &str, value: Value, at: Span) -> Self {
+        Self { name: name.to_owned(), at, value: Node { span: at, value } }
+    }
+}
+
+impl Span {
+    /// Its first letter: something missing is told where the thing begins, not all over it.
+    pub(crate) fn first(self) -> Self {
+        Self { end: self.start + 1, ..self }
+    }
 }
 
 impl PhaseDraft {
     /// The id it will have if it is sound: of the map, its own, or that of the workflow which it runs.
-    fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         let own = ["id", "workflow", "subworkflow"];
         let said = |name| self.fields.iter().find(|field| field.name == name);
         match &self.key {

@@ -1,4 +1,5 @@
-//! The native format: one YAML or JSON file, phases as a list or as a map named `phases` or `states`.
+//! The native format: one YAML or JSON file, phases as a list or as a map named `phases` or `states`, each of them inline or
+//! the name of a Markdown file.
 
 use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
 use super::problem::{Finding, Problems};
@@ -18,19 +19,15 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
         Some(index) => read_phases(fields.remove(index)),
         None => Phases::Missing,
     };
-    Some(Draft { span: first_letter(root.span), fields, phases })
+    Some(Draft { span: root.span.first(), fields, phases })
 }
 
 fn is_phases(name: &str) -> bool {
     matches!(name, "phases" | "states")
 }
 
-/// Something missing is told where the thing begins, not all over it.
-fn first_letter(span: Span) -> Span {
-    Span { end: span.start + 1, ..span }
-}
-
-fn read_phases(field: Field) -> Phases {
+/// Phases in either shape.
+pub(crate) fn read_phases(field: Field) -> Phases {
     match field.value.value {
         Value::Null => Phases::Missing,
         Value::List(items) => Phases::List(items.into_iter().map(list_entry).collect()),
@@ -42,9 +39,9 @@ fn read_phases(field: Field) -> Phases {
 fn list_entry(node: Node) -> Entry {
     match node.value {
         Value::Map(fields) => {
-            Entry::Phase(PhaseDraft { key: None, span: first_letter(node.span), fields })
+            Entry::Phase(PhaseDraft { key: None, span: node.span.first(), fields })
         }
-        Value::Scalar(text) => Entry::File(Named { text, at: node.span }),
+        Value::Scalar(text) => Entry::File { file: Named { text, at: node.span }, key: None },
         Value::Null | Value::List(_) => Entry::Other(node),
     }
 }
@@ -56,6 +53,7 @@ fn map_entry(field: Field) -> Entry {
     match value.value {
         Value::Map(fields) => Entry::Phase(PhaseDraft { key, span: at, fields }),
         Value::Null => Entry::Phase(PhaseDraft { key, span: at, fields: Vec::new() }),
-        Value::Scalar(_) | Value::List(_) => Entry::Other(value),
+        Value::Scalar(text) => Entry::File { file: Named { text, at: value.span }, key },
+        Value::List(_) => Entry::Other(value),
     }
 }

@@ -1,22 +1,25 @@
-//! A workflow file and every sub-workflow that it reaches.
+//! A workflow and every sub-workflow that it reaches.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use super::check::{self, Checked};
-use super::draft::Named;
-use super::from_native;
+use super::check::Places;
+use super::draft::{Named, Span};
 use super::model::Workflow;
-use super::problem::{Finding, Problem, Problems, Severity, quoted};
+use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
+use super::suggest::closest;
+use super::unit::{Format, Trouble, Unit, note_persona, read};
+use crate::ids::PhaseId;
 
 /// Most workflows that one may reach.
 const WORKFLOWS_MAX: usize = 100;
 
-/// The text of a workflow.
+/// The text of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The path that people are shown.
     pub name: String,
-    /// What the workflow is called by.
+    /// What the definition is called by.
     pub key: String,
     /// What the file holds.
     pub text: String,
@@ -31,6 +34,7 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Every text that was read, for snippets.
     pub sources: Vec<Source>,
+    places: Vec<Places>,
 }
 
 impl Loaded {
@@ -38,50 +42,113 @@ impl Loaded {
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
+
+    /// A problem that somebody found who knows more than the files, at a field of a workflow or of one of its phases.
+    pub fn problem(
+        &self,
+        (workflow, phase, field): (&str, Option<&PhaseId>, &str),
+        (severity, code, message): (Severity, &'static str, String),
+        hint: Option<String>,
+    ) -> Problem {
+        let places = self.places.iter().find(|places| places.key == workflow);
+        let span = places.and_then(|places| places.find(phase, field));
+        let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
+        let finding = Finding::new(severity, code, span, message);
+        let finding = match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        };
+        place(finding, &self.sources)
+    }
 }
 
 /// Which workflow runs which others, and where that is said.
 type Calls = BTreeMap<String, Vec<Named>>;
 
-/// Reads a workflow and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
+/// Reads a workflow in the native format and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
 pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loaded {
+    let mut no_files = |file: &str| {
+        let message = format!("there is no phase file {} here", quoted(file));
+        let hint = Some("write the phase inline: `id:`, `instructions:`".to_owned());
+        Err(Trouble { code: "phase-file", message, hint })
+    };
+    let main = Arc::new(read(main, Format::Native, &mut no_files));
+    let mut find = |key: &str| {
+        let source = lookup(key)?;
+        // It is known by the key that it was asked for, whatever else it answers to.
+        let source = Source { key: key.to_owned(), ..source };
+        Some(Arc::new(read(source, Format::Native, &mut no_files)))
+    };
+    assemble(&main, &[], &mut find)
+}
+
+/// Puts a definition and all that it reaches together. `lookup` finds a definition by its key; a persona that is nearly one
+/// of `personas` is noted.
+pub fn assemble(
+    main: &Arc<Unit>,
+    personas: &[&str],
+    lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
+) -> Loaded {
     let mut problems = Problems::default();
-    let mut loaded = Loaded { workflows: Vec::new(), problems: Vec::new(), sources: Vec::new() };
+    let mut loaded = Loaded {
+        workflows: Vec::new(),
+        problems: Vec::new(),
+        sources: Vec::new(),
+        places: Vec::new(),
+    };
+    let mut broken = BTreeSet::new();
     let mut calls = Calls::new();
     let mut known = BTreeMap::from([(main.key.clone(), true)]);
-    let mut waiting = VecDeque::from([main]);
-    while let Some(source) = waiting.pop_front() {
-        let checked = read(loaded.sources.len(), &source, &mut problems);
-        let key = source.key.clone();
-        loaded.sources.push(source);
-        let Some(Checked { workflow, calls: said }) = checked else { continue };
-        loaded.workflows.extend(workflow);
+    let mut waiting = VecDeque::from([Arc::clone(main)]);
+    while let Some(unit) = waiting.pop_front() {
+        let before = loaded.sources.len();
+        let errors = problems.errors();
+        problems.absorb(&unit.problems, before);
+        note_personas(&unit, before, personas, &mut problems);
+        loaded.sources.extend(unit.sources.iter().cloned());
+        loaded.workflows.extend(unit.workflow.clone());
+        loaded.places.extend(unit.places.as_ref().map(|places| places.shifted(before)));
+        let said: Vec<Named> = unit.calls.iter().map(|call| shifted(call, before)).collect();
         for call in &said {
             let room = known.len() < WORKFLOWS_MAX;
             waiting.extend(follow(call, &mut known, room, lookup, &mut problems));
         }
-        calls.insert(key, said);
+        if problems.errors() > errors {
+            broken.insert(unit.key.clone());
+        }
+        calls.insert(unit.key.clone(), said);
     }
-    let main = loaded.sources.first().map_or("", |source| source.key.as_str());
-    find_cycles(main, &calls, &mut problems);
+    tell_broken(&calls, broken, &mut problems);
+    find_cycles(&main.key, &calls, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
     loaded
 }
 
-/// One source, by the reader of its format: there is one so far.
-fn read(index: usize, source: &Source, problems: &mut Problems) -> Option<Checked> {
-    let draft = from_native::read(index, &source.text, problems)?;
-    Some(check::check(&draft, &source.key, problems))
+fn shifted(named: &Named, sources: usize) -> Named {
+    let mut named = named.clone();
+    named.at.source += sources;
+    named
 }
 
-/// The source of a sub-workflow that was not asked for before. `known` remembers which keys were found.
+fn note_personas(unit: &Unit, before: usize, personas: &[&str], problems: &mut Problems) {
+    for said in &unit.personas {
+        if personas.iter().any(|name| name.eq_ignore_ascii_case(&said.text)) {
+            continue;
+        }
+        if let Some(meant) = closest(&said.text, personas.iter().copied()) {
+            problems.push(note_persona(&shifted(said, before), meant));
+        }
+    }
+}
+
+/// The definition of a sub-workflow that was not asked for before. `known` remembers which keys were found.
 fn follow(
     call: &Named,
     known: &mut BTreeMap<String, bool>,
     room: bool,
-    lookup: &mut dyn FnMut(&str) -> Option<Source>,
+    lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<Arc<Unit>> {
     if known.get(&call.text) == Some(&true) {
         return None;
     }
@@ -97,8 +164,27 @@ fn follow(
         let finding = Finding::error("workflow-not-found", call.at, message);
         problems.push(finding.hint("`chronicle list` shows the workflows"));
     }
-    // It is known by the key that it was asked for, whatever else it answers to.
-    found.map(|source| Source { key: call.text.clone(), ..source })
+    found
+}
+
+/// Whoever runs a workflow that cannot run cannot run either, however far away.
+fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Problems) {
+    let mut told = BTreeSet::new();
+    loop {
+        let before = told.len();
+        for (key, said) in calls {
+            for call in said.iter().filter(|call| call.text != *key) {
+                if broken.contains(&call.text) && told.insert(call.at) {
+                    let message = format!("{} cannot run: it has errors", quoted(&call.text));
+                    problems.push(Finding::error("broken-workflow", call.at, message));
+                    broken.insert(key.clone());
+                }
+            }
+        }
+        if told.len() == before {
+            return;
+        }
+    }
 }
 
 /// Everything is reached from the first one, so every cycle is.

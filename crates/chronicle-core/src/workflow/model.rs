@@ -66,6 +66,43 @@ impl Workflow {
     pub fn phase(&self, id: &PhaseId) -> Option<&Phase> {
         self.phases.iter().find(|phase| phase.id == *id)
     }
+
+    /// One of its own texts; none when it says nothing there.
+    pub fn text(&self, text: Text) -> Option<&str> {
+        let said = self.templates.get(text.field())?;
+        (!said.trim().is_empty()).then_some(said)
+    }
+}
+
+/// The texts with which a workflow speaks for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// Opens the first handover.
+    InitialMessage,
+    /// Stands in each handover: who the worker is.
+    RoleInstruction,
+    /// Stands in each handover: how to go on.
+    AdvanceReminder,
+    /// Answers a tool that the phase does not allow.
+    BlockReasonTemplate,
+    /// Reminds a worker that ended its turn too soon.
+    NotDoneReminder,
+    /// Is shown to the person at the end.
+    CompletionMessage,
+}
+
+impl Text {
+    /// The field that holds it.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::InitialMessage => "initialMessage",
+            Self::RoleInstruction => "roleInstruction",
+            Self::AdvanceReminder => "advanceReminder",
+            Self::BlockReasonTemplate => "blockReasonTemplate",
+            Self::NotDoneReminder => "notDoneReminder",
+            Self::CompletionMessage => "completionMessage",
+        }
+    }
 }
 
 /// Who may start a workflow.
@@ -173,6 +210,9 @@ pub struct Phase {
     /// A command that must never run twice, even after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
+    /// A step of a chain: `$INPUT` and `$ORIGINAL` in its instructions stand for what the step before said and for the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chained: bool,
     /// Named in a `next` only; no entry of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
@@ -214,6 +254,7 @@ impl Phase {
             merge: None,
             commands: Vec::new(),
             once: false,
+            chained: false,
             implicit: false,
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::draft::Span;
 use super::load::Source;
+use super::unit::Trouble;
 
 /// Most problems that are told; the rest is counted.
 const PROBLEMS_MAX: usize = 100;
@@ -30,6 +31,14 @@ pub struct Problem {
     pub message: String,
     /// One thing to do about it.
     pub hint: Option<String>,
+}
+
+impl Problem {
+    /// One about a whole file.
+    pub fn of_file(file: impl Into<String>, severity: Severity, trouble: Trouble) -> Self {
+        let Trouble { code, message, hint } = trouble;
+        Self { code, severity, file: file.into(), span: None, line: 1, column: 1, message, hint }
+    }
 }
 
 /// How bad a problem is.
@@ -103,6 +112,12 @@ impl Finding {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// With its place in the sources of another list, where those before it come first.
+    fn shifted(&self, sources: usize) -> Self {
+        let span = Span { source: self.span.source + sources, ..self.span };
+        Self { span, ..self.clone() }
+    }
+
     /// With the name that was probably meant, if there is one.
     pub(crate) fn did_you_mean(self, name: Option<&str>) -> Self {
         let hint = name.map(|name| format!("did you mean {}?", quoted(name)));
@@ -111,7 +126,7 @@ impl Finding {
 }
 
 /// Collects what is found, up to a limit.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Problems {
     found: Vec<Finding>,
     left_out: usize,
@@ -134,6 +149,29 @@ impl Problems {
         self.last = Some(finding.span);
     }
 
+    /// How many of them are errors, those left out included as far as they may be.
+    pub(crate) fn errors(&self) -> usize {
+        let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
+        found.count() + self.left_out
+    }
+
+    /// Takes all of another collection whose sources come after so many others.
+    pub(crate) fn absorb(&mut self, other: &Self, sources: usize) {
+        for finding in &other.found {
+            self.push(finding.shifted(sources));
+        }
+        self.left_out += other.left_out;
+        self.worst_left_out = self.worst_left_out.max(other.worst_left_out);
+        let last = other.last.map(|span| Span { source: span.source + sources, ..span });
+        self.last = last.or(self.last);
+    }
+
+    /// Whether nothing runs with it.
+    pub(crate) fn has_error(&self) -> bool {
+        let told = self.found.iter().map(|finding| finding.severity);
+        told.chain(self.worst_left_out).any(|severity| severity == Severity::Error)
+    }
+
     /// Whether further ones would only be counted, so that no work need go into their hints.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= PROBLEMS_MAX
@@ -150,7 +188,8 @@ impl Problems {
     }
 }
 
-fn place(finding: Finding, sources: &[Source]) -> Problem {
+/// A finding with its file and line.
+pub(crate) fn place(finding: Finding, sources: &[Source]) -> Problem {
     let Finding { code, severity, span, message, hint } = finding;
     let (file, text) = sources
         .get(span.source)
@@ -158,6 +197,9 @@ fn place(finding: Finding, sources: &[Source]) -> Problem {
     let whole = span.start == span.end && span.start == 0;
     let (line, column) = line_and_column(text, span.start);
     let span = (!whole).then(|| on_characters(text, span.start..span.end));
+    // Whatever a message repeats of the file, a terminal is safe from it.
+    let message = message.chars().map(harmless).collect();
+    let hint = hint.map(|hint| hint.chars().map(harmless).collect());
     Problem { code, severity, file, span, line, column, message, hint }
 }
 

@@ -4,10 +4,7 @@
 const COMPARED_MAX: usize = 48;
 
 /// The candidate nearest to a word, if one is near enough to be a slip of the finger.
-pub(crate) fn closest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word = letters(word);
     // Any two words of two letters are near each other.
     let near = if word.len() < 3 { 0 } else { (word.len() / 3).max(1) };

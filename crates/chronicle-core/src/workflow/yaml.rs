@@ -4,6 +4,7 @@
 //! bounded and told here, and every scalar keeps the spelling it has in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
@@ -21,40 +22,56 @@ const NODE_WEIGHT: usize = 16;
 
 /// The one document of a text; none when there is nothing in it or it cannot be read, which is told.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Node> {
-    let whole = Span { source, start: 0, end: 0 };
-    if text.len() > FILE_MAX {
-        let message = format!("larger than {FILE_MAX} bytes: {} bytes", text.len());
-        problems.push(Finding::error("too-large", whole, message));
-        return None;
-    }
-    let options = granit_parser::options! {
-        emit_comments: false,
-        flow_nesting_limit: DEPTH_MAX,
-        block_nesting_limit: DEPTH_MAX,
-    };
-    let mut builder = Builder::new(source, problems);
-    for event in Parser::new_from_str_with_options(text, options) {
-        let step = match event {
-            Ok((event, span)) => builder.take(event, span.byte_range().unwrap_or(0..0)),
-            Err(error) => Err(syntax(source, text, &error)),
-        };
-        if let Err(finding) = step {
-            builder.problems.push(finding);
-            return None;
-        }
-    }
-    let root = builder.root;
+    let root = read_part(source, text, 0..text.len(), problems).ok()?;
     if root.is_none() {
+        let whole = Span { source, start: 0, end: 0 };
         problems.push(Finding::error("empty-file", whole, "nothing in it"));
     }
     root
 }
 
-fn syntax(source: usize, text: &str, error: &ScanError) -> Finding {
+/// What a part of a text could not be read for was told.
+pub(crate) struct Told;
+
+/// The one document of a part of a text, with its places in the whole; none when there is nothing in it.
+pub(crate) fn read_part(
+    source: usize,
+    whole: &str,
+    part: Range<usize>,
+    problems: &mut Problems,
+) -> Result<Option<Node>, Told> {
+    if whole.len() > FILE_MAX {
+        // A text that was cut when it was read has a size that means nothing.
+        let message = format!("larger than {FILE_MAX} bytes");
+        let at = Span { source, start: 0, end: 0 };
+        problems.push(Finding::error("too-large", at, message));
+        return Err(Told);
+    }
+    let (offset, text) = (part.start, whole.get(part).unwrap_or_default());
+    let options = granit_parser::options! {
+        emit_comments: false,
+        flow_nesting_limit: DEPTH_MAX,
+        block_nesting_limit: DEPTH_MAX,
+    };
+    let mut builder = Builder::new(source, offset, problems);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let step = match event {
+            Ok((event, span)) => builder.take(event, span.byte_range().unwrap_or(0..0)),
+            Err(error) => Err(syntax(source, offset, text, &error)),
+        };
+        if let Err(finding) = step {
+            builder.problems.push(finding);
+            return Err(Told);
+        }
+    }
+    Ok(builder.root)
+}
+
+fn syntax(source: usize, offset: usize, text: &str, error: &ScanError) -> Finding {
     let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let length = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     // An error at the very begin still has a place.
-    let span = Span { source, start, end: (start + length).max(1) };
+    let span = Span { source, start: offset + start, end: (offset + start + length).max(1) };
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return Finding::error("too-deep", span, format!("nested deeper than {DEPTH_MAX} levels"));
     }
@@ -92,6 +109,7 @@ enum Key {
 
 struct Builder<'p> {
     source: usize,
+    offset: usize,
     problems: &'p mut Problems,
     stack: Vec<Open>,
     anchors: BTreeMap<usize, Node>,
@@ -101,9 +119,10 @@ struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(source: usize, problems: &'p mut Problems) -> Self {
+    fn new(source: usize, offset: usize, problems: &'p mut Problems) -> Self {
         Self {
             source,
+            offset,
             problems,
             stack: Vec::new(),
             anchors: BTreeMap::new(),
@@ -113,8 +132,9 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn take(&mut self, event: Event<'_>, bytes: std::ops::Range<usize>) -> Result<(), Finding> {
-        let span = Span { source: self.source, start: bytes.start, end: bytes.end };
+    fn take(&mut self, event: Event<'_>, bytes: Range<usize>) -> Result<(), Finding> {
+        let (start, end) = (self.offset + bytes.start, self.offset + bytes.end);
+        let span = Span { source: self.source, start, end };
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 self.check_tag(tag.as_deref(), span);

@@ -1,5 +1,7 @@
 //! Whatever comes in: the bodies that the fuzzer runs for hours, here for seconds. `fuzz/` has the targets.
 
+#[path = "../../../../fuzz/bodies/definition_text.rs"]
+mod definition_text;
 #[path = "../../../../fuzz/bodies/engine_inputs.rs"]
 mod engine_inputs;
 #[path = "../../../../fuzz/bodies/workflow_text.rs"]
@@ -72,6 +74,12 @@ proptest! {
     }
 
     #[test]
+    fn any_text_is_a_definition_or_none(text in any::<String>()) {
+        definition_text::check(&text);
+        definition_text::check(&format!("---\n{text}\n---\n{text}"));
+    }
+
+    #[test]
     fn pieces_are_a_workflow_or_none(
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60),
     ) {
@@ -91,6 +99,24 @@ proptest! {
             text.insert_str(to, &piece);
         }
         workflow_text::check(&text);
+    }
+}
+
+/// One of each kind, whole and cut off anywhere.
+#[test]
+fn the_corpus_of_definitions() {
+    for text in [
+        include_str!("../../../../fuzz/corpus/definition_text/chain.yaml"),
+        include_str!("../../../../fuzz/corpus/definition_text/persona.md"),
+        include_str!("../../../../fuzz/corpus/definition_text/phase.md"),
+        include_str!("../../../../fuzz/corpus/definition_text/rules.yaml"),
+        include_str!("../../../../fuzz/corpus/definition_text/teams.yaml"),
+        include_str!("../../../../fuzz/corpus/definition_text/template.json"),
+        include_str!("../../../../fuzz/corpus/definition_text/workflow.yaml"),
+    ] {
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            definition_text::check(&text[..end]);
+        }
     }
 }
 

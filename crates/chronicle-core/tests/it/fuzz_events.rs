@@ -125,11 +125,11 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             recorded: resume,
         })
     });
-    let ended = (attempt(), end(), number(), small(), number());
+    let ended = (attempt(), end(), number(), small(), number(), text());
     prop_oneof![
         4 => started,
-        2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes)| {
-            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes })
+        2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
+            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes, final_text })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
             |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }

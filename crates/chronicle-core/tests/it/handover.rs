@@ -63,7 +63,7 @@ fn the_first_attempt_is_told_everything() {
         ## Your phase
 
         `plan`: Planning. Says what is to be built
-        Phases left so far: 0.
+        Phase 1 of 2 in `Ship`. Phases left so far: 0.
 
         ## Instructions
 
@@ -148,7 +148,7 @@ fn the_next_phase_is_told_what_happened_before() {
         ## Your phase
 
         `build`: build
-        Phases left so far: 1.
+        Phase 2 of 2 in `Ship`. Phases left so far: 1.
 
         ## Tools
 

@@ -119,7 +119,7 @@ fn every_file_of_the_core_is_under_clippys_eye() {
             }
             files += 1;
             let text = std::fs::read_to_string(&path).unwrap();
-            let (shown, name) = (path.display(), "disallowed_");
+            let (shown, name) = (path.display(), "clippy::disallowed_");
             assert!(!text.contains(name), "{shown} switches off a lint that keeps the core pure");
         }
     }

@@ -51,7 +51,7 @@ phases:
     error[wrong-type] w.yaml:11:11: `once` must be `true` or `false`, not `7`
     error[unknown-value] w.yaml:12:15: `approval` must be one of `none`, `before`, `after`, `both`, `false`, `true`, not `later`
     error[empty-value] w.yaml:13:11: `name` is empty
-    error[phase-file] w.yaml:14:5: the phase file `17` is not readable yet (hint: write the phase inline: `id:`, `instructions:`)
+    error[phase-file] w.yaml:14:5: there is no phase file `17` here (hint: write the phase inline: `id:`, `instructions:`)
     error[wrong-type] w.yaml:15:5: a phase must be a map of fields, not a list
     ");
 }
@@ -67,7 +67,7 @@ fn phases_that_are_none() {
     }
     insta::assert_snapshot!(problems("phases: 7\n"), @"error[wrong-type] w.yaml:1:9: `phases` must be a list or a map");
     insta::assert_snapshot!(problems("phases: [plan.md, {name: b}]\n"), @r"
-    error[phase-file] w.yaml:1:10: the phase file `plan.md` is not readable yet (hint: write the phase inline: `id:`, `instructions:`)
+    error[phase-file] w.yaml:1:10: there is no phase file `plan.md` here (hint: write the phase inline: `id:`, `instructions:`)
     error[missing-id] w.yaml:1:19: a phase without an id (hint: add `id:`)
     ");
     insta::assert_snapshot!(problems("phases: {a: }\nstates: {b: }\n"), @"error[conflicting-fields] w.yaml:2:1: phases are said twice, the second time as `states`");
@@ -107,6 +107,7 @@ phases:
 ";
     insta::assert_snapshot!(problems(text), @r"
     error[no-commands] w.yaml:2:10: `a` runs commands but names none (hint: add `commands:`)
+    warning[no-way-out] w.yaml:2:10: from `a`, `b`, `c`, `d`, `e` no way leads to an end (hint: add `done` to a `next` on the way)
     error[no-workflow] w.yaml:3:10: `b` runs a workflow but names none (hint: add `workflow:`)
     error[misplaced-field] w.yaml:4:26: `commands` is for `run: command` only
     error[misplaced-field] w.yaml:4:42: `slots` is for `run: pool` only
@@ -172,6 +173,8 @@ fn sub_workflows_are_found_or_told() {
     let text = "phases: [{subworkflow: sub}, {id: again, workflow: sub}, {subworkflow: gone}]";
     let loaded = load_with(text, &[("sub", "phases: [{id: x}, {nmae: y}]")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
+    error[broken-workflow] w.yaml:1:24: `sub` cannot run: it has errors
+    error[broken-workflow] w.yaml:1:52: `sub` cannot run: it has errors
     error[workflow-not-found] w.yaml:1:72: no workflow is called `gone` (hint: `chronicle list` shows the workflows)
     error[missing-id] sub.yaml:1:19: a phase without an id (hint: add `id:`)
     error[unknown-field] sub.yaml:1:20: a phase has no field `nmae` (hint: did you mean `name`?)

@@ -73,6 +73,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         model: None,
         workflows,
         source: "main.yaml".to_owned(),
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
     }

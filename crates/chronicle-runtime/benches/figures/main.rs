@@ -6,6 +6,7 @@
 
 mod agent;
 mod history;
+mod list;
 mod measure;
 mod opening;
 mod peers;
@@ -34,13 +35,14 @@ const PARTS: &[Part] = &[
     Part { name: "start", run: start::rows },
     Part { name: "agent", run: agent::rows },
     Part { name: "trees", run: trees::rows },
+    Part { name: "list", run: list::rows },
     Part { name: PEERS, run: peers::rows },
 ];
 const PEERS: &str = "peers";
 
 /// What this program does instead when it is started by itself, to be looked at from inside.
-const CHILDREN: [(&str, Child); 2] =
-    [(opening::CHILD, opening::child), (agent::CHILD, agent::child)];
+const CHILDREN: [(&str, Child); 3] =
+    [(opening::CHILD, opening::child), (agent::CHILD, agent::child), (list::CHILD, list::child)];
 type Child = fn(&Path);
 
 fn main() {

@@ -53,7 +53,7 @@ pub(crate) fn rows(folder: &Path) -> Vec<Row> {
 fn cached(what: &str, long: &Path, short: &Path) -> Row {
     for folder in [long, short] {
         let run = open(folder, false);
-        ledger::save(folder, &run.head(), run.state()).unwrap();
+        ledger::save(&Folder::new(folder), &run.head(), run.state()).unwrap();
     }
     let pairs =
         Pairs::take(CACHED_TURNS, || time(|| open(long, true)).0, || time(|| open(short, true)).0);
@@ -64,7 +64,11 @@ fn cached(what: &str, long: &Path, short: &Path) -> Row {
 /// What the driver does at most once a second while a run works.
 fn save(folder: &Path, attempts: usize) -> Row {
     let run = open(folder, true);
-    let save = || time(|| ledger::save(folder, &run.head(), run.state()).unwrap()).0.as_secs_f64();
+    let save = || {
+        time(|| ledger::save(&Folder::new(folder), &run.head(), run.state()).unwrap())
+            .0
+            .as_secs_f64()
+    };
     let time = median((0..TURNS).map(|_| save()).collect());
     Row::told(format!("write the cache of a run of {attempts} attempts"), seconds(time))
 }
@@ -91,7 +95,7 @@ fn mib(kib: u64) -> f64 {
 }
 
 fn open(folder: &Path, with_cache: bool) -> Run {
-    let cached = with_cache.then(|| ledger::load::<State>(folder).unwrap());
+    let cached = with_cache.then(|| ledger::load::<State>(&Folder::new(folder)).unwrap());
     let run = Run::open(&Folder::new(folder), Holder::current("bench", Millis(0)), cached).unwrap();
     assert!(run.state().seq > 0, "something must have been read");
     run

@@ -47,7 +47,7 @@ impl Project {
     /// A whole run on that script, with its supervisor, until it is done.
     pub(crate) fn run(&self, script: &Path) {
         let agent = format!("scripted:{}", script.display());
-        let mut command = self.command(&["run", "one", "a task", "--agent", &agent]);
+        let mut command = self.command(&["run", "one", "a task", "--agent", &agent, "--trust"]);
         let status = command.stderr(Stdio::null()).status().unwrap();
         assert!(status.success(), "the run ended with {status}");
     }

@@ -65,6 +65,7 @@ fn started(text: &str) -> RunStarted {
         model: None,
         workflows: loaded.workflows,
         source: name,
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "bench".to_owned(),
     }

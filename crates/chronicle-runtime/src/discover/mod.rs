@@ -1,16 +1,79 @@
-//! Finds definitions: workflows of the project, then of the user.
+//! Finds definitions: workflows, personas, teams and rules; of the project, of the user, built in.
+//!
+//! `find` reads everything there is and judges it (`Catalog`); nothing that is wrong with one file keeps another from being
+//! found. What is wrong *in* a file is a problem in the catalog, never an error. Reading is bounded, links and pipes
+//! included: a project's files may be anybody's.
+//!
+//! Start reading at `places.rs` (where), then `workflows.rs` (which of several).
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+pub mod builtin;
+mod files;
+mod personas;
+mod places;
+mod programs;
+mod rules;
+mod settings;
+mod verify;
+mod workflows;
+
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use chronicle_core::workflow::{FILE_MAX, Loaded, Source, load};
+use chronicle_core::limits::Limits;
+use chronicle_core::persona::{Persona, TEAM_OF_ALL, Team};
+use chronicle_core::workflow::{
+    Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
+};
 use thiserror::Error;
+
+pub use builtin::Builtin;
+pub use personas::{FoundPersona, FoundTeam};
+pub use places::Places;
+pub use programs::{AGENT_PROGRAMS, InstalledAgent, installed_agents};
+pub use rules::FoundRules;
+pub use settings::{FoundSettings, settings, settings_files};
+pub use verify::{VerifyCommand, verify_commands};
+pub use workflows::FoundWorkflow;
 
 use crate::project::Project;
 
-/// Endings of a workflow file, in the order in which they are looked for.
-const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
+/// Whose a definition is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The project's.
+    Project,
+    /// The user's.
+    User,
+    /// Ours.
+    Builtin,
+}
+
+/// Where a definition is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Whose it is.
+    pub level: Level,
+    /// Its file, as people are shown it.
+    pub path: String,
+    /// The format of a workflow.
+    pub format: Option<Format>,
+}
+
+/// Everything that is here.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    /// Workflows and chains, one of each key.
+    pub workflows: Vec<FoundWorkflow>,
+    /// Personas, one of each name.
+    pub personas: Vec<FoundPersona>,
+    /// Teams, one of each name.
+    pub teams: Vec<FoundTeam>,
+    /// Files of rules that hold here.
+    pub rules: Vec<FoundRules>,
+    /// What is wrong with files and folders that define nothing.
+    pub problems: Vec<Problem>,
+}
 
 /// A workflow that could not be read at all. What is wrong *in* a file is a problem in `Loaded`.
 #[derive(Debug, Error)]
@@ -33,14 +96,6 @@ pub enum DiscoverError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file is no text.
-    #[error("`{}` is not text in UTF-8: byte {at} is none", path.display())]
-    NotText {
-        /// Which.
-        path: PathBuf,
-        /// Where.
-        at: usize,
-    },
 }
 
 fn folder_list(folders: &[PathBuf]) -> String {
@@ -49,89 +104,191 @@ fn folder_list(folders: &[PathBuf]) -> String {
     names.join(" or ")
 }
 
-/// Where workflows are looked for, the first first.
-fn folders(project: &Project) -> Vec<PathBuf> {
-    let user = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let user = user.map(|config| config.join("chronicle/workflows"));
-    std::iter::once(project.definitions().join("workflows")).chain(user).collect()
+/// Everything that is here for this user.
+pub fn find(project: &Project) -> Catalog {
+    find_in(&Places::of(project))
+}
+
+/// Everything that is in some places.
+pub fn find_in(places: &Places) -> Catalog {
+    let (mut workflows, mut problems) = workflows::find(places);
+    let (personas, wrong) = personas::find(places);
+    problems.extend(wrong);
+    let (teams, wrong) = personas::teams(places);
+    problems.extend(wrong);
+    tell_commands(&mut workflows);
+    Catalog { workflows, personas, teams, rules: rules::find(places), problems }
+}
+
+/// Two workflows with one command: the first one is started by it.
+fn tell_commands(workflows: &mut [FoundWorkflow]) {
+    let mut first: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    for found in workflows {
+        let Some(command) = found.command().map(str::to_owned) else { continue };
+        if let Some(other) = first.get(&command) {
+            let message = format!("the command `{command}` starts `{other}`, which comes first");
+            let trouble = Trouble::new("duplicate-command", message);
+            let path = found.origin.path.clone();
+            found.problems.push(Problem::of_file(path, Severity::Warning, trouble));
+        } else {
+            first.insert(command, found.key.clone());
+        }
+    }
+}
+
+impl FoundWorkflow {
+    /// The other word that it is started by.
+    pub fn command(&self) -> Option<&str> {
+        self.unit.workflow.as_ref()?.command_name.as_deref()
+    }
+}
+
+impl Catalog {
+    /// The workflow of that key, else the first with that command.
+    pub fn workflow(&self, name: &str) -> Option<&FoundWorkflow> {
+        let by_key = self.workflows.iter().find(|found| found.key == name);
+        by_key.or_else(|| self.workflows.iter().find(|found| found.command() == Some(name)))
+    }
+
+    /// A workflow with every workflow inside it.
+    pub fn load(&self, found: &FoundWorkflow) -> Loaded {
+        let mut loaded = self.assemble(&found.unit);
+        for origin in &found.instead_of {
+            let message = format!("it cannot be used: `{}` is used instead", found.origin.path);
+            let trouble = Trouble::new("passed-over", message).hint("`chronicle list` says why");
+            loaded.problems.push(Problem::of_file(origin.path.clone(), Severity::Warning, trouble));
+        }
+        loaded
+    }
+
+    fn assemble(&self, unit: &Arc<Unit>) -> Loaded {
+        let names: Vec<&str> = self.personas.iter().map(|it| it.persona.name.as_str()).collect();
+        assemble(unit, &names, &mut |key| {
+            let found = self.workflows.iter().find(|found| found.key == key)?;
+            Some(Arc::clone(&found.unit))
+        })
+    }
+
+    /// The keys of the workflows there are, those that cannot run included.
+    pub fn keys(&self) -> Vec<String> {
+        self.workflows.iter().map(|found| found.key.clone()).collect()
+    }
+
+    /// The team of that name, in any case; the team of all is always there.
+    pub fn team(&self, name: &str) -> Option<Team> {
+        let found = self.teams.iter().find(|found| found.team.name.eq_ignore_ascii_case(name));
+        let all = || Team {
+            name: TEAM_OF_ALL.to_owned(),
+            members: self.personas.iter().map(|found| found.persona.name.clone()).collect(),
+            not_covered: Vec::new(),
+        };
+        let found = found.map(|found| found.team.clone());
+        found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
+    }
+
+    /// The project's own files that some workflows use beside their own: personas that they name, and rules.
+    pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
+        let used = self.personas_of(workflows);
+        let is_used = |found: &&FoundPersona| used.iter().any(|it| it.name == found.persona.name);
+        let personas = self.personas.iter().filter(is_used).map(|found| &found.origin);
+        let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
+        let own = origins.filter(|origin| origin.level == Level::Project);
+        own.map(|origin| PathBuf::from(&origin.path)).collect()
+    }
+
+    /// The personas that phases of some workflows name, to be frozen with them.
+    pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
+        let words = workflows.iter().flat_map(|workflow| &workflow.phases);
+        let words: Vec<&str> = words.filter_map(|phase| phase.persona.as_deref()).collect();
+        let is_used = |found: &&FoundPersona| words.iter().any(|it| found.persona.is_called(it));
+        self.personas.iter().filter(is_used).map(|found| found.persona.clone()).collect()
+    }
+
+    /// The persona of that name, in any case.
+    pub fn persona(&self, name: &str) -> Option<&Persona> {
+        let found = self.personas.iter().find(|found| found.persona.is_called(name))?;
+        Some(&found.persona)
+    }
 }
 
 /// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
 pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
-    let (path, key) = locate(project, name)?;
-    let main = read(&path, key)?;
-    // `load` can only be told that a workflow is not there; why it cannot be read is told here.
-    let mut unreadable = None;
-    let loaded = load(main, &mut |key| match read(&locate_by_key(project, key)?, key.to_owned()) {
-        Ok(source) => Some(source),
-        Err(error) => {
-            unreadable.get_or_insert(error);
-            None
+    workflow_upon(&Limits::default(), project, name)
+}
+
+/// The same, with the limits that hold where a workflow sets none.
+pub fn workflow_upon(
+    limits: &Limits,
+    project: &Project,
+    name: &str,
+) -> Result<Loaded, DiscoverError> {
+    let places = Places { limits: limits.clone(), ..Places::of(project) };
+    find_in(&places).named(&places, name)
+}
+
+impl Catalog {
+    /// The workflow of that name or path, with every workflow inside it.
+    pub fn named(&self, places: &Places, name: &str) -> Result<Loaded, DiscoverError> {
+        if let Some(path) = as_path(name) {
+            return self.at_path(&places.limits, &path, name);
         }
-    });
-    unreadable.map_or(Ok(loaded), Err)
+        match self.workflow(name).filter(|_| workflows::is_key(name)) {
+            Some(found) => Ok(self.load(found)),
+            None => Err(DiscoverError::Unknown {
+                name: name.to_owned(),
+                looked: looked(places),
+                known: self.keys(),
+            }),
+        }
+    }
+
+    fn at_path(&self, limits: &Limits, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {
+        std::fs::metadata(path)
+            .map_err(|source| DiscoverError::Unreadable { path: path.to_owned(), source })?;
+        let key = key_of(path).unwrap_or(name);
+        let folder = path.parent().unwrap_or(path);
+        let (format, root) = format_of(path);
+        let mut roots = workflows::roots(root.unwrap_or(folder));
+        roots.extend(workflows::roots(folder));
+        Ok(self.assemble(&Arc::new(workflows::unit(limits, path, key, format, &roots))))
+    }
+}
+
+/// A file of a folder that belongs to one format is read in it, and may use what is shared there.
+fn format_of(path: &Path) -> (Format, Option<&Path>) {
+    for folder in path.ancestors().skip(1) {
+        if folder.ends_with(".pi/workflows") || folder.ends_with(".pi/agent/workflows") {
+            return (Format::Phased, Some(folder));
+        }
+        if folder.ends_with(".pi/chronicle/workflows") {
+            return (Format::Template, Some(folder));
+        }
+        if folder.ends_with(".chronicle/workflows") {
+            return (Format::Native, Some(folder));
+        }
+    }
+    (Format::Native, None)
+}
+
+/// Where workflows are looked for first.
+fn looked(places: &Places) -> Vec<PathBuf> {
+    std::iter::once(places.own(".chronicle/workflows")).chain(places.ours("workflows")).collect()
 }
 
 /// The names of the workflows there are.
 pub fn known(project: &Project) -> Vec<String> {
-    let entries = folders(project).into_iter().filter_map(|folder| fs::read_dir(folder).ok());
-    let mut names: Vec<String> =
-        entries.flat_map(Iterator::flatten).filter_map(|entry| listed(&entry.path())).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// The key of a file or folder among workflows; none when no key would find it.
-fn listed(path: &Path) -> Option<String> {
-    let name = match has_ending(path) {
-        true if path.is_file() => path.file_stem(),
-        false if path.join("workflow.yaml").is_file() => path.file_name(),
-        _ => None,
-    };
-    name?.to_str().filter(|key| is_key(key)).map(str::to_owned)
-}
-
-fn has_ending(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    let mut keys = find(project).keys();
+    keys.sort_unstable();
+    keys
 }
 
 /// A name with a slash or a known ending is a path.
-fn locate(project: &Project, name: &str) -> Result<(PathBuf, String), DiscoverError> {
+fn as_path(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
-    if name.contains('/') || has_ending(path) {
-        let folder = path.join("workflow.yaml");
-        let path = if folder.is_file() { folder } else { path.to_owned() };
-        let key = key_of(&path).unwrap_or(name).to_owned();
-        return Ok((path, key));
-    }
-    match locate_by_key(project, name) {
-        Some(path) => Ok((path, name.to_owned())),
-        None => Err(DiscoverError::Unknown {
-            name: name.to_owned(),
-            looked: folders(project),
-            known: known(project),
-        }),
-    }
-}
-
-/// A key is a name, never a way out of the folder.
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && !text.contains(['/', '\\', '\0']) && !text.starts_with('.')
-}
-
-fn locate_by_key(project: &Project, key: &str) -> Option<PathBuf> {
-    if !is_key(key) {
-        return None;
-    }
-    folders(project).into_iter().find_map(|folder| {
-        let files = ENDINGS.iter().map(|ending| folder.join(format!("{key}.{ending}")));
-        files.chain([folder.join(key).join("workflow.yaml")]).find(|path| path.is_file())
-    })
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let is_path = name.contains('/') || ending.is_some_and(|it| workflows::ENDINGS.contains(&it));
+    let folder = path.join(workflows::FOLDER_FILE);
+    is_path.then(|| if folder.is_file() { folder } else { path.to_owned() })
 }
 
 /// The key of a workflow given by path: the file's name, or its folder's.
@@ -139,24 +296,4 @@ fn key_of(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     let folder = path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
     Some(if stem == "workflow" { folder.unwrap_or(stem) } else { stem })
-}
-
-/// Reads a little more than the largest file allowed, so that a larger one is seen to be too large.
-fn read(path: &Path, key: String) -> Result<Source, DiscoverError> {
-    let unreadable = |source| DiscoverError::Unreadable { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(FILE_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        // Cut in the middle of a character by the limit: too large, which the reader says better.
-        Err(error) if error.as_bytes().len() > FILE_MAX => {
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        }
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            return Err(DiscoverError::NotText { path: path.to_owned(), at });
-        }
-    };
-    Ok(Source { name: path.display().to_string(), key, text })
 }

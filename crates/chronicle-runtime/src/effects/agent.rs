@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, EndSeen};
+use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
+use chronicle_core::limits::TEXT_MAX;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -66,6 +67,8 @@ struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
     stderr: Ring,
+    /// What it said since its last tool; none where nobody asks for it.
+    said: Option<String>,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
@@ -74,6 +77,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project)
         .map_err(|error| cannot_start(error.to_string()))?;
+    let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
@@ -92,6 +96,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
             finished: false,
             error: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
+            said,
         }),
         context,
     });
@@ -258,9 +263,11 @@ impl Reading<'_> {
         self.shared.watchdog.heard();
         let tell = |what| self.shared.reporter.tell(what);
         match seen {
-            Seen::Text(text) | Seen::Thought(text) | Seen::Retrying { text, .. } => {
+            Seen::Text(text) => {
+                self.shared.last_words().say(&text);
                 self.note(&text);
             }
+            Seen::Thought(text) | Seen::Retrying { text, .. } => self.note(&text),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall { call, tool, input } => {
                 if !self.judge(call, tool.clone(), input.shown()).1 {
@@ -299,6 +306,7 @@ impl Reading<'_> {
     /// Has a call judged, and remembers whether it may run.
     fn judge(&mut self, call: String, tool: String, input: String) -> (Option<Answer>, bool) {
         self.note(&tool);
+        self.shared.last_words().begin_anew();
         if self.verdicts.len() >= VERDICTS_MAX {
             self.verdicts.pop_front();
         }
@@ -345,6 +353,24 @@ impl Reading<'_> {
     }
 }
 
+impl LastWords {
+    /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
+    fn say(&mut self, text: &str) {
+        if let Some(said) = &mut self.said
+            && said.len() <= TEXT_MAX
+        {
+            said.push_str(text);
+        }
+    }
+
+    /// What was said before a tool was called is not the last word.
+    fn begin_anew(&mut self) {
+        if let Some(said) = &mut self.said {
+            said.clear();
+        }
+    }
+}
+
 impl Shared {
     fn last_words(&self) -> MutexGuard<'_, LastWords> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
@@ -370,6 +396,7 @@ impl Shared {
             error: last.error.clone(),
             transcript_bytes: self.transcript.finish(),
             stderr: last.stderr.text(),
+            final_text: last.said.clone().map(|said| Box::new(Said(said))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

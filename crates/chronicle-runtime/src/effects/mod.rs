@@ -27,10 +27,11 @@ pub use activity::{Activities, Activity};
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
+use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
-use crate::project::RunFolder;
+use crate::project::{Project, RunFolder};
 use report::Reporter;
 use timer::Timers;
 use tree::Recordings;
@@ -74,8 +75,11 @@ impl Processes {
         inbox: SyncSender<Message>,
         state: &State,
     ) -> Self {
+        let more = more_secrets(&folder);
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
-            is_secret_name(name.to_str()?).then(|| value.into_string().ok()).flatten()
+            let name = name.to_str()?;
+            let is_secret = is_secret_name(name) || more.iter().any(|it| it == name);
+            is_secret.then(|| value.into_string().ok()).flatten()
         });
         let recordings = Recordings::new(folder.clone(), inbox.clone());
         let context = Arc::new(Context {
@@ -195,6 +199,12 @@ impl World for Processes {
             })
             .collect()
     }
+}
+
+/// Variables that people call secrets beside those whose names say so. Settings that cannot be read say nothing more.
+fn more_secrets(folder: &RunFolder) -> Vec<String> {
+    let found = discover::settings(&Project::at(&folder.project));
+    found.settings.texts("redact.variables").to_vec()
 }
 
 fn ended(attempt: AttemptId, seen: EndSeen) -> Input {

@@ -46,7 +46,7 @@ fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError>
 }
 
 fn cached(folder: &RunFolder) -> Option<(Head, State)> {
-    ledger::load(&folder.path)
+    ledger::load(&folder.ledger())
 }
 
 /// Most entries that are read at once.

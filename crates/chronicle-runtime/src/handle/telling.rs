@@ -1,13 +1,15 @@
 //! A person's command to a run: to its supervisor while one lives, else into its ledger.
 
-use chronicle_core::input::{Answer, AttemptReport, Command, Report};
+use chronicle_core::engine;
+use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
+use chronicle_core::state::State;
 use chronicle_core::work;
 
 use super::{Asker, HandleError};
 use crate::clock;
 use crate::driver::{Run, asked, reported};
 use crate::effects::{observed, perform_now};
-use crate::ledger::{Holder, LedgerError};
+use crate::ledger::{Holder, Ledger, LedgerError};
 use crate::link::{Ask, Client, Reply};
 use crate::project::RunFolder;
 use crate::projections::Projections;
@@ -64,13 +66,60 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     if let Some(torn) = run.torn() {
         run.step(&torn)?;
     }
-    let (answer, line) = run.step(&asked(&asker.who, command))?;
-    if line.is_some() {
+    let before = run.head();
+    let answer = match &command {
+        Command::Go { .. } if is_left_alone(run.state()) => go(folder, asker, &command, &mut run)?,
+        _ => run.step(&asked(&asker.who, command))?.0,
+    };
+    if run.head() != before {
         run.sync()?;
         find_lost(folder, &mut run)?;
         Projections::new(folder.clone()).write(run.state(), run.head());
     }
     Ok(answer)
+}
+
+/// Whether a supervisor died over work: the ledger calls it live, and nobody drives the run.
+fn is_left_alone(state: &State) -> bool {
+    !state.live.is_empty() && state.paused.is_none() && state.cancelled.is_none()
+}
+
+/// Sends a run elsewhere whose supervisor died: it is paused, what was left is ended, it is sent, and it may go on. A move that
+/// would be refused even then leaves no trace.
+fn go(
+    folder: &RunFolder,
+    asker: &Asker,
+    command: &Command,
+    run: &mut Run,
+) -> Result<Answer, HandleError> {
+    let pause = Command::Pause { reason: "it is sent elsewhere after its supervisor died".into() };
+    let (pause, go) = (asked(&asker.who, pause), asked(&asker.who, command.clone()));
+    let lost = |attempt| {
+        let what = AttemptReport::Ended(EndSeen { lost: true, ..EndSeen::default() });
+        reported(Report::Attempt { attempt, active_ms: 0, what })
+    };
+    let first = std::iter::once(pause.clone()).chain(run.state().live.iter().copied().map(lost));
+    let would = would_be(run.state(), first, &go);
+    if !matches!(would, Answer::Accepted(_)) {
+        return Ok(would);
+    }
+    run.step(&pause)?;
+    find_lost(folder, run)?;
+    let (answer, _) = run.step(&go)?;
+    run.step(&asked(&asker.who, Command::Resume))?;
+    Ok(answer)
+}
+
+/// The answer to the last input after the others; nothing is written.
+fn would_be(state: &State, first: impl Iterator<Item = Input>, last: &Input) -> Answer {
+    let mut state = state.clone();
+    for input in first {
+        let decision = engine::decide(&state, &input);
+        if let Some(line) = engine::line(&state, &input, &decision) {
+            state.apply(&line);
+        }
+    }
+    engine::decide(&state, last).answer
 }
 
 /// A run that is to rest, and whose supervisor died, rests only once what it left has ended: then it can be sent elsewhere.
@@ -93,4 +142,17 @@ pub(super) fn settle_trees(folder: &RunFolder, run: &mut Run) -> Result<(), Hand
         run.step(&input)?;
     }
     Ok(run.sync()?)
+}
+
+/// Takes a run from a holder on another host, at a person's word. Who held it; none when nobody does. A holder on this host is
+/// known to live, so that it can be asked instead: it is refused as held.
+pub fn force(folder: &RunFolder) -> Result<Option<Holder>, HandleError> {
+    let ledger = folder.ledger();
+    let Some(holder) = ledger.holder() else { return Ok(None) };
+    if holder.is_here() {
+        let path = folder.path.clone();
+        return Err(LedgerError::Held { path, holder: Some(Box::new(holder)) }.into());
+    }
+    ledger.force()?;
+    Ok(Some(holder))
 }

@@ -3,18 +3,17 @@
 //! A projection: it may be deleted at any time, and is not believed unless everything about it fits, the ledger above
 //! all. It begins with one line of JSON, what it must fit; the rest is the state.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Head;
 use super::chain::stands;
-use super::durable::atomic_write;
+use super::disk;
+use super::durable::write_whole;
 use super::error::LedgerError;
-use super::folder::LedgerFile;
+use super::folder::{Folder, LedgerFile};
 use super::sum::Sum;
 
 const CACHE: &str = "state.cache";
@@ -33,25 +32,25 @@ struct Fits {
 }
 
 /// Keeps the state as it is after the line that ends at `head`.
-pub fn save(folder: &Path, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
-    let path = folder.join(CACHE);
+pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
+    let path = folder.path().join(CACHE);
     let saved = encode(head, state).and_then(|bytes| match bytes.len() as u64 {
-        ..=CACHE_BYTES_MAX => atomic_write(&path, &bytes),
+        ..=CACHE_BYTES_MAX => write_whole(folder.disk(), &path, &bytes),
         _ => Ok(()),
     });
     saved.map_err(|error| LedgerError::io("write", &path, error))
 }
 
 /// The state that was kept, and after which line; none when there is any doubt.
-pub fn load<T: DeserializeOwned>(folder: &Path) -> Option<(Head, T)> {
-    let bytes = read(&folder.join(CACHE))?;
+pub fn load<T: DeserializeOwned>(folder: &Folder) -> Option<(Head, T)> {
+    let bytes = disk::read(folder.disk(), &folder.path().join(CACHE), CACHE_BYTES_MAX).ok()??;
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (first, body) = (&bytes[..end], &bytes[end + 1..]);
     let fits: Fits = serde_json::from_slice(first).ok()?;
     let is_ours = fits.format == FORMAT
         && fits.version == env!("CARGO_PKG_VERSION")
         && fits.sum == sum(&fits.head, body).ok()?
-        && stands(&mut LedgerFile::in_folder(folder), &fits.head).ok()?;
+        && stands(&mut LedgerFile::of(folder), &fits.head).ok()?;
     if !is_ours {
         return None;
     }
@@ -70,11 +69,4 @@ fn encode(head: &Head, state: &impl Serialize) -> io::Result<Vec<u8>> {
 
 fn sum(head: &Head, body: &[u8]) -> io::Result<Sum> {
     Ok(Sum::of(&serde_json::to_vec(head)?).then(body))
-}
-
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let file = File::open(path).ok()?;
-    let mut bytes = Vec::new();
-    file.take(CACHE_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= CACHE_BYTES_MAX).then_some(bytes)
 }

@@ -10,18 +10,13 @@ use chronicle_core::record::Line;
 
 use super::Head;
 use super::error::LedgerError;
+use super::folder::LedgerFile;
 use super::line::{self, CLOSING_BYTES, LINE_BYTES_MAX};
 
-/// How much is read at once; the buffer grows only for a line that is longer.
+/// How much is read at once, of a ledger that has so much; the buffer grows only for a line that is longer.
 const READ_BYTES: usize = 256 * 1024;
-
-/// Where the bytes of a ledger come from.
-pub(super) trait Source: Send {
-    /// Reads some bytes from there on; none at the end.
-    fn read_at(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
-    /// How many there are.
-    fn size(&mut self) -> io::Result<u64>;
-}
+/// The smallest buffer.
+const READ_BYTES_MIN: usize = 4 * 1024;
 
 /// The whole lines of a ledger from a head on, and the head after each. It ends after the first error.
 pub struct Lines {
@@ -78,7 +73,7 @@ impl Tail {
 }
 
 pub(super) struct Chain {
-    source: Box<dyn Source>,
+    source: LedgerFile,
     path: PathBuf,
     head: Head,
     is_head_checked: bool,
@@ -91,7 +86,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    pub(super) fn new(source: Box<dyn Source>, path: &Path, head: Head) -> Self {
+    pub(super) fn new(source: LedgerFile, path: &Path, head: Head) -> Self {
         Self {
             source,
             path: path.to_owned(),
@@ -171,8 +166,13 @@ impl Chain {
             let (line, byte) = (self.head.seq + 1, self.head.bytes);
             return Err(LedgerError::Damaged { path: self.path.clone(), line, byte, why });
         }
-        let length = (self.end * 2).clamp(READ_BYTES, LINE_BYTES_MAX);
-        self.buffer.resize(length, 0);
+        let size =
+            self.source.size().map_err(|source| LedgerError::io("read", &self.path, source))?;
+        let left = usize::try_from(size.saturating_sub(self.head.bytes)).unwrap_or(usize::MAX);
+        // One byte more than there are, so that the end is found without a larger buffer.
+        let wanted = left.saturating_add(1).clamp(READ_BYTES_MIN, READ_BYTES);
+        let least = if self.end > 0 { self.end * 2 } else { 0 };
+        self.buffer.resize(wanted.max(least).min(LINE_BYTES_MAX), 0);
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl Chain {
         if self.is_head_checked {
             return Ok(());
         }
-        let stands = stands(self.source.as_mut(), &self.head)
+        let stands = stands(&mut self.source, &self.head)
             .map_err(|source| LedgerError::io("read", &self.path, source))?;
         if !stands {
             return Err(self.conflict("it has no such line"));
@@ -207,7 +207,7 @@ impl Chain {
 }
 
 /// Whether the line that ends at this head is in the ledger. Its sum covers everything before it.
-pub(super) fn stands(source: &mut dyn Source, head: &Head) -> io::Result<bool> {
+pub(super) fn stands(source: &mut LedgerFile, head: &Head) -> io::Result<bool> {
     let Some(mut at) = head.bytes.checked_sub(CLOSING_BYTES as u64) else {
         return Ok(*head == Head::EMPTY);
     };

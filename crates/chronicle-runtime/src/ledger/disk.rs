@@ -1,190 +1,123 @@
-//! What a backend must be able to do, and a disk that fails as told.
+//! What a ledger needs of a file system, and nothing more. The real one is `real.rs`; `simulated.rs` loses what was not
+//! synced, `faults.rs` fails as told. No rules are in here: those are in `folder.rs`, `lock.rs`, `durable.rs`, `writer.rs`.
 
+use std::fmt::Debug;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use super::ArtifactId;
-use super::chain::Source;
+/// A file system, as one process sees it.
+pub trait Disk: Debug + Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, how: How) -> io::Result<Box<dyn DiskFile>>;
+    /// What is at that path; none when nothing is.
+    fn look(&self, path: &Path) -> io::Result<Option<Entry>>;
+    /// The names in a folder.
+    fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
+    /// Makes one folder.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    /// Gives a file another name, in the place of what had it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Takes a file's name away.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Brings the names in a folder to the disk.
+    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+}
 
-/// The bytes of one ledger under a claimed lock. It holds no rules: those are in `writer.rs`.
-pub(super) trait Disk: Send {
-    /// What it is called in words.
-    fn path(&self) -> &Path;
-    /// The claim's epoch.
-    fn epoch(&self) -> u64;
-    /// Whether the lock is still this one's.
-    fn is_held(&self) -> io::Result<bool>;
-    /// Renews the lock's time.
-    fn heartbeat(&mut self) -> io::Result<()>;
-    /// For reading what is there.
-    fn source(&self) -> io::Result<Box<dyn Source>>;
-    /// How many bytes there are; none when another file has taken the ledger's place.
-    fn size(&self) -> io::Result<Option<u64>>;
+/// What a file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// To read one that is there.
+    Read,
+    /// To read, and to write at its end only; it is made if need be.
+    Append,
+    /// To read and to write anywhere; it is made if need be.
+    Update,
+    /// To write one that must not be there yet.
+    New,
+}
+
+/// What a path or an open file stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Which file it is, whatever its name.
+    pub identity: Identity,
+    /// How many bytes it has.
+    pub length: u64,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// When it was last written or touched.
+    pub changed: SystemTime,
+}
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The file system.
+    pub device: u64,
+    /// The file on it.
+    pub inode: u64,
+}
+
+/// An open file.
+pub trait DiskFile: Send {
+    /// What it is now.
+    fn entry(&self) -> io::Result<Entry>;
+    /// Reads some bytes from there on; none at the end.
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
     /// Adds bytes at the end; on failure some of them may be there.
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Returns once everything appended is on disk.
-    fn sync(&mut self) -> io::Result<()>;
+    fn append(&self, bytes: &[u8]) -> io::Result<()>;
+    /// Writes bytes from there on; on failure some of them may be there. Not for one that was opened to append.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+    /// Makes it so long.
+    fn cut(&self, length: u64) -> io::Result<()>;
+    /// Returns once its bytes are on disk.
+    fn sync(&self) -> io::Result<()>;
     /// What a system does after a sync that failed: it takes what was not written for written, and the next sync succeeds.
-    fn forget(&mut self) {}
-    /// Drops everything from there on, on disk too.
-    fn cut(&mut self, size: u64) -> io::Result<()>;
-    /// Keeps the torn line of that number beside the ledger, on disk, and says in which file.
-    fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String>;
-    /// Keeps a body, on disk.
-    fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()>;
+    fn forget(&self) {}
+    /// Takes the lock that dies with its process, alone or beside others who share it; false when somebody else has it.
+    fn try_lock(&self, with: Sharing) -> io::Result<bool>;
+    /// Gives the lock back.
+    fn unlock(&self);
+    /// Makes it as if it was written now, by the disk's clock.
+    fn touch(&self) -> io::Result<()>;
+    /// The same open file once more.
+    fn again(&self) -> io::Result<Box<dyn DiskFile>>;
 }
 
-/// The names to try for a torn line. A line may be torn twice; what was set aside first is not written over.
-pub(super) fn torn_names(seq: u64) -> impl Iterator<Item = String> {
-    const TORN_FILES_MAX: u32 = 1_000;
-    (1..=TORN_FILES_MAX).map(move |number| match number {
-        1 => format!("torn-{seq}.txt"),
-        _ => format!("torn-{seq}-{number}.txt"),
-    })
+/// With whom a lock is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// With nobody.
+    Alone,
+    /// With all who share it too.
+    Shared,
 }
 
-/// What shall go wrong, for tests and simulation. All clones are one.
-#[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<Mutex<Plan>>);
-
-#[derive(Debug, Default)]
-struct Plan {
-    room: Option<u64>,
-    is_sync_failing: bool,
-    is_sync_forgotten: bool,
-    is_read_only: bool,
+/// Reads a whole file of at most so many bytes; none when it is not there.
+pub(super) fn read(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match disk.open(path, How::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let length = file.entry()?.length;
+    if length > limit {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    let count = read_full(file.as_ref(), &mut bytes, 0)?;
+    bytes.truncate(count);
+    Ok(Some(bytes))
 }
 
-impl Faults {
-    /// Lets that many more bytes be written; of a write that does not fit, the beginning is.
-    pub fn fill_disk_after(&self, bytes: u64) {
-        self.plan().room = Some(bytes);
-    }
-
-    /// Lets every sync fail.
-    pub fn fail_syncs(&self) {
-        self.plan().is_sync_failing = true;
-    }
-
-    /// Lets every sync fail, and what it did not write count as written from then on.
-    pub fn fail_syncs_and_forget(&self) {
-        let mut plan = self.plan();
-        (plan.is_sync_failing, plan.is_sync_forgotten) = (true, true);
-    }
-
-    /// Lets every write be refused, before any of it is done.
-    pub fn make_read_only(&self) {
-        self.plan().is_read_only = true;
-    }
-
-    /// Lets everything work again.
-    pub fn clear(&self) {
-        *self.plan() = Plan::default();
-    }
-
-    pub(super) fn check_writable(&self) -> io::Result<()> {
-        let refused = self.plan().is_read_only;
-        if refused { Err(io::ErrorKind::ReadOnlyFilesystem.into()) } else { Ok(()) }
-    }
-
-    fn check_sync(&self) -> io::Result<()> {
-        let fails = self.plan().is_sync_failing;
-        if fails { Err(io::Error::other("the sync was made to fail")) } else { Ok(()) }
-    }
-
-    /// How many of these bytes may be written.
-    fn take_room(&self, wanted: usize) -> usize {
-        let mut plan = self.plan();
-        let Some(room) = plan.room.as_mut() else {
-            return wanted;
-        };
-        let taken = wanted.min(usize::try_from(*room).unwrap_or(usize::MAX));
-        *room -= taken as u64;
-        taken
-    }
-
-    fn plan(&self) -> MutexGuard<'_, Plan> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A disk that fails as told.
-pub(super) struct Faulty<D> {
-    disk: D,
-    faults: Faults,
-}
-
-impl<D: Disk> Faulty<D> {
-    pub(super) fn new(disk: D, faults: Faults) -> Self {
-        Self { disk, faults }
-    }
-
-    /// For files that are whole or not at all.
-    fn check_room(&self, bytes: usize) -> io::Result<()> {
-        self.faults.check_writable()?;
-        if self.faults.take_room(bytes) < bytes {
-            return Err(io::ErrorKind::StorageFull.into());
+/// Reads until the buffer is full or there is nothing more.
+pub(super) fn read_full(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], at + filled as u64)? {
+            0 => break,
+            count => filled += count,
         }
-        self.faults.check_sync()
     }
-}
-
-impl<D: Disk> Disk for Faulty<D> {
-    fn path(&self) -> &Path {
-        self.disk.path()
-    }
-
-    fn epoch(&self) -> u64 {
-        self.disk.epoch()
-    }
-
-    fn is_held(&self) -> io::Result<bool> {
-        self.disk.is_held()
-    }
-
-    fn heartbeat(&mut self) -> io::Result<()> {
-        self.disk.heartbeat()
-    }
-
-    fn source(&self) -> io::Result<Box<dyn Source>> {
-        self.disk.source()
-    }
-
-    fn size(&self) -> io::Result<Option<u64>> {
-        self.disk.size()
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.faults.check_writable()?;
-        let fitting = self.faults.take_room(bytes.len());
-        self.disk.append(&bytes[..fitting])?;
-        if fitting < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        let checked = self.faults.check_sync();
-        if checked.is_err() && self.faults.plan().is_sync_forgotten {
-            self.disk.forget();
-        }
-        checked?;
-        self.disk.sync()
-    }
-
-    fn cut(&mut self, size: u64) -> io::Result<()> {
-        self.faults.check_writable()?;
-        // As a file is: it is shorter at once, and only then brought to the disk.
-        self.disk.cut(size)?;
-        self.faults.check_sync()
-    }
-
-    fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {
-        self.check_room(tail.len())?;
-        self.disk.set_aside(seq, tail)
-    }
-
-    fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()> {
-        self.check_room(body.len())?;
-        self.disk.put_artifact(id, body)
-    }
+    Ok(filled)
 }

@@ -1,63 +1,86 @@
 //! Writing that survives a crash: a name appears only with its whole content, and stays.
 
-use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::disk::{Disk, Entry, How};
+use super::real::Real;
 use crate::fail::{self, Point};
 
 /// Ends the names of files that are not yet what they shall be. A killed process may leave some behind.
 const UNFINISHED: &str = ".unfinished";
+/// So many names are tried for one: others are taken by those who died.
+const NAMES_MAX: u32 = 10_000;
 
 /// Replaces a file by new content, whole or not at all, and returns once that is on disk.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole(&Real, path, bytes)
+}
+
+/// As `atomic_write`, on that disk.
+pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
     let folder = folder_of(path);
-    let mut prefix = OsString::from(".");
-    prefix.push(path.file_name().unwrap_or_default());
-    prefix.push(".");
-    let mut file = tempfile::Builder::new()
-        .prefix(&prefix)
-        .suffix(UNFINISHED)
-        // The user's umask decides, as for any other file.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    fail::at(Point::writing(path));
-    file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder)
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    for _ in 0..NAMES_MAX {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let pid = std::process::id();
+        let unfinished = folder.join(format!(".{name}.{pid}-{number}{UNFINISHED}"));
+        match disk.open(&unfinished, How::New) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(file) => {
+                let written = file.append(bytes).and_then(|()| file.sync()).and_then(|()| {
+                    fail::at(Point::writing(path));
+                    disk.rename(&unfinished, path)
+                });
+                if written.is_err() {
+                    // What cannot be removed is swept by the next who holds the lock.
+                    let _ = disk.remove(&unfinished);
+                }
+                return written.and_then(|()| disk.sync_folder(folder));
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Makes a folder and those above it, and returns once they are on disk.
-pub(super) fn create_folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+pub(super) fn create_folder(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let is_folder = |entry: Option<Entry>| entry.is_some_and(|entry| entry.is_folder);
+    if is_folder(disk.look(path)?) {
         return Ok(());
     }
     let above = folder_of(path);
-    create_folder(above)?;
-    match fs::create_dir(path) {
+    // Nothing is above `.`, and it is missing where the current folder was removed.
+    if above != path {
+        create_folder(disk, above)?;
+    }
+    match disk.make_folder(path) {
         // Somebody else made it just now.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists && is_folder(disk.look(path)?) => {}
         made => made?,
     }
-    sync_folder(above)
-}
-
-/// Brings the names in a folder to the disk.
-pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+    disk.sync_folder(above)
 }
 
 /// Removes what a killed writer left unfinished. Only for the one who holds the lock.
-pub(super) fn sweep(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(UNFINISHED) {
-            fs::remove_file(entry.path())?;
+pub(super) fn sweep(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
+    sweep_named(disk, folder, ".")
+}
+
+/// Removes what killed writers of this one file left unfinished. Only for the one who may write it now.
+pub fn sweep_beside(path: &Path) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    sweep_named(&Real, folder_of(path), &format!(".{name}."))
+}
+
+fn sweep_named(disk: &dyn Disk, folder: &Path, prefix: &str) -> io::Result<()> {
+    for name in disk.names(folder)? {
+        if name.starts_with(prefix) && name.ends_with(UNFINISHED) {
+            disk.remove(&folder.join(name))?;
         }
     }
     Ok(())

@@ -162,9 +162,13 @@ impl LedgerError {
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "`chronicle runs` lists the runs there are".to_owned(),
-            Self::Held { holder: Some(holder), .. } => {
+            Self::Held { holder: Some(holder), .. } if holder.is_here() => {
                 format!("wait for process {} on `{}`, or stop it", holder.pid, holder.host)
             }
+            Self::Held { holder: Some(holder), .. } => format!(
+                "stop it on `{}`; only if that host is gone for good, `chronicle resume --force` takes the run",
+                holder.host
+            ),
             Self::Held { holder: None, .. } => "try again in a moment".to_owned(),
             Self::Fenced { .. } | Self::Stale { .. } => {
                 "see who drives the run now with `chronicle status`".to_owned()

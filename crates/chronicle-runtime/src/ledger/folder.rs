@@ -1,18 +1,20 @@
 //! The ledger in a run's folder: `ledger.jsonl`, `artifacts/`, `lock`, and torn lines that were set aside.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::chain::{Chain, Lines, Source, Tail};
-use super::disk::{Disk, Faults, Faulty, torn_names};
-use super::durable::{atomic_write, create_folder, sweep, sync_folder};
+use super::chain::{Chain, Lines, Tail};
+use super::disk::{self, Disk, DiskFile, How, Identity};
+use super::durable::{create_folder, sweep, write_whole};
 use super::error::LedgerError;
+use super::faults::{Faults, Faulty};
 use super::holder::Holder;
-use super::lock::{self, Identity, LOCK_PATIENCE, Lock};
-use super::writer::DiskClaim;
+use super::line::LINE_BYTES_MAX;
+use super::lock::{self, LOCK_PATIENCE, Lock};
+use super::real::Real;
+use super::writer::{ARTIFACT_BYTES_MAX, FolderClaim};
 use super::{ArtifactId, Claim, Head, Ledger};
 
 const LEDGER: &str = "ledger.jsonl";
@@ -24,22 +26,32 @@ const LOCK: &str = "lock";
 pub struct Folder {
     path: PathBuf,
     patience: Duration,
-    faults: Option<Faults>,
+    disk: Arc<dyn Disk>,
 }
 
 impl Folder {
     /// A folder that is there already, or is not: that is said when it is used.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), patience: LOCK_PATIENCE, faults: None }
+        Self::on(Arc::new(Real), path)
+    }
+
+    /// The same on that disk.
+    pub fn on(disk: Arc<dyn Disk>, path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), patience: LOCK_PATIENCE, disk }
     }
 
     /// Makes the folder and those above it, and returns once they are on disk.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, LedgerError> {
         let folder = Self::new(path);
-        create_folder(&folder.path)
-            .and_then(|()| create_folder(&folder.path.join(ARTIFACTS)))
-            .map_err(|error| LedgerError::io("make the folder", &folder.path, error))?;
+        folder.make()?;
         Ok(folder)
+    }
+
+    /// Makes the folder and those above it, and returns once they are on disk.
+    pub fn make(&self) -> Result<(), LedgerError> {
+        create_folder(self.disk.as_ref(), &self.path)
+            .and_then(|()| create_folder(self.disk.as_ref(), &self.path.join(ARTIFACTS)))
+            .map_err(|error| LedgerError::io("make the folder", &self.path, error))
     }
 
     /// Waits that long for a holder, instead of `LOCK_PATIENCE`.
@@ -51,7 +63,7 @@ impl Folder {
     /// Writes to a disk that fails as told.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
-        Self { faults: Some(faults), ..self }
+        Self { disk: Arc::new(Faulty::new(self.disk, faults)), ..self }
     }
 
     /// Where it is.
@@ -64,45 +76,43 @@ impl Folder {
         self.path.join(LEDGER)
     }
 
+    pub(super) fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
+    }
+
     fn check_there(&self) -> Result<(), LedgerError> {
         let path = &self.path;
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => Ok(()),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(LedgerError::io("look at", path, error))
-            }
+        match self.disk.look(path) {
+            Ok(Some(entry)) if entry.is_folder => Ok(()),
+            Err(error) => Err(LedgerError::io("look at", path, error)),
             _ => Err(LedgerError::Missing { path: path.clone() }),
         }
     }
 
     fn chain(&self, from: Head) -> Chain {
         let path = self.ledger_path();
-        Chain::new(Box::new(LedgerFile { path: path.clone(), file: None }), &path, from)
+        Chain::new(LedgerFile::new(Arc::clone(&self.disk), path.clone()), &path, from)
     }
 }
 
 impl Ledger for Folder {
     fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
         self.check_there()?;
-        let lock = lock::take(&self.path.join(LOCK), &who, self.patience)?;
-        let disk = FolderDisk::open(&self.path, lock)
+        let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
+        let files = Files::open(Arc::clone(&self.disk), &self.path, lock)
             .map_err(|error| LedgerError::io("open", &self.ledger_path(), error))?;
-        let disk: Box<dyn Disk> = match &self.faults {
-            Some(faults) => Box::new(Faulty::new(disk, faults.clone())),
-            None => Box::new(disk),
-        };
-        Ok(Box::new(DiskClaim::new(disk)))
+        Ok(Box::new(FolderClaim::new(files)))
     }
 
     fn holder(&self) -> Option<Holder> {
         let host = rustix::system::uname();
-        lock::holder(&self.path.join(LOCK), &host.nodename().to_string_lossy())
+        lock::holder(self.disk(), &self.path.join(LOCK), &host.nodename().to_string_lossy())
     }
 
     fn force(&self) -> Result<(), LedgerError> {
         self.check_there()?;
         let path = self.path.join(LOCK);
-        lock::force(&path).map_err(|error| LedgerError::io("replace", &path, error))
+        lock::force(self.disk(), &path).map_err(|error| LedgerError::io("replace", &path, error))
     }
 
     fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
@@ -117,10 +127,10 @@ impl Ledger for Folder {
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
         let path = self.path.join(ARTIFACTS).join(id.to_string());
         let wrong = |why| LedgerError::Artifact { path: self.path.clone(), id: *id, why };
-        match fs::read(&path) {
-            Ok(body) if ArtifactId::of(&body) == *id => Ok(body),
-            Ok(_) => Err(wrong("is damaged: its content is not what its name says")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(wrong("is not there")),
+        match disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64) {
+            Ok(Some(body)) if ArtifactId::of(&body) == *id => Ok(body),
+            Ok(Some(_)) => Err(wrong("is damaged: its content is not what its name says")),
+            Ok(None) => Err(wrong("is not there")),
             Err(error) => Err(LedgerError::io("read", &path, error)),
         }
     }
@@ -128,124 +138,161 @@ impl Ledger for Folder {
 
 /// The bytes of a ledger for reading. A run that was just made has none yet.
 pub(super) struct LedgerFile {
+    disk: Arc<dyn Disk>,
     path: PathBuf,
-    file: Option<File>,
+    file: Option<Box<dyn DiskFile>>,
 }
 
 impl LedgerFile {
-    pub(super) fn in_folder(folder: &Path) -> Self {
-        Self { path: folder.join(LEDGER), file: None }
+    fn new(disk: Arc<dyn Disk>, path: PathBuf) -> Self {
+        Self { disk, path, file: None }
     }
 
-    fn file(&mut self) -> io::Result<Option<&File>> {
+    pub(super) fn of(folder: &Folder) -> Self {
+        Self::new(Arc::clone(&folder.disk), folder.ledger_path())
+    }
+
+    fn file(&mut self) -> io::Result<Option<&dyn DiskFile>> {
         if self.file.is_none() {
-            self.file = match File::open(&self.path) {
+            self.file = match self.disk.open(&self.path, How::Read) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 opened => Some(opened?),
             };
         }
-        Ok(self.file.as_ref())
+        Ok(self.file.as_deref())
     }
-}
 
-impl Source for LedgerFile {
-    fn read_at(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    /// Reads some bytes from there on; none at the end.
+    pub(super) fn read_at(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         self.file()?.map_or(Ok(0), |file| file.read_at(buffer, at))
     }
 
-    fn size(&mut self) -> io::Result<u64> {
-        self.file()?.map_or(Ok(0), |file| Ok(file.metadata()?.len()))
+    /// Reads until the buffer is full or there is nothing more.
+    pub(super) fn read_full(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        self.file()?.map_or(Ok(0), |file| disk::read_full(file, buffer, at))
+    }
+
+    /// How many there are.
+    pub(super) fn size(&mut self) -> io::Result<u64> {
+        self.file()?.map_or(Ok(0), |file| Ok(file.entry()?.length))
     }
 }
 
-struct FolderDisk {
+/// The files of a ledger under a claimed lock. They hold no rules: those are in `writer.rs`.
+pub(super) struct Files {
+    disk: Arc<dyn Disk>,
     folder: PathBuf,
     path: PathBuf,
     /// Opened to append, so that even a writer that lost its lock unseen cannot overwrite a line.
-    file: File,
+    file: Box<dyn DiskFile>,
     identity: Identity,
     lock: Lock,
 }
 
-impl FolderDisk {
-    fn open(folder: &Path, lock: Lock) -> io::Result<Self> {
+impl Files {
+    fn open(disk: Arc<dyn Disk>, folder: &Path, lock: Lock) -> io::Result<Self> {
         let path = folder.join(LEDGER);
         let artifacts = folder.join(ARTIFACTS);
-        create_folder(&artifacts)?;
-        sweep(folder)?;
-        sweep(&artifacts)?;
-        let file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
-        // The file's name must be on disk before anything in it is relied upon, also when it was made by one who died.
-        sync_folder(folder)?;
-        let identity = Identity::of(&file.metadata()?);
-        Ok(Self { folder: folder.to_owned(), path, file, identity, lock })
+        create_folder(disk.as_ref(), &artifacts)?;
+        sweep(disk.as_ref(), folder)?;
+        sweep(disk.as_ref(), &artifacts)?;
+        let file = disk.open(&path, How::Append)?;
+        // Names must be on disk before anything in the files is relied upon, also when they were made by one who died.
+        disk.sync_folder(folder)?;
+        let identity = file.entry()?.identity;
+        Ok(Self { disk, folder: folder.to_owned(), path, file, identity, lock })
     }
-}
 
-impl Disk for FolderDisk {
-    fn path(&self) -> &Path {
+    /// What it is called in words.
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    fn epoch(&self) -> u64 {
+    /// The claim's epoch.
+    pub(super) fn epoch(&self) -> u64 {
         self.lock.epoch()
     }
 
-    fn is_held(&self) -> io::Result<bool> {
+    /// Whether the lock is still this one's.
+    pub(super) fn is_held(&self) -> io::Result<bool> {
         self.lock.is_held()
     }
 
-    fn heartbeat(&mut self) -> io::Result<()> {
+    /// Whether the one before ended without a word, so that what it wrote need not be on disk, whatever the system says.
+    pub(super) fn was_left(&self) -> bool {
+        self.lock.was_left
+    }
+
+    /// Ends without a word, as one who is killed, unless all that was read and written is on disk.
+    pub(super) fn leave_broken(&mut self, is_broken: bool) {
+        self.lock.is_broken = is_broken;
+    }
+
+    /// Renews the lock's time.
+    pub(super) fn heartbeat(&mut self) -> io::Result<()> {
         self.lock.heartbeat()
     }
 
-    fn source(&self) -> io::Result<Box<dyn Source>> {
-        let file = Some(self.file.try_clone()?);
-        Ok(Box::new(LedgerFile { path: self.path.clone(), file }))
+    /// For reading what is there.
+    pub(super) fn source(&self) -> io::Result<LedgerFile> {
+        let file = Some(self.file.again()?);
+        Ok(LedgerFile { disk: Arc::clone(&self.disk), path: self.path.clone(), file })
     }
 
-    fn size(&self) -> io::Result<Option<u64>> {
-        match fs::metadata(&self.path) {
-            Ok(metadata) if Identity::of(&metadata) == self.identity => Ok(Some(metadata.len())),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(None),
-        }
+    /// How many bytes there are; none when another file has taken the ledger's place.
+    pub(super) fn size(&self) -> io::Result<Option<u64>> {
+        let entry = self.disk.look(&self.path)?.filter(|entry| entry.identity == self.identity);
+        Ok(entry.map(|entry| entry.length))
     }
 
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+    /// Adds bytes at the end; on failure some of them may be there.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.append(bytes)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
+    /// Returns once everything appended is on disk.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
     }
 
-    fn cut(&mut self, size: u64) -> io::Result<()> {
-        self.file.set_len(size)?;
-        self.file.sync_all()
+    /// Writes bytes where they are already, so that the system knows of them once more.
+    pub(super) fn write_again(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.disk.open(&self.path, How::Update)?.write_at(bytes, at)
     }
 
-    fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {
-        for name in torn_names(seq) {
+    /// Drops everything from there on, on disk too.
+    pub(super) fn cut(&mut self, size: u64) -> io::Result<()> {
+        self.file.cut(size)?;
+        self.file.sync()
+    }
+
+    /// Keeps the torn line of that number beside the ledger, on disk, and says in which file. A line may be torn twice;
+    /// what was set aside first is not written over.
+    pub(super) fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {
+        const TORN_FILES_MAX: u32 = 1_000;
+        for number in 1..=TORN_FILES_MAX {
+            let name = match number {
+                1 => format!("torn-{seq}.txt"),
+                _ => format!("torn-{seq}-{number}.txt"),
+            };
             let path = self.folder.join(&name);
-            match fs::read(&path) {
+            match disk::read(self.disk.as_ref(), &path, LINE_BYTES_MAX as u64)? {
                 // A crash came between setting it aside and cutting it.
-                Ok(kept) if kept == tail => return Ok(name),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return atomic_write(&path, tail).map(|()| name);
-                }
-                Err(error) => return Err(error),
+                Some(kept) if kept == tail => return Ok(name),
+                Some(_) => {}
+                None => return write_whole(self.disk.as_ref(), &path, tail).map(|()| name),
             }
         }
         Err(io::Error::other("too many torn lines were set aside already"))
     }
 
-    fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()> {
+    /// Keeps a body, on disk.
+    pub(super) fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()> {
         let path = self.folder.join(ARTIFACTS).join(id.to_string());
-        match fs::read(&path) {
-            Ok(kept) if kept == body => Ok(()),
-            _ => atomic_write(&path, body),
+        match disk::read(self.disk.as_ref(), &path, ARTIFACT_BYTES_MAX as u64) {
+            // The one who kept it may have died before its name was on disk.
+            Ok(Some(kept)) if kept == body => self.disk.sync_folder(&self.folder.join(ARTIFACTS)),
+            _ => write_whole(self.disk.as_ref(), &path, body),
         }
     }
 }

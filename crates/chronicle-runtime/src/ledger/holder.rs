@@ -35,6 +35,13 @@ impl Holder {
     }
 }
 
+impl Holder {
+    /// Whether it is on this host, where the system knows if it lives.
+    pub fn is_here(&self) -> bool {
+        self.host == rustix::system::uname().nodename().to_string_lossy()
+    }
+}
+
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pid, host, command, since, .. } = self;

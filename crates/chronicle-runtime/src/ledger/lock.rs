@@ -3,17 +3,16 @@
 //! The file is never removed, since a lock on a removed file excludes nobody. Its content is one line of JSON, `epoch`
 //! first, overwritten in place.
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use serde::{Deserialize, Serialize};
 
-use super::durable::{atomic_write, folder_of, sync_folder};
+use super::disk::{Disk, DiskFile, How, Identity, Sharing};
+use super::durable::{folder_of, write_whole};
 use super::error::LedgerError;
 use super::holder::Holder;
 
@@ -27,7 +26,7 @@ pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// The content is shorter; more is not ours.
-const CONTENT_BYTES_MAX: usize = 16 * 1024;
+const CONTENT_BYTES_MAX: u64 = 16 * 1024;
 
 /// What the lock file says.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -35,38 +34,32 @@ struct Content {
     epoch: u64,
     #[serde(default)]
     holder: Option<Holder>,
+    /// Whether it was taken by force: the one before may still be writing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forced: bool,
 }
 
 /// A held lock; released when dropped.
 pub(super) struct Lock {
+    disk: Arc<dyn Disk>,
     file: Locked,
     path: PathBuf,
     identity: Identity,
     epoch: u64,
     content: Vec<u8>,
+    /// Whether the one before ended without a word: killed, overtaken, or with a write that failed.
+    pub(super) was_left: bool,
+    /// Whether this one must end so too: nobody has brought to the disk what was left.
+    pub(super) is_broken: bool,
 }
 
 /// A file under an OS lock. It is unlocked by word, since closing it is not enough: a child that is just being started
 /// has it open too, until it becomes another program (`a_child_being_started_does_not_keep_the_lock`).
-struct Locked(File);
+struct Locked(Box<dyn DiskFile>);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // What cannot be unlocked goes with the last who has it open.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Which file it is, whatever its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-impl Identity {
-    pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino() }
+        self.0.unlock();
     }
 }
 
@@ -76,11 +69,17 @@ enum Taken {
 }
 
 /// Takes the lock, waiting for a short holder.
-pub(super) fn take(path: &Path, who: &Holder, patience: Duration) -> Result<Lock, LedgerError> {
+pub(super) fn take(
+    disk: &Arc<dyn Disk>,
+    path: &Path,
+    who: &Holder,
+    patience: Duration,
+) -> Result<Lock, LedgerError> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        let taken = try_take(path, who).map_err(|error| LedgerError::io("lock", path, error))?;
+        let taken =
+            try_take(disk, path, who).map_err(|error| LedgerError::io("lock", path, error))?;
         let holder = match taken {
             Taken::Ours(lock) => return Ok(lock),
             Taken::Theirs(holder) => holder,
@@ -96,24 +95,24 @@ pub(super) fn take(path: &Path, who: &Holder, patience: Duration) -> Result<Lock
 }
 
 /// Who holds the lock now.
-pub(super) fn holder(path: &Path, host: &str) -> Option<Holder> {
-    let file = File::open(path).ok()?;
-    let content = read(&file).ok()?;
+pub(super) fn holder(disk: &dyn Disk, path: &Path, host: &str) -> Option<Holder> {
+    let file = disk.open(path, How::Read).ok()?;
+    let content = read(file.as_ref()).ok()?;
     // A shared lock does not stop others who only look.
-    match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => content.holder,
-        _ => live_elsewhere(&Locked(file).0, content.holder, host).ok()?,
+    match file.try_lock(Sharing::Shared) {
+        Ok(false) => content.holder,
+        _ => live_elsewhere(Locked(file).0.as_ref(), content.holder, host).ok()?,
     }
 }
 
 /// Puts a fresh lock file in the place of one that somebody may hold.
-pub(super) fn force(path: &Path) -> io::Result<()> {
-    let epoch = match File::open(path) {
-        Ok(file) => read(&file)?.epoch,
+pub(super) fn force(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let epoch = match disk.open(path, How::Read) {
+        Ok(file) => read(file.as_ref())?.epoch,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    atomic_write(path, &encode(epoch, None)?)
+    write_whole(disk, path, &encode(&Content { epoch, holder: None, forced: true })?)
 }
 
 impl Lock {
@@ -124,11 +123,9 @@ impl Lock {
     /// Whether the file at the path is still this one and still says what we wrote. The first finds a lock that was
     /// replaced, the second one that another host took over on a disk without locks.
     pub(super) fn is_held(&self) -> io::Result<bool> {
-        match std::fs::metadata(&self.path) {
-            Ok(metadata) if Identity::of(&metadata) != self.identity => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            found => found?,
-        };
+        if !is_at(self.disk.as_ref(), &self.path, self.identity)? {
+            return Ok(false);
+        }
         let mut content = vec![0; self.content.len() + 1];
         let count = self.file.0.read_at(&mut content, 0)?;
         Ok(content[..count] == self.content)
@@ -136,88 +133,85 @@ impl Lock {
 
     /// The time is the disk's, where the disk is another host's.
     pub(super) fn heartbeat(&self) -> io::Result<()> {
-        let time = |nanoseconds| Timespec { tv_sec: 0, tv_nsec: nanoseconds };
-        let times =
-            Timestamps { last_access: time(UTIME_OMIT), last_modification: time(UTIME_NOW) };
-        Ok(rustix::fs::futimens(&self.file.0, &times)?)
+        self.file.0.touch()
     }
 
     fn write(&mut self, holder: Option<&Holder>) -> io::Result<()> {
-        self.content = encode(self.epoch, holder)?;
-        self.file.0.write_all_at(&self.content, 0)?;
-        self.file.0.set_len(self.content.len() as u64)?;
-        self.file.0.sync_all()
+        let (epoch, holder) = (self.epoch, holder.cloned());
+        self.content = encode(&Content { epoch, holder, forced: false })?;
+        self.file.0.write_at(&self.content, 0)?;
+        self.file.0.cut(self.content.len() as u64)?;
+        self.file.0.sync()
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        if matches!(self.is_held(), Ok(true)) {
+        if !self.is_broken && matches!(self.is_held(), Ok(true)) {
             // What cannot be cleared is only words: the OS lock goes with the file.
             let _ = self.write(None);
         }
     }
 }
 
-fn try_take(path: &Path, who: &Holder) -> io::Result<Taken> {
-    let is_new = !path.exists();
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(Taken::Theirs(read(&file)?.holder)),
-        Err(TryLockError::Error(error)) => return Err(error),
-        Ok(()) => {}
+fn try_take(disk: &Arc<dyn Disk>, path: &Path, who: &Holder) -> io::Result<Taken> {
+    let file = disk.open(path, How::Update)?;
+    if !file.try_lock(Sharing::Alone)? {
+        return Ok(Taken::Theirs(read(file.as_ref())?.holder));
     }
     let file = Locked(file);
-    let identity = Identity::of(&file.0.metadata()?);
-    if !is_at(path, identity)? {
+    let identity = file.0.entry()?.identity;
+    if !is_at(disk.as_ref(), path, identity)? {
         // Replaced between opening and locking: this lock excludes nobody.
         return Ok(Taken::Theirs(None));
     }
-    let Content { epoch, holder } = read(&file.0)?;
-    if let Some(holder) = live_elsewhere(&file.0, holder, &who.host)? {
+    let Content { epoch, holder, forced } = read(file.0.as_ref())?;
+    let was_left = holder.is_some() || forced;
+    if let Some(holder) = live_elsewhere(file.0.as_ref(), holder, &who.host)? {
         return Ok(Taken::Theirs(Some(holder)));
     }
     let (path, epoch) = (path.to_owned(), epoch.saturating_add(1));
-    let mut lock = Lock { file, path, identity, epoch, content: Vec::new() };
+    let (disk, content, is_broken) = (Arc::clone(disk), Vec::new(), was_left);
+    let mut lock = Lock { disk, file, path, identity, epoch, content, was_left, is_broken };
     lock.write(Some(who))?;
-    if is_new {
-        sync_folder(folder_of(&lock.path))?;
-    }
     Ok(Taken::Ours(lock))
 }
 
-fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
-    match std::fs::metadata(path) {
-        Ok(metadata) => Ok(Identity::of(&metadata) == identity),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+fn is_at(disk: &dyn Disk, path: &Path, identity: Identity) -> io::Result<bool> {
+    Ok(disk.look(path)?.is_some_and(|entry| entry.identity == identity))
 }
 
 /// A holder on another host, where a free OS lock proves nothing, as long as it gives signs of life.
-fn live_elsewhere(file: &File, holder: Option<Holder>, host: &str) -> io::Result<Option<Holder>> {
+fn live_elsewhere(
+    file: &dyn DiskFile,
+    holder: Option<Holder>,
+    host: &str,
+) -> io::Result<Option<Holder>> {
     let Some(holder) = holder.filter(|holder| holder.host != host) else {
         return Ok(None);
     };
-    let beat = file.metadata()?.modified()?;
+    let beat = file.entry()?.changed;
     // A beat from the future is from a clock that is ahead of ours.
     let age = SystemTime::now().duration_since(beat).unwrap_or_default();
     Ok((age < HEARTBEAT_LIMIT).then_some(holder))
 }
 
-fn encode(epoch: u64, holder: Option<&Holder>) -> io::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(&Content { epoch, holder: holder.cloned() })?;
+fn encode(content: &Content) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(content)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 /// Reads the first line; whatever a crash left behind it is older. A torn line still has its epoch.
-fn read(file: &File) -> io::Result<Content> {
-    let mut bytes = vec![0; CONTENT_BYTES_MAX];
+fn read(file: &dyn DiskFile) -> io::Result<Content> {
+    let length = file.entry()?.length.min(CONTENT_BYTES_MAX);
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     let count = file.read_at(&mut bytes, 0)?;
     let line = bytes[..count].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    Ok(serde_json::from_slice(line)
-        .unwrap_or_else(|_| Content { epoch: leading_epoch(line).unwrap_or(0), holder: None }))
+    Ok(serde_json::from_slice(line).unwrap_or_else(|_| Content {
+        epoch: leading_epoch(line).unwrap_or(0),
+        ..Content::default()
+    }))
 }
 
 fn leading_epoch(line: &[u8]) -> Option<u64> {

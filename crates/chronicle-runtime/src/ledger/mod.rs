@@ -7,19 +7,23 @@
 //! Opening a ledger to write it has four steps in this order, and `open` does all of them: the lock is claimed, the lines
 //! are read and folded, a torn tail is set aside, and from there a `Writer` appends. Reading needs no lock.
 //!
-//! Start with the traits below. `writer.rs` has the order of checks and writes, shared by the backends `folder.rs` and
-//! `memory.rs`, each of which only knows how to keep bytes (`disk.rs`). `chain.rs` reads, `line.rs` is one line as bytes.
+//! Start with the traits below. `folder.rs` is the one ledger there is, `writer.rs` has its order of checks and writes,
+//! `chain.rs` reads, `line.rs` is one line as bytes. All of it goes through `disk.rs`, so that the same code runs on the
+//! real file system and on a simulated one that loses what was not synced (`simulated.rs`; `memory.rs` is a folder on it).
 
 mod cache;
 mod chain;
 mod disk;
 mod durable;
 mod error;
+mod faults;
 mod folder;
 mod holder;
 mod line;
 mod lock;
 mod memory;
+mod real;
+mod simulated;
 mod sum;
 mod writer;
 
@@ -31,14 +35,16 @@ use serde::{Deserialize, Serialize};
 
 pub use cache::{load, save};
 pub use chain::{Lines, Tail};
-pub use disk::Faults;
-pub use durable::atomic_write;
+pub use disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
+pub use durable::{atomic_write, sweep_beside};
 pub use error::LedgerError;
+pub use faults::Faults;
 pub use folder::Folder;
 pub use holder::Holder;
 pub use line::{LINE_BYTES_MAX, LineError, decode, encode};
 pub use lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
 pub use memory::Memory;
+pub use simulated::{Process, Simulated};
 pub use sum::{SUM_DIGITS, Sum};
 pub use writer::ARTIFACT_BYTES_MAX;
 

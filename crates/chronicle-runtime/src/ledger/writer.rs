@@ -1,46 +1,47 @@
-//! The order in which a ledger is checked, cut and written: the same for every disk.
+//! The order in which a ledger is checked, cut and written: whatever the disk.
 
 use std::io;
 
 use chronicle_core::record::Line;
 
 use super::chain::{Chain, Lines, stands};
-use super::disk::Disk;
 use super::error::LedgerError;
+use super::folder::Files;
 use super::line::{self, LINE_BYTES_MAX};
 use super::{ArtifactId, Claim, Head, Torn, Writer};
 use crate::fail::{self, Point};
 
+/// Most bytes that wait for a sync, but for a last line that is longer: so much a killed writer may leave unsynced.
+const UNSYNCED_BYTES_MAX: u64 = 1024 * 1024;
 /// No artifact is larger.
 pub const ARTIFACT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// A claimed lock over a disk.
-pub(super) struct DiskClaim {
-    disk: Box<dyn Disk>,
+/// A claimed lock over the files of a ledger.
+pub(super) struct FolderClaim {
+    files: Files,
 }
 
-impl DiskClaim {
-    pub(super) fn new(disk: Box<dyn Disk>) -> Self {
-        Self { disk }
+impl FolderClaim {
+    pub(super) fn new(files: Files) -> Self {
+        Self { files }
     }
 
     fn io(&self, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
-        failed(self.disk.as_ref(), doing)
+        failed(&self.files, doing)
     }
 
     /// What follows the line that was read last: nothing, or a line that is not whole.
     fn tail_after(&self, at: &Head) -> Result<Vec<u8>, LedgerError> {
-        let path = self.disk.path().to_owned();
-        let mut source = self.disk.source().map_err(self.io("read"))?;
-        if !stands(source.as_mut(), at).map_err(self.io("read"))? {
+        let path = self.files.path().to_owned();
+        let mut source = self.files.source().map_err(self.io("read"))?;
+        if !stands(&mut source, at).map_err(self.io("read"))? {
             let why = format!("line {}, which was read just now, is not there", at.seq);
             return Err(LedgerError::Conflict { path, why });
         }
         let size = source.size().map_err(self.io("look at"))?;
         let length = usize::try_from(size.saturating_sub(at.bytes)).unwrap_or(usize::MAX);
         let mut tail = vec![0; length.min(LINE_BYTES_MAX)];
-        let count = read_full(|rest, done| source.read_at(rest, at.bytes + done), &mut tail)
-            .map_err(self.io("read"))?;
+        let count = source.read_full(&mut tail, at.bytes).map_err(self.io("read"))?;
         tail.truncate(count);
         if length > LINE_BYTES_MAX || tail.contains(&b'\n') {
             return Err(LedgerError::Stale { path, seq: at.seq });
@@ -54,43 +55,70 @@ impl DiskClaim {
         if tail.is_empty() {
             return Ok(None);
         }
-        let aside = self.disk.set_aside(at.seq + 1, &tail);
+        let aside = self.files.set_aside(at.seq + 1, &tail);
         let file = aside.map_err(self.io("set aside the torn last line of"))?;
         fail::at(Point::AfterSetAside);
-        let cut = self.disk.cut(at.bytes);
+        let cut = self.files.cut(at.bytes);
         cut.map_err(self.io("cut the torn last line of"))?;
         Ok(Some(Torn { bytes: tail.len() as u64, file }))
     }
 }
 
-impl Claim for DiskClaim {
-    fn epoch(&self) -> u64 {
-        self.disk.epoch()
-    }
-
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
-        let source = self.disk.source().map_err(self.io("read"))?;
-        Chain::new(source, self.disk.path(), from).lines()
-    }
-
-    fn writer(mut self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {
-        check_held(self.disk.as_ref())?;
-        let torn = self.cut_tail(&at)?;
-        // The last writer may have died between its append and its sync: what was read must last before it is acted on.
-        let synced = self.disk.sync();
+impl FolderClaim {
+    /// Brings everything that was read to the disk: the last writer may have died between its append and its sync.
+    fn settle(&mut self, at: &Head) -> Result<Option<Torn>, LedgerError> {
+        let torn = self.cut_tail(at)?;
+        if self.files.was_left() {
+            let again = self.write_again(at);
+            again.map_err(self.io("write again the last lines of"))?;
+        }
+        let synced = self.files.sync();
         synced.map_err(self.io("sync"))?;
-        Ok(Box::new(DiskWriter {
-            disk: self.disk,
-            head: at,
-            torn,
-            synced: at.bytes,
-            is_poisoned: false,
-        }))
+        Ok(torn)
+    }
+
+    /// A sync that failed may have made the system take for written what is not: then the next sync has nothing left to do
+    /// and lies. So what one who died may have left unsynced is written where it stands, byte for byte the same.
+    fn write_again(&mut self, at: &Head) -> io::Result<()> {
+        let mut source = self.files.source()?;
+        let mut from = at.bytes.saturating_sub(UNSYNCED_BYTES_MAX);
+        let mut buffer = vec![0; usize::try_from(at.bytes - from).unwrap_or(0)];
+        while from < at.bytes {
+            let count = source.read_at(&mut buffer, from)?;
+            let wanted = usize::try_from(at.bytes - from).unwrap_or(usize::MAX);
+            let bytes = &buffer[..count.min(wanted)];
+            if bytes.is_empty() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.files.write_again(bytes, from)?;
+            from += bytes.len() as u64;
+        }
+        Ok(())
     }
 }
 
-struct DiskWriter {
-    disk: Box<dyn Disk>,
+impl Claim for FolderClaim {
+    fn epoch(&self) -> u64 {
+        self.files.epoch()
+    }
+
+    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
+        let source = self.files.source().map_err(self.io("read"))?;
+        Chain::new(source, self.files.path(), from).lines()
+    }
+
+    fn writer(mut self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {
+        check_held(&self.files)?;
+        let settled = self.settle(&at);
+        // The next one must know when nobody brought it to the disk.
+        self.files.leave_broken(settled.is_err());
+        let (files, head, synced) = (self.files, at, at.bytes);
+        Ok(Box::new(FolderWriter { files, head, torn: settled?, synced, is_poisoned: false }))
+    }
+}
+
+struct FolderWriter {
+    files: Files,
     head: Head,
     torn: Option<Torn>,
     /// Up to here the ledger is on disk.
@@ -98,20 +126,24 @@ struct DiskWriter {
     is_poisoned: bool,
 }
 
-impl DiskWriter {
+impl FolderWriter {
     /// Runs something that writes. When it fails, nobody knows what is on disk: nothing more is written.
     fn write<T>(
         &mut self,
         doing: &'static str,
-        write: impl FnOnce(&mut dyn Disk) -> io::Result<T>,
+        write: impl FnOnce(&mut Files) -> io::Result<T>,
     ) -> Result<T, LedgerError> {
         if self.is_poisoned {
-            return Err(LedgerError::Poisoned { path: self.disk.path().to_owned() });
+            return Err(LedgerError::Poisoned { path: self.files.path().to_owned() });
         }
         let written = self
             .check_ours()
-            .and_then(|()| write(self.disk.as_mut()).map_err(failed(self.disk.as_ref(), doing)));
-        self.is_poisoned = written.is_err();
+            .and_then(|()| write(&mut self.files).map_err(failed(&self.files, doing)));
+        if written.is_err() {
+            self.is_poisoned = true;
+            // Whoever comes next must not believe what the system says of these bytes.
+            self.files.leave_broken(true);
+        }
         written
     }
 
@@ -120,13 +152,13 @@ impl DiskWriter {
     fn take_back(&mut self) {
         if self.check_ours().is_ok() {
             // A disk that refuses this too is left as it is: nobody acts on it before it works again.
-            let _ = self.disk.cut(self.synced);
+            let _ = self.files.cut(self.synced);
         }
     }
 
     fn check_ours(&self) -> Result<(), LedgerError> {
-        check_held(self.disk.as_ref())?;
-        let size = self.disk.size().map_err(failed(self.disk.as_ref(), "look at"))?;
+        check_held(&self.files)?;
+        let size = self.files.size().map_err(failed(&self.files, "look at"))?;
         match size {
             Some(size) if size == self.head.bytes => Ok(()),
             Some(size) => {
@@ -138,7 +170,7 @@ impl DiskWriter {
     }
 
     fn conflict(&self, why: String) -> LedgerError {
-        LedgerError::Conflict { path: self.disk.path().to_owned(), why }
+        LedgerError::Conflict { path: self.files.path().to_owned(), why }
     }
 
     fn check_size(
@@ -147,7 +179,7 @@ impl DiskWriter {
         bytes: usize,
         limit: usize,
     ) -> Result<(), LedgerError> {
-        let path = || self.disk.path().to_owned();
+        let path = || self.files.path().to_owned();
         let fits = bytes <= limit;
         if fits { Ok(()) } else { Err(LedgerError::TooLarge { path: path(), what, bytes, limit }) }
     }
@@ -162,9 +194,9 @@ impl DiskWriter {
     }
 }
 
-impl Writer for DiskWriter {
+impl Writer for FolderWriter {
     fn epoch(&self) -> u64 {
-        self.disk.epoch()
+        self.files.epoch()
     }
 
     fn head(&self) -> Head {
@@ -174,11 +206,14 @@ impl Writer for DiskWriter {
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError> {
         self.check_due(expected_seq, line)?;
         let (bytes, sum) = line::encode(line, &self.head.sum).map_err(|source| {
-            LedgerError::Unwritable { path: self.disk.path().to_owned(), seq: line.seq, source }
+            LedgerError::Unwritable { path: self.files.path().to_owned(), seq: line.seq, source }
         })?;
         self.check_size("a line", bytes.len(), LINE_BYTES_MAX)?;
+        if self.head.bytes + bytes.len() as u64 > self.synced + UNSYNCED_BYTES_MAX {
+            self.sync()?;
+        }
         fail::at(Point::BeforeAppend);
-        self.write("append to", |disk| fail::torn(&bytes, |part| disk.append(part)))?;
+        self.write("append to", |files| fail::torn(&bytes, |part| files.append(part)))?;
         fail::at(Point::AfterWrite);
         self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + bytes.len() as u64 };
         Ok(self.head)
@@ -188,7 +223,7 @@ impl Writer for DiskWriter {
         let is_synced = self.synced == self.head.bytes;
         fail::at(Point::BeforeSync);
         // The checks come again: what another writer has overtaken must not be acted upon.
-        let written = self.write("sync", |disk| if is_synced { Ok(()) } else { disk.sync() });
+        let written = self.write("sync", |files| if is_synced { Ok(()) } else { files.sync() });
         match written {
             Ok(()) => {
                 fail::at(Point::AfterSync);
@@ -200,9 +235,9 @@ impl Writer for DiskWriter {
     }
 
     fn heartbeat(&mut self) -> Result<(), LedgerError> {
-        check_held(self.disk.as_ref())?;
-        let beat = self.disk.heartbeat();
-        beat.map_err(failed(self.disk.as_ref(), "renew the lock of"))
+        check_held(&self.files)?;
+        let beat = self.files.heartbeat();
+        beat.map_err(failed(&self.files, "renew the lock of"))
     }
 
     fn torn(&self) -> Option<&Torn> {
@@ -212,32 +247,17 @@ impl Writer for DiskWriter {
     fn put_artifact(&mut self, body: &[u8]) -> Result<ArtifactId, LedgerError> {
         self.check_size("an artifact", body.len(), ARTIFACT_BYTES_MAX)?;
         let id = ArtifactId::of(body);
-        self.write("keep an artifact of", |disk| disk.put_artifact(&id, body))?;
+        self.write("keep an artifact of", |files| files.put_artifact(&id, body))?;
         Ok(id)
     }
 }
 
-fn check_held(disk: &dyn Disk) -> Result<(), LedgerError> {
-    let is_held = disk.is_held().map_err(failed(disk, "look at the lock of"))?;
-    if is_held { Ok(()) } else { Err(LedgerError::Fenced { path: disk.path().to_owned() }) }
+fn check_held(files: &Files) -> Result<(), LedgerError> {
+    let is_held = files.is_held().map_err(failed(files, "look at the lock of"))?;
+    if is_held { Ok(()) } else { Err(LedgerError::Fenced { path: files.path().to_owned() }) }
 }
 
-fn failed(disk: &dyn Disk, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
-    let path = disk.path().to_owned();
+fn failed(files: &Files, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
+    let path = files.path().to_owned();
     move |source| LedgerError::io(doing, &path, source)
-}
-
-/// Reads until the buffer is full or there is nothing more.
-fn read_full(
-    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match read(&mut buffer[filled..], filled as u64)? {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    Ok(filled)
 }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::LINK_FILE;
-use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request};
+use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request, VIEW_LINE_MAX};
+use super::{LINK_FILE, whole_name};
 
 /// How long a supervisor may take to answer: it syncs its disk first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
@@ -47,6 +47,8 @@ pub struct Client {
 struct First {
     link: Option<u32>,
     chronicle: Option<String>,
+    run: Option<String>,
+    folder: Option<String>,
     refused: Option<Refusal>,
 }
 
@@ -56,7 +58,8 @@ struct Refusal {
 }
 
 impl Client {
-    /// Connects to whoever drives the run in that folder; none when nobody does.
+    /// Connects to whoever drives the run in that folder; none when nobody does. A copied folder has the note of the run that
+    /// it was copied from, whose supervisor is not asked.
     pub fn connect(run_folder: &Path, who: &str) -> Result<Option<Self>, LinkError> {
         let Ok(note) = std::fs::read(run_folder.join(LINK_FILE)) else { return Ok(None) };
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&note));
@@ -65,15 +68,16 @@ impl Client {
         stream.set_read_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         stream.set_write_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         let mut client = Self { lines: BufReader::new(stream), asked: 0 };
-        match client.greet(who) {
-            Ok(()) => Ok(Some(client)),
+        match client.greet(run_folder, who) {
+            Ok(is_ours) => Ok(is_ours.then_some(client)),
             // It was on its way down: nothing was asked yet.
             Err(LinkError::Broken(error)) if hung_up(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn greet(&mut self, who: &str) -> Result<(), LinkError> {
+    /// Whether the supervisor drives the run in that folder, and was told who asks.
+    fn greet(&mut self, run_folder: &Path, who: &str) -> Result<bool, LinkError> {
         let first: First = self.read()?;
         if let Some(Refusal { text }) = first.refused {
             return Err(LinkError::TurnedAway { text });
@@ -82,7 +86,13 @@ impl Client {
             let theirs = first.chronicle.unwrap_or_else(|| "of another kind".to_owned());
             return Err(LinkError::Version { theirs });
         }
-        self.write(&Greeting { link: LINK_VERSION, who: who.to_owned() })
+        let name = run_folder.file_name().map(std::ffi::OsStr::to_string_lossy);
+        let is_ours =
+            first.run.as_deref() == name.as_deref() && first.folder == whole_name(run_folder).ok();
+        if is_ours {
+            self.write(&Greeting { link: LINK_VERSION, who: who.to_owned() })?;
+        }
+        Ok(is_ours)
     }
 
     /// Asks and waits for the answer.
@@ -107,7 +117,7 @@ impl Client {
 
     fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, LinkError> {
         let gone = || LinkError::Broken(io::ErrorKind::UnexpectedEof.into());
-        wire::read(&mut self.lines).map_err(LinkError::Broken)?.ok_or_else(gone)
+        wire::read(&mut self.lines, VIEW_LINE_MAX).map_err(LinkError::Broken)?.ok_or_else(gone)
     }
 
     fn write(&mut self, message: &impl serde::Serialize) -> Result<(), LinkError> {

@@ -7,6 +7,7 @@
 
 mod client;
 mod peer;
+mod seats;
 mod server;
 mod wire;
 
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use client::{Client, LinkError};
 pub(crate) use server::{Publisher, Server};
-pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply};
+pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply, VIEW_LINE_MAX};
 
 /// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";
@@ -42,7 +43,12 @@ fn folder() -> io::Result<PathBuf> {
     Ok(own)
 }
 
-/// Where the socket of the run in that folder goes: a copied run has another one.
+/// A run's folder as both sides name it: a copied run is another one.
+fn whole_name(run_folder: &Path) -> io::Result<String> {
+    Ok(run_folder.canonicalize()?.to_string_lossy().into_owned())
+}
+
+/// Where the socket of the run in that folder goes.
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;
     let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,16 +15,13 @@ use chronicle_core::signal;
 use serde_json::Value;
 
 use super::peer::{self, Peer};
-use super::wire::{self, Ask, Greeting, Hello, LINK_VERSION, Reply, Request};
-use super::{LINK_FILE, socket_path};
+use super::seats::{Seat, Seats, Use};
+use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Request};
+use super::{LINK_FILE, socket_path, whole_name};
 use crate::fail::{self, Point};
 use crate::handle::Remote;
 use crate::ledger::atomic_write;
 
-/// Most clients at once.
-const CLIENTS_MAX: usize = 64;
-/// Most of them that are workers, so that a person always finds room.
-const WORKERS_MAX: usize = 32;
 /// Most views that wait for a watcher; one that is slower misses some, and gets the newest next.
 const VIEWS_MAX: usize = 4;
 /// How long a client may take to read what it asked for.
@@ -43,10 +40,10 @@ pub(crate) struct Server {
 
 struct Shared {
     run: RunId,
+    folder: String,
     remote: Remote,
     is_over: AtomicBool,
-    clients: AtomicUsize,
-    workers: AtomicUsize,
+    seats: Arc<Seats>,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
 }
 
@@ -70,10 +67,10 @@ impl Server {
         atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
         let shared = Arc::new(Shared {
             run,
+            folder: whole_name(run_folder)?,
             remote,
             is_over: AtomicBool::new(false),
-            clients: AtomicUsize::new(0),
-            workers: AtomicUsize::new(0),
+            seats: Arc::default(),
             watchers: Mutex::default(),
         });
         let listening = Arc::clone(&shared);
@@ -124,14 +121,13 @@ impl Shared {
                 return;
             }
             let Ok(stream) = stream else { continue };
-            let Some(seat) = Seat::take(&self, |shared| &shared.clients, CLIENTS_MAX) else {
+            let Ok(Some(seat)) = self.seats.take(&stream) else {
                 let _ = turn_away(&stream, "too many are connected");
                 continue;
             };
             let it = Arc::clone(&self);
             let serve = move || {
-                let _ = it.serve(&stream);
-                drop(seat);
+                let _ = it.serve(&stream, &seat);
             };
             // Without a thread the seat is free again.
             let _ = std::thread::Builder::new().name("client".to_owned()).spawn(serve);
@@ -139,26 +135,19 @@ impl Shared {
     }
 
     /// Answers one client until it goes, or says something that makes no sense.
-    fn serve(self: &Arc<Self>, mut stream: &UnixStream) -> io::Result<()> {
+    fn serve(&self, mut stream: &UnixStream, seat: &Seat) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         stream.set_read_timeout(Some(GREET_PATIENCE))?;
         let peer = peer::of(stream, &self.run)?;
         if peer == Peer::Stranger {
             return turn_away(stream, "this run is another user's");
         }
-        let worker =
-            (peer != Peer::Person).then(|| Seat::take(self, |shared| &shared.workers, WORKERS_MAX));
-        if let Some(None) = worker {
+        if peer != Peer::Person && !seat.is_for(Use::Worker) {
             return turn_away(stream, "too many workers are connected");
         }
-        let hello = Hello {
-            link: LINK_VERSION,
-            chronicle: env!("CARGO_PKG_VERSION").to_owned(),
-            run: self.run.to_string(),
-        };
-        wire::write(&mut stream, &hello)?;
+        wire::write(&mut stream, &self.hello())?;
         let mut lines = BufReader::new(stream);
-        let Some(greeting) = wire::read::<Greeting>(&mut lines)? else { return Ok(()) };
+        let Some(greeting) = wire::read::<Greeting>(&mut lines, LINE_MAX)? else { return Ok(()) };
         if greeting.link != LINK_VERSION {
             let why = format!(
                 "the supervisor speaks version {LINK_VERSION} of the link, you speak {}",
@@ -168,17 +157,36 @@ impl Shared {
         }
         stream.set_read_timeout(None)?;
         let remote = self.remote.named(&greeting.who);
-        loop {
-            match wire::read::<Request>(&mut lines) {
+        // A worker's seat stays a worker's, whatever it asks.
+        let is_for = |wanted| peer != Peer::Person || seat.is_for(wanted);
+        while is_for(Use::Idle) {
+            match wire::read::<Request>(&mut lines, LINE_MAX) {
                 Ok(None) => return Ok(()),
                 Err(error) => return turn_away(stream, &error.to_string()),
-                Ok(Some(Request { ask: Ask::Watch, .. })) => return self.watch(stream),
+                Ok(Some(Request { ask: Ask::Watch, .. })) if is_for(Use::Watching) => {
+                    return self.watch(stream);
+                }
+                Ok(Some(Request { ask: Ask::Watch, .. })) => {
+                    return turn_away(stream, "too many watch this run");
+                }
+                // It was hung up on before this was read: nothing of it may happen.
+                Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
                 Ok(Some(Request { id, ask })) => {
                     let reply = Reply::of(id, answer(&remote, &peer, ask));
                     fail::at(Point::LinkBeforeAnswer);
                     wire::write(&mut stream, &reply)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn hello(&self) -> Hello {
+        Hello {
+            link: LINK_VERSION,
+            chronicle: env!("CARGO_PKG_VERSION").to_owned(),
+            run: self.run.to_string(),
+            folder: self.folder.clone(),
         }
     }
 
@@ -189,25 +197,6 @@ impl Shared {
             wire::write(&mut stream, &Reply::View { view: (*view).clone() })?;
         }
         Ok(())
-    }
-}
-
-/// Room for one client, until it is dropped.
-struct Seat {
-    shared: Arc<Shared>,
-    of: fn(&Shared) -> &AtomicUsize,
-}
-
-impl Seat {
-    fn take(shared: &Arc<Shared>, of: fn(&Shared) -> &AtomicUsize, most: usize) -> Option<Self> {
-        let seat = Self { shared: Arc::clone(shared), of };
-        (of(shared).fetch_add(1, Ordering::SeqCst) < most).then_some(seat)
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        (self.of)(&self.shared).fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -9,8 +9,10 @@ use serde_json::Value;
 
 /// Rises when an older side would misunderstand.
 pub const LINK_VERSION: u32 = 1;
-/// Longest line that either side reads.
+/// Longest line that a supervisor reads.
 pub const LINE_MAX: u64 = 256 * 1024;
+/// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary.
+pub const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
 
 /// What the supervisor says first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,8 @@ pub(super) struct Hello {
     pub(super) link: u32,
     pub(super) chronicle: String,
     pub(super) run: String,
+    /// The run's folder: a copy of it carries the note that led here.
+    pub(super) folder: String,
 }
 
 /// What the other side says next.
@@ -171,14 +175,17 @@ impl Reply {
 }
 
 /// Reads one line; none at the end. A line that is too long or makes no sense is an error.
-pub(super) fn read<T: for<'de> Deserialize<'de>>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+pub(super) fn read<T: for<'de> Deserialize<'de>>(
+    from: &mut impl BufRead,
+    most: u64,
+) -> io::Result<Option<T>> {
     let mut line = Vec::new();
-    if from.by_ref().take(LINE_MAX + 1).read_until(b'\n', &mut line)? == 0 {
+    if from.by_ref().take(most + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
     let bad = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     if line.last() != Some(&b'\n') {
-        return Err(bad(format!("a line is cut short, or longer than {LINE_MAX} bytes")));
+        return Err(bad(format!("a line is cut short, or longer than {most} bytes")));
     }
     serde_json::from_slice(&line).map(Some).map_err(|error| bad(format!("not understood: {error}")))
 }

@@ -32,7 +32,7 @@ mod table;
 mod tool;
 mod wire;
 
-pub use beside::{Show, beside, detached, leave_terminal, tool};
+pub use beside::{Show, beside, detached, leave_terminal, tool, tool_within};
 pub use control::Control;
 pub use exec::main as keeper_exec;
 pub use leases::KEEPERS_MAX;

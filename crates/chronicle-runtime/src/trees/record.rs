@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::ids::TreeId;
@@ -17,6 +16,7 @@ use super::names::{below, joined, parts, shown};
 use super::repository::Lock;
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
+use crate::ledger::atomic_write;
 
 /// From so many changed files on, their contents go into one pack instead of a file each.
 const PACK_FROM: usize = 500;
@@ -28,8 +28,6 @@ const TRIES_MAX: u32 = 200;
 const STAND_IN: &str = ".chronicle-stand-in";
 /// The empty file.
 const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
-/// Bytes of the sum at the end of an index.
-const SUM_BYTES: usize = 20;
 
 /// A recorded state of the project's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,8 +97,7 @@ impl Trees {
             self.forget_ignored(&half)?;
         }
         let tree = self.tree_of(&half)?;
-        fs::rename(&half, self.index()).map_err(TreesError::io(&half))?;
-        self.remember(&tree)?;
+        self.settle(&half, &tree)?;
         let names = found.unreadable.iter().take(TREE_UNREADABLE_MAX);
         Ok(Recorded {
             tree,
@@ -109,10 +106,16 @@ impl Trees {
         })
     }
 
-    /// The last index under another name. Its time stays: by it git knows which files may have changed since.
+    /// The last index under another name; none if there is none, or not the one that was written: git itself would not tell.
+    /// Its time stays: by it git knows which files may have changed since.
     fn copy_index(&self, to: &Path) -> Result<bool, TreesError> {
         let from = self.index();
-        let Ok(meta) = fs::metadata(&from) else { return Ok(false) };
+        let (Ok(meta), Some(hash)) = (fs::metadata(&from), hash_of(&from)) else {
+            return Ok(false);
+        };
+        if self.remembered(&hash).is_none() {
+            return Ok(false);
+        }
         let copied = fs::copy(&from, to).and_then(|_| {
             let time = meta.modified()?;
             File::options().write(true).open(to)?.set_modified(time)
@@ -238,10 +241,8 @@ impl Trees {
 
     /// The tree of an index: the last one if the index is the same, else written.
     fn tree_of(&self, index: &Path) -> Result<TreeId, TreesError> {
-        if let (Some(sum), Some(known)) = (sum_of(index), self.remembered())
-            && let Some(tree) = known.strip_prefix(&format!("{sum} "))
-        {
-            return Ok(TreeId::new(tree.trim_end()));
+        if let Some(tree) = hash_of(index).and_then(|hash| self.remembered(&hash)) {
+            return Ok(tree);
         }
         let ran = Git::run("write a tree", self.git.call(index, &[], &["write-tree"]))?;
         Ok(TreeId::new(String::from_utf8_lossy(&ran.stdout).trim()))
@@ -251,18 +252,24 @@ impl Trees {
         self.index().with_extension("tree")
     }
 
-    fn remembered(&self) -> Option<String> {
-        fs::read_to_string(self.memory()).ok()
+    /// The tree that an index with these contents stands for.
+    fn remembered(&self, hash: &str) -> Option<TreeId> {
+        let text = fs::read_to_string(self.memory()).ok()?;
+        let tree = text.lines().find_map(|line| line.strip_prefix(hash)?.strip_prefix(' '))?;
+        Some(TreeId::new(tree))
     }
 
-    /// Which tree the index stands for. It names the index by its sum, so that it can be old but never wrong.
-    fn remember(&self, tree: &TreeId) -> Result<(), TreesError> {
-        let Some(sum) = sum_of(&self.index()) else { return Ok(()) };
-        let text = format!("{sum} {tree}\n");
-        if self.remembered().as_ref() == Some(&text) {
-            return Ok(());
+    /// Puts a whole index in its place. Which tree it stands for is written down first, beside the last one, so that whatever
+    /// index a crash leaves there is known.
+    fn settle(&self, half: &Path, tree: &TreeId) -> Result<(), TreesError> {
+        let (new, old) = (hash_of(half), hash_of(&self.index()));
+        if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
+            let before = old.and_then(|old| Some(format!("{old} {}\n", self.remembered(&old)?)));
+            let text = format!("{new} {tree}\n{}", before.unwrap_or_default());
+            let written = atomic_write(&self.memory(), text.as_bytes());
+            written.map_err(std::io::Error::other).map_err(TreesError::io(&self.memory()))?;
         }
-        fs::write(self.memory(), text).map_err(TreesError::io(&self.memory()))
+        fs::rename(half, self.index()).map_err(TreesError::io(half))
     }
 
     /// Keeps a tree from being cleared away.
@@ -324,14 +331,11 @@ fn closed_folders(said: &str) -> impl Iterator<Item = Name> {
     folders.map(|name| name.as_bytes().to_vec())
 }
 
-/// The sum that git puts at the end of an index.
-fn sum_of(index: &Path) -> Option<String> {
-    let mut file = File::open(index).ok()?;
-    file.seek(SeekFrom::End(-i64::try_from(SUM_BYTES).ok()?)).ok()?;
-    let mut sum = [0; SUM_BYTES];
-    file.read_exact(&mut sum).ok()?;
-    let words: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(words.concat())
+/// What is in a file, as a few digits; none if it cannot be read.
+fn hash_of(path: &Path) -> Option<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path).ok()?).ok()?;
+    Some(hasher.finalize().to_hex().to_string())
 }
 
 #[cfg(test)]

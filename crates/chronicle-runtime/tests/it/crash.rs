@@ -333,6 +333,7 @@ impl Trial {
             model: None,
             workflows: workflows(self.scenario.1),
             source: "main.yaml".to_owned(),
+            personas: Vec::new(),
             unenforced: Vec::new(),
             version: "test".to_owned(),
         }))

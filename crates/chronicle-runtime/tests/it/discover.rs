@@ -137,11 +137,10 @@ fn an_inner_workflow_that_cannot_be_read_is_said_so_and_not_called_missing() {
     assert_eq!(codes, ["workflow-not-found"]);
 
     fs::write(&inner, b"name: \xff").unwrap();
-    let error = discover::workflow(&project, "zz-outer").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("`{}` is not text in UTF-8: byte 6 is none", inner.display())
-    );
+    let loaded = discover::workflow(&project, "zz-outer").unwrap();
+    let told = "not text in UTF-8: byte 6 is none (hint: save it as UTF-8)";
+    let expected = format!("error[not-text] {}: {told}", inner.display());
+    assert_eq!(loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
 
     fs::write(&inner, named("I")).unwrap();
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o000)).unwrap();
@@ -149,8 +148,9 @@ fn an_inner_workflow_that_cannot_be_read_is_said_so_and_not_called_missing() {
     if fs::read(&inner).is_ok() {
         assert_eq!(found(&project, "zz-outer"), pair("zz-outer", "O"));
     } else {
-        let error = discover::workflow(&project, "zz-outer").unwrap_err();
-        assert_eq!(error.to_string(), format!("cannot read `{}`", inner.display()));
+        let loaded = discover::workflow(&project, "zz-outer").unwrap();
+        let codes: Vec<&str> = loaded.problems.iter().map(|problem| problem.code).collect();
+        assert_eq!(codes, ["permission-denied"]);
     }
 }
 
@@ -171,7 +171,10 @@ fn the_users_workflows_come_after_the_projects() {
         let project = Project::at(root);
         assert_eq!(found(&project, "zz-both").1, "Project");
         assert_eq!(found(&project, "zz-mine").1, "User");
-        assert_eq!(discover::known(&project), ["zz-both", "zz-mine"]);
+        assert_eq!(
+            discover::known(&project),
+            ["bugfix", "feature", "review", "zz-both", "zz-mine"]
+        );
         return;
     }
     let (folder, _project) = project(&[("zz-both.yaml", &named("Project"))]);

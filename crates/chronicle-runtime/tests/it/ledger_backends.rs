@@ -143,7 +143,7 @@ impl Backend for InMemory {
     }
 
     fn overwrite(&self, bytes: &[u8]) {
-        self.0.replace(bytes);
+        self.0.overwrite(bytes);
     }
 
     fn replace(&self) {

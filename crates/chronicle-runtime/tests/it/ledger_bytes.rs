@@ -142,7 +142,7 @@ fn every_error_names_the_place_and_what_to_do() {
     let error = read_all(&in_memory(flipped)).1.unwrap();
     assert_eq!(
         error.to_string(),
-        "the ledger `memory` is damaged in line 1, at byte 0: its sum is wrong"
+        "the ledger `memory/ledger.jsonl` is damaged in line 1, at byte 0: its sum is wrong"
     );
     assert_eq!(
         error.hint(),

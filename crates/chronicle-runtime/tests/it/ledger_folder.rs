@@ -255,11 +255,11 @@ fn a_cache_is_believed_only_while_it_fits_the_ledger() {
     let at = InFolder::new();
     let (bytes, heads) = written(3);
     at.overwrite(&bytes);
-    let loaded = || load::<Vec<String>>(&at.path());
+    let loaded = || load::<Vec<String>>(&Folder::new(at.path()));
     assert_eq!(loaded(), None);
     let state = vec!["a".to_owned(), "b".to_owned()];
     for head in [heads[0], heads[2], heads[3]] {
-        save(&at.path(), &head, &state).unwrap();
+        save(&Folder::new(at.path()), &head, &state).unwrap();
         assert_eq!(loaded(), Some((head, state.clone())));
     }
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
@@ -286,20 +286,20 @@ fn a_changed_byte_anywhere_makes_a_cache_worthless() {
     let at = InFolder::new();
     let (bytes, heads) = written(2);
     at.overwrite(&bytes);
-    save(&at.path(), &heads[2], &vec![1, 2, 3]).unwrap();
+    save(&Folder::new(at.path()), &heads[2], &vec![1, 2, 3]).unwrap();
     let path = at.path().join("state.cache");
     let cache = fs::read(&path).unwrap();
     for index in 0..cache.len() {
         let mut changed = cache.clone();
         changed[index] ^= 1;
         fs::write(&path, &changed).unwrap();
-        assert_eq!(load::<Vec<u32>>(&at.path()), None, "{index}");
+        assert_eq!(load::<Vec<u32>>(&Folder::new(at.path())), None, "{index}");
         fs::write(&path, &cache[..index]).unwrap();
-        assert_eq!(load::<Vec<u32>>(&at.path()), None, "{index}");
+        assert_eq!(load::<Vec<u32>>(&Folder::new(at.path())), None, "{index}");
     }
     fs::write(&path, &cache).unwrap();
-    assert_eq!(load::<Vec<String>>(&at.path()), None, "another state");
-    assert_eq!(load::<Vec<u32>>(&at.path()), Some((heads[2], vec![1, 2, 3])));
+    assert_eq!(load::<Vec<String>>(&Folder::new(at.path())), None, "another state");
+    assert_eq!(load::<Vec<u32>>(&Folder::new(at.path())), Some((heads[2], vec![1, 2, 3])));
 }
 
 #[test]

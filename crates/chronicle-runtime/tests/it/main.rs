@@ -1,10 +1,14 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod builtin;
+mod conformance;
 mod crash;
 mod crash_end;
 mod crash_world;
 mod discover;
+mod discover_formats;
+mod discover_hostile;
 mod driver;
 mod driver_faults;
 mod driver_resumes;
@@ -17,12 +21,15 @@ mod ledger_contract_damage;
 mod ledger_contract_lock;
 mod ledger_folder;
 mod ledger_lines;
+mod ledger_simulated;
 mod ledgers_v1;
 mod link;
+mod link_client;
 mod project;
 mod projections;
 mod simulate;
 mod trees;
+mod verify;
 mod world;
 mod world_log;
 mod world_moves;

@@ -76,11 +76,11 @@ fn a_cache_that_fits_is_believed_and_lines_after_it_are_added() {
     let run = waiting(folder.path(), "0199-a");
     assert_eq!(view(&run), exact(&run));
     let (head, state) = folded(&run);
-    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
     assert_eq!(view(&run).status, Status::Cancelled, "the cache was not used at all");
 
     // A longer ledger: the cache as it was, and what came since.
-    ledger::save(&run.path, &head, &state).unwrap();
+    ledger::save(&run.ledger(), &head, &state).unwrap();
     let kept = fs::read(run.path.join("state.cache")).unwrap();
     pause(&run);
     fs::write(run.path.join("state.cache"), kept).unwrap();
@@ -93,21 +93,21 @@ fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     let (run, other) = (waiting(folder.path(), "0199-a"), waiting(folder.path(), "0199-b"));
     let (head, state) = folded(&other);
-    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "another ledger's");
 
     let (head, state) = folded(&run);
-    ledger::save(&run.path, &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "after the last byte");
 
-    ledger::save(&run.path, &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "in the middle of a line");
 
     // The ledger went back to an earlier copy.
     let before = fs::read(run.ledger().ledger_path()).unwrap();
     pause(&run);
     let (head, state) = folded(&run);
-    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
     fs::write(run.ledger().ledger_path(), before).unwrap();
     assert_eq!(view(&run), exact(&run), "a ledger that is shorter than its cache");
     assert_eq!(view(&run).status, Status::Waiting);
@@ -118,7 +118,7 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");
     let (head, state) = folded(&run);
-    ledger::save(&run.path, &head, &lie(&state)).unwrap();
+    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
     assert!(text.starts_with(r#"{"format":2,"#), "{text}");
@@ -126,7 +126,7 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // Every attempt in a list, as it once was, under today's first line.
     let old = serde_json::json!({"seq": head.seq, "attempts": [], "gates": [], "visits": []});
-    ledger::save(&run.path, &head, &old).unwrap();
+    ledger::save(&run.ledger(), &head, &old).unwrap();
     assert_eq!(view(&run), exact(&run));
     pause(&run);
     assert_eq!(view(&run).reason.as_deref(), Some("lunch"));
@@ -156,7 +156,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");
     let (head, state) = folded(&run);
-    ledger::save(&run.path, &head, &state).unwrap();
+    ledger::save(&run.ledger(), &head, &state).unwrap();
     record(&run, Command::Approve { gate: None, note: String::new() });
     fs::remove_file(run.path.join("state.cache")).unwrap();
     assert_eq!(view(&run).status, Status::Running);
@@ -193,6 +193,25 @@ fn the_mirror_is_kept_only_where_the_older_format_is_used() {
     let mirror = folder.path().join(".pi/chronicle/sessions/0199-a.json");
     assert_eq!(fs::read(&mirror).unwrap(), fs::read(run.run_json()).unwrap());
     assert_eq!(json(&mirror)["id"], "0199-a");
+}
+
+#[test]
+fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::at(folder.path());
+    project.new_run(RunId::from("0199-z")).unwrap();
+    let run = waiting(folder.path(), "0199-a");
+    fs::create_dir_all(folder.path().join(".pi/chronicle/sessions")).unwrap();
+    let own = folder.path().join(".pi/chronicle/sessions/.0199-a.json.x1.unfinished");
+    let others = folder.path().join(".pi/chronicle/sessions/.0199-b.json.x1.unfinished");
+    let ignore = folder.path().join(".chronicle/..gitignore.x1.unfinished");
+    for path in [&own, &others, &ignore] {
+        fs::write(path, "half").unwrap();
+    }
+    pause(&run);
+    assert_eq!((own.exists(), others.exists()), (false, true), "another run's may be in hand");
+    project.new_run(RunId::from("0199-c")).unwrap();
+    assert!(!ignore.exists() && folder.path().join(".chronicle/.gitignore").is_file());
 }
 
 #[test]

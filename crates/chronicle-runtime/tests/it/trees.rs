@@ -383,6 +383,11 @@ fn needs_git_what_a_killed_git_left_blocks_nobody() {
     // Nor does an index or a memory that a full disk cut short.
     fs::write(left.join("project.index"), "DIRC").unwrap();
     assert_eq!(record(&trees), after);
+    // Not even one that git would take: it was written by nobody.
+    let index = fs::read(left.join("project.index")).unwrap();
+    let spoiled: Vec<u8> = index.iter().map(|byte| if *byte == b'a' { b'z' } else { *byte }).collect();
+    fs::write(left.join("project.index"), spoiled).unwrap();
+    assert_eq!(record(&trees), after);
     fs::write(left.join("project.tree"), "nonsense").unwrap();
     assert_eq!(record(&trees), after);
     fs::remove_dir_all(yard.shadow()).unwrap();

@@ -309,6 +309,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         model: Some("large".to_owned()),
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "0.1.0".to_owned(),
     }

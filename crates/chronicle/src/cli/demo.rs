@@ -39,6 +39,7 @@ pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure>
         demo::TASK,
         "--agent",
         &format!("scripted:{}", demo::SCRIPT),
+        "--trust",
     ])?;
     let folder = stage.wait_for_first_edit(&mut supervisor)?;
     stage.kill(&mut supervisor)?;

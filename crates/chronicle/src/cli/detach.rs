@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
+use chronicle_core::settings::Settings;
 use chronicle_core::state::Status;
 use chronicle_runtime::driver::Rest;
 use chronicle_runtime::handle;
@@ -35,12 +36,14 @@ pub(super) struct StayArgs {
 }
 
 impl StayArgs {
-    pub(super) fn rest(&self) -> Rest {
-        if self.wait { Rest::WhenOver } else { Rest::AtGates }
+    /// A flag has the first word, then the settings.
+    pub(super) fn rest(&self, settings: &Settings) -> Rest {
+        if self.wait || settings.waits_at_gates() { Rest::WhenOver } else { Rest::AtGates }
     }
 
-    pub(super) fn stays(&self) -> bool {
-        self.wait || self.detach
+    /// Whether it stays while a person is needed.
+    pub(super) fn stays(&self, settings: &Settings) -> bool {
+        self.detach || self.rest(settings) == Rest::WhenOver
     }
 }
 
@@ -55,6 +58,8 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
         folder.id.as_str().into(),
         "--wait".into(),
         "--detached".into(),
+        // Whoever starts it has been asked.
+        "--trust".into(),
     ];
     let mut child = process::detached(&words, &folder.project, &log)
         .map_err(|error| Failure::internal("no supervisor can be started", &error))?;

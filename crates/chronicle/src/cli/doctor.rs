@@ -1,10 +1,14 @@
 //! `chronicle doctor`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use chronicle_core::words;
+use chronicle_core::settings::Settings;
+use chronicle_core::words::{self, one_line};
+use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent};
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
 use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
+use chronicle_runtime::{agents, trust};
 use clap::Args;
 use serde::Serialize;
 
@@ -18,6 +22,9 @@ use crate::terminal::{self, Ink, Paint};
 #[command(after_help = "Example:  chronicle doctor")]
 pub(super) struct DoctorArgs {}
 
+/// How long an agent may take to say its version.
+const VERSION_PATIENCE: Duration = Duration::from_secs(5);
+
 /// One thing looked at.
 #[derive(Debug, Serialize)]
 struct Finding {
@@ -29,7 +36,7 @@ struct Finding {
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
-    let findings = [
+    let mut findings = vec![
         keeper(setting),
         disk(setting),
         lock(setting),
@@ -37,6 +44,10 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
         trees(setting),
         proc_folder(),
     ];
+    let (settings, finding) = settings(setting);
+    findings.push(finding);
+    findings.extend(agents(setting, &settings));
+    findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
     if setting.json {
         say_json(&findings)?;
@@ -132,6 +143,63 @@ fn trees(setting: &Setting) -> Finding {
     );
     let good = bytes.is_none_or(|bytes| bytes < TREES_WARN_BYTES);
     Finding { what: "trees", good, found, advice: Some("`chronicle gc` frees what nobody needs") }
+}
+
+/// Whether the settings can be used.
+fn settings(setting: &Setting) -> (Settings, Finding) {
+    let advice = Some("`chronicle config` shows where");
+    let found = discover::settings(&setting.project);
+    let files: Vec<&str> = found.sources.iter().map(|source| source.name.as_str()).collect();
+    let text = match found.problems.as_slice() {
+        [] if files.is_empty() => "none, so the defaults hold".to_owned(),
+        [] => files.join(", "),
+        [only] => only.to_string(),
+        [first, more @ ..] => format!("{first} (and {} more)", more.len()),
+    };
+    let good = found.problems.is_empty();
+    (found.settings, Finding { what: "settings", good, found: text, advice })
+}
+
+/// Each agent that is installed, and what it says about itself. None is no fault.
+fn agents(setting: &Setting, settings: &Settings) -> Vec<Finding> {
+    let installed = discover::installed_agents(settings);
+    let good = |found| Finding { what: "agent", good: true, found, advice: None };
+    if installed.is_empty() {
+        return vec![good(format!("none of {} is installed", AGENT_PROGRAMS.join(", ")))];
+    }
+    let say = |agent: InstalledAgent| {
+        let program = agent.program.as_os_str();
+        let said = process::tool_within(
+            &[program, "--version".as_ref()],
+            setting.project.root(),
+            VERSION_PATIENCE,
+        );
+        let version =
+            said.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
+        let version = version.map_or("says no version".to_owned(), one_line);
+        let driven = agents::find(agent.name, setting.project.root()).is_ok();
+        let note = if driven { "" } else { "; this version of Chronicle cannot drive it yet" };
+        good(format!("{} at `{}`, {version}{note}", agent.name, agent.program.display()))
+    };
+    installed.into_iter().map(say).collect()
+}
+
+/// Whether a run would ask first. That is no fault either.
+fn trusted(setting: &Setting, settings: &Settings) -> Finding {
+    let project = &setting.project;
+    let found = match trust::items(project) {
+        Err(error) => error.to_string(),
+        Ok(items) if items.is_empty() => "the project brings nothing of its own".to_owned(),
+        Ok(items) => {
+            let unknown = trust::judge(project, &items, settings);
+            match (unknown.is_empty(), unknown.is_known_folder) {
+                (true, _) => "the project's files are trusted as they are".to_owned(),
+                (false, true) => "some of the project's files are new or changed; a run that uses them asks first".to_owned(),
+                (false, false) => "not given yet; the first run asks, or `chronicle trust`".to_owned(),
+            }
+        }
+    };
+    Finding { what: "trust", good: true, found, advice: None }
 }
 
 fn proc_folder() -> Finding {

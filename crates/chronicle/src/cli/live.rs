@@ -167,7 +167,7 @@ impl Screen {
         let mut parts = vec![
             view.working.first().map_or("…", |attempt| attempt.place.as_str()).to_owned(),
             words::duration(elapsed),
-            format!("{} tokens", words::thousands(view.spent.tokens)),
+            words::tokens(view.spent.tokens),
         ];
         let activity = view.working.first().and_then(|row| driven.activities.of(row.attempt));
         parts.extend(activity.map(|activity| words::one_line(&activity.last)));

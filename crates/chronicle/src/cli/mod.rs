@@ -2,21 +2,31 @@
 
 mod answer;
 mod audit;
+mod check;
 mod completions;
+mod config;
 mod demo;
 mod detach;
 mod diff;
 mod doctor;
+mod dry_run;
 mod gc;
+mod graph;
+mod init;
+mod list;
 mod live;
 mod log;
 mod pause;
+mod prepare;
 mod problems;
 mod resume;
 mod run;
 mod runs;
+mod schema;
 mod status;
+mod trust;
 mod undo;
+mod with_rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -64,6 +74,10 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Init(init::InitArgs),
+    List(list::ListArgs),
+    Check(check::CheckArgs),
+    Graph(graph::GraphArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -79,7 +93,10 @@ enum Command {
     Cancel(answer::CancelArgs),
     Undo(undo::UndoArgs),
     Gc(gc::GcArgs),
+    Config(config::ConfigArgs),
+    Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -144,6 +161,10 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::cmd_demo(setting, &args),
+        Command::Init(args) => init::cmd_init(setting, &args),
+        Command::List(args) => list::cmd_list(setting, &args),
+        Command::Check(args) => check::cmd_check(setting, &args),
+        Command::Graph(args) => graph::cmd_graph(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),
@@ -159,7 +180,10 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
         Command::Undo(args) => undo::cmd_undo(setting, &args),
         Command::Gc(args) => gc::cmd_gc(setting, &args),
+        Command::Config(args) => config::cmd_config(setting, &args),
+        Command::Trust(args) => trust::cmd_trust(setting, &args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),
+        Command::Schema(args) => Ok(schema::cmd_schema(&args)),
         Command::Completions(args) => Ok(completions::cmd_completions(&args)),
     }
 }

@@ -1,7 +1,8 @@
 //! Problems of a definition, shown where they are.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use chronicle_core::workflow::{Loaded, Problem, Severity};
+use chronicle_core::workflow::{Loaded, Problem, Severity, Source};
+use chronicle_runtime::discover::FoundSettings;
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -12,18 +13,42 @@ const NOT_SUPPORTED_YET: &str = "not-supported-yet";
 
 /// Shows every problem; an error among them means that the definition cannot be used.
 pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
+    show(loaded);
+    if loaded.is_usable() { Ok(()) } else { Err(failure(loaded, "run")) }
+}
+
+/// Shows every problem.
+pub(super) fn show(loaded: &Loaded) {
     for problem in &loaded.problems {
-        terminal::talk(&render(loaded, problem));
+        terminal::talk(&render(&loaded.sources, problem, terminal::has_colours()));
         terminal::talk("");
     }
-    if loaded.is_usable() {
+}
+
+/// What cannot be done with a definition that has errors.
+pub(super) fn failure(loaded: &Loaded, done: &str) -> Failure {
+    let errors = loaded.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let what = counted(errors.count(), "error");
+    let name = loaded.sources.first().map_or("", |source| source.name.as_str());
+    Failure::new(Exit::Definition, format!("`{name}` cannot be {done}: {what}"))
+        .hint("mend what is marked above, then try again")
+}
+
+/// `1 error`, `2 errors`.
+pub(super) fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// Shows everything wrong with settings; nothing starts with it.
+pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
+    for problem in &found.problems {
+        terminal::talk(&render(&found.sources, problem, terminal::has_colours()));
+        terminal::talk("");
+    }
+    if found.is_usable() {
         return Ok(());
     }
-    let errors = loaded.problems.iter().filter(|problem| problem.severity == Severity::Error);
-    let count = errors.count();
-    let name = loaded.sources.first().map_or("", |source| source.name.as_str());
-    let what = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
-    Err(Failure::new(Exit::Definition, format!("`{name}` cannot be run: {what}"))
+    Err(Failure::new(Exit::Definition, "the settings cannot be used")
         .hint("mend what is marked above, then try again"))
 }
 
@@ -37,13 +62,14 @@ pub(super) fn accept_unenforced(loaded: &mut Loaded) {
     }
 }
 
-fn render(loaded: &Loaded, problem: &Problem) -> String {
+/// A problem with the lines that it is about.
+pub(super) fn render(sources: &[Source], problem: &Problem, colours: bool) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let source = loaded.sources.iter().find(|source| source.name == problem.file);
+    let source = sources.iter().find(|source| source.name == problem.file);
     let mut group = Group::with_title(level.primary_title(&problem.message).id(problem.code));
     if let (Some(source), Some(span)) = (source, &problem.span) {
         let mark = AnnotationKind::Primary.span(span.clone());
@@ -54,6 +80,6 @@ fn render(loaded: &Loaded, problem: &Problem) -> String {
     if let Some(hint) = &problem.hint {
         group = group.element(Level::HELP.message(hint));
     }
-    let renderer = if terminal::has_colours() { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
 }

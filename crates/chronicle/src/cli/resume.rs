@@ -3,14 +3,16 @@
 use chronicle_core::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
-use chronicle_runtime::project::RunFolder;
-use chronicle_runtime::{handle, process};
+use chronicle_runtime::project::{Project, RunFolder};
+use chronicle_runtime::{discover, handle, index, process, trust};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
+use super::trust::confirm;
 use super::{Setting, live, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Go on with a run that was paused, interrupted, killed, or answered
 ///
@@ -19,13 +21,25 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle resume             the newest run that can go on
-  chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows")]
+  chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows
+  chronicle resume 5f3a9c1e --force    its supervisor was on a host that is gone")]
 pub(super) struct ResumeArgs {
     /// The run; the newest that can go on when omitted
     run: Option<String>,
 
     #[command(flatten)]
     stay: StayArgs,
+
+    /// Take the run from a supervisor on another host, which may still live
+    ///
+    /// If it lives, it stops at its next write, at the latest after ten seconds; until then its agent
+    /// and the one that is started here may work on the same files.
+    #[arg(long)]
+    force: bool,
+
+    /// Go on with a run that came with the project's files, without a question
+    #[arg(long)]
+    trust: bool,
 
     /// This is the process that `--detach` starts
     #[arg(long, hide = true)]
@@ -39,13 +53,16 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         None => newest(setting)?,
     };
     let (view, _) = handle::view(&folder)?;
+    // A run goes on as it began; settings that are wrong by now must not keep it from that.
+    let project = Project::at(&folder.project);
+    let settings = discover::settings(&project).settings;
     match view.status {
         Status::Done | Status::Cancelled => {
             let over = format!("run {} is over: {}", view.short, view.standing);
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting if !args.stay.stays() => {
+        Status::Waiting if !args.stay.stays(&settings) => {
             let failure = Failure::new(
                 Exit::Waiting,
                 format!("run {} waits for a person: {}", view.short, about(&view)),
@@ -57,6 +74,17 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         }
         Status::Running | Status::Paused | Status::Waiting => {}
     }
+    if !args.trust && !index::was_begun(&folder) {
+        confirm(&project, &[trust::run(&folder)], &[], &settings)?;
+    }
+    if args.force
+        && let Some(holder) = handle::force(&folder)?
+    {
+        terminal::talk(&format!(
+            "Taken from {holder}. If it still lives, its agent may work on the same files until it \
+             notices: at its next write, at the latest after ten seconds."
+        ));
+    }
     if args.detached {
         process::leave_terminal()
             .map_err(|error| Failure::internal("the terminal cannot be left", &error))?;
@@ -64,7 +92,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     if args.stay.detach {
         return detach::detach(setting, &folder);
     }
-    live::stay(setting, &folder, Command::Resume, args.stay.rest())
+    live::stay(setting, &folder, Command::Resume, args.stay.rest(&settings))
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {

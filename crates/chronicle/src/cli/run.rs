@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use chronicle_core::event::RunStarted;
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
-use chronicle_core::workflow::{Show, Workflow, unsupported};
-use chronicle_runtime::{agents, discover, handle};
+use chronicle_core::workflow::{Loaded, Show, Workflow, unsupported};
+use chronicle_runtime::discover::{self, Places};
+use chronicle_runtime::{agents, handle};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
-use super::{Setting, live, problems};
+use super::prepare::{Wishes, prepare};
+use super::{Setting, config, dry_run, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -26,6 +28,7 @@ const TASK_FILE_MAX: u64 = chronicle_core::limits::TASK_MAX as u64;
 #[command(after_help = "Examples:
   chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
   chronicle run ./review.yaml --task-file task.md --agent \"command:python3 my_agent.py\"
+  chronicle run feature \"Add a --verbose flag\" --dry-run
   echo \"Fix the build\" | chronicle run bugfix --task-file - --agent scripted:fix.yaml")]
 pub(super) struct RunArgs {
     /// A workflow's name, or the path of its file
@@ -38,16 +41,29 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     task_file: Option<PathBuf>,
 
-    /// The agent of phases that name none: `scripted:SCRIPT` or `command:PROGRAM ARGS`
+    /// The agent of every phase: `scripted:SCRIPT`, `command:PROGRAM ARGS`, or a name from your settings. Without it:
+    /// the phase's, the workflow's, the project's, yours, else the only one there is
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
-    /// The model of phases that name none
+    /// The model of every phase
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
+    /// Use no personas but those of this team
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+
     #[command(flatten)]
     stay: StayArgs,
+
+    /// Show the path, every handover and who is asked; start no agent and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Trust the project's own files for this run, without a question
+    #[arg(long)]
+    trust: bool,
 
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
@@ -55,25 +71,50 @@ pub(super) struct RunArgs {
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
-    let mut loaded = discover::workflow(&setting.project, &args.name)?;
+    let found = config::load(setting)?;
+    let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
+    let catalog = discover::find_in(&places);
+    let mut loaded = catalog.named(&places, &args.name)?;
     if args.accept_unenforced {
         problems::accept_unenforced(&mut loaded);
     }
     problems::judge(&loaded)?;
+    let task = task(args)?;
+    refuse_inner(&loaded)?;
+    let rules = with_rules::judge(&catalog)?;
+    let mut personas = catalog.personas_of(&loaded.workflows);
+    with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
+    let wishes = Wishes {
+        agent: args.agent.as_deref(),
+        model: args.model.as_deref(),
+        accept_unenforced: args.accept_unenforced,
+        trust: args.trust,
+        dry_run: args.dry_run,
+    };
+    let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
+    if args.model.is_some() {
+        for persona in &mut personas {
+            persona.model = None;
+        }
+    }
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
     let start = RunStarted {
         run: new_id(),
-        task: task(args)?,
+        task,
         who: setting.asker.who.clone(),
         project: setting.project.root().display().to_string(),
-        agent: args.agent.clone().unwrap_or_default(),
-        model: args.model.clone(),
-        unenforced: unenforced.collect(),
+        agent: chosen.agent,
+        model: chosen.model,
+        personas,
+        unenforced: unenforced.chain(rules).collect(),
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    if args.dry_run {
+        return dry_run::show(setting, start);
+    }
     check_agents(setting, &start)?;
     let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
@@ -84,7 +125,8 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
         return detach::detach(setting, &folder);
     }
-    live::stay(setting, &folder, Command::Start(Box::new(start)), args.stay.rest())
+    let rest = args.stay.rest(&found.settings);
+    live::stay(setting, &folder, Command::Start(Box::new(start)), rest)
 }
 
 fn new_id() -> RunId {
@@ -125,16 +167,19 @@ fn read_task(file: &PathBuf) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
-fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
-    if let Some(main) = start.workflows.first()
-        && main.show == Show::Workflows
-    {
-        return Err(Failure::usage(format!(
+/// A workflow may be meant for others alone.
+fn refuse_inner(loaded: &Loaded) -> Result<(), Failure> {
+    match loaded.workflows.first().filter(|main| main.show == Show::Workflows) {
+        Some(main) => Err(Failure::usage(format!(
             "`{}` can only be used inside other workflows: it says `show: workflows`",
             main.key
-        )));
+        ))),
+        None => Ok(()),
     }
+}
+
+/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
+fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
     for workflow in &start.workflows {
         for agent in agents_of(workflow, &start.agent) {
             check_agent(setting, workflow, agent)?;

@@ -88,6 +88,10 @@ pub(super) fn say(view: &RunView) {
         lines.push(String::new());
         lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));
     }
+    if let Some(completion) = &view.completion {
+        lines.push(String::new());
+        lines.extend(completion.lines().map(|line| format!("  {}", words::one_line(line))));
+    }
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
     terminal::say(&lines.join("\n"));
 }

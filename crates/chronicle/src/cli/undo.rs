@@ -82,9 +82,12 @@ fn tell(plan: &UndoPlan) {
             chronicle_core::event::Change::Changed => "changes   ",
             chronicle_core::event::Change::Deleted => "goes      ",
         };
-        terminal::talk(&format!("  {does}  {}", file.path));
+        let from = file.from.as_ref().map_or_else(String::new, |from| format!("{from} -> "));
+        terminal::talk(&format!("  {does}  {from}{}", file.path));
     }
-    terminal::talk(&format!("{} in all.", words::changes(&plan.changes)));
+    let count = words::files(plan.changes.files.into());
+    let count = words::lines_changed(&count, plan.changes.added, plan.changes.removed);
+    terminal::talk(&format!("{count} in all."));
     if !plan.at_stake.is_empty() {
         terminal::talk(&format!("Changed by somebody since: {}", plan.at_stake.join(", ")));
     }

@@ -12,7 +12,14 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 25] = [
+    "list",
+    "check",
+    "graph",
+    "schema",
+    "config",
+    "init",
+    "trust",
     "pause",
     "doctor",
     "demo",
@@ -169,6 +176,10 @@ fn a_worker_is_not_a_person() {
         &["cancel", &run],
         &["resume", &run],
         &["resume"],
+        &["init", "--yes"],
+        &["trust"],
+        &["trust", "--revoke"],
+        &[RUN, &["--trust"]].concat(),
     ] {
         let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
         command.args(args).env("CHRONICLE_ATTEMPT", "a7");
@@ -176,7 +187,9 @@ fn a_worker_is_not_a_person() {
         said.talks("this is a person's command, and a7 is a worker");
     }
     assert_eq!(session.ledger_lines(), lines);
-    for args in [&["status"][..], &["log"], &["runs"], &["audit"]] {
+    for args in
+        [&["status"][..], &["log"], &["runs"], &["audit"], &["config"], &["trust", "--list"]]
+    {
         let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
         command.args(args).env("CHRONICLE_ATTEMPT", "a7");
         session.start(command, "").wait().exits(0);

@@ -69,7 +69,7 @@ impl Site {
             let view = self.view();
             let status = view.as_ref().map(|view| view["status"].as_str().unwrap().to_owned());
             let mut words: Vec<String> = match status.as_deref() {
-                None => ["run", "main", "the task", "--agent", "scripted:script.yaml"]
+                None => ["run", "main", "the task", "--agent", "scripted:script.yaml", "--trust"]
                     .map(str::to_owned)
                     .to_vec(),
                 Some("done") => return Ok(view.unwrap()),

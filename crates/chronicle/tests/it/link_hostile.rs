@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use chronicle_runtime::link::{Ask, Client, Reply};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};
@@ -24,6 +25,8 @@ const WAITS: &str =
 
 /// As many as a supervisor listens to at once.
 const CLIENTS_MAX: usize = 64;
+/// As many of them as may watch.
+const WATCHERS_MAX: usize = 16;
 /// Tells a copy of the test binary where to say its piece.
 const SOCKET: &str = "LINK_YARD_SOCKET";
 
@@ -147,17 +150,55 @@ fn a_worker_cannot_take_all_the_room() {
 }
 
 #[test]
-fn more_clients_than_there_is_room_for_are_told_so() {
+fn however_many_stand_idle_a_person_is_heard() {
     let (yard, mut supervisor) = at_work();
     let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| yard.connect().greeted("bob")).collect();
     for client in &mut clients {
         assert_eq!(client.ping()["accepted"]["text"], "here");
     }
-    assert_eq!(yard.connect().hear()["refused"]["text"], "too many are connected");
-    yard.chronicle("bob", &["pause", &yard.run()]).refused("too many are connected");
-    drop(clients);
-    until("there is room again", || yard.chronicle("bob", &["pause", &yard.run()]).code == Some(0));
+    let mut newest = yard.connect().greeted("cy");
+    assert_eq!(newest.ping()["accepted"]["text"], "here");
+    assert_eq!(clients[0].hear(), serde_json::Value::Null, "the longest silent one made way");
+    assert_eq!(clients[2].ping()["accepted"]["text"], "here");
+    yard.chronicle("bob", &["pause", &yard.run()]).good();
     assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
+}
+
+#[test]
+fn watchers_leave_room_for_others() {
+    let (yard, mut supervisor) = at_work();
+    let mut watchers: Vec<_> = (0..=WATCHERS_MAX).map(|_| yard.connect().greeted("bob")).collect();
+    for watcher in &mut watchers {
+        watcher.say(r#"{"id":2,"ask":"watch"}"#);
+    }
+    let turned_away = |watcher: &mut crate::link_yard::Wire| {
+        let heard = watcher.hear();
+        heard["refused"]["text"] == "too many watch this run"
+    };
+    yard.chronicle("bob", &["pause", &yard.run()]).good();
+    let count = watchers.iter_mut().map(turned_away).filter(|it| *it).count();
+    assert_eq!(count, 1, "all others see the run pause");
+    assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
+}
+
+/// A copied run folder carries the note of the run that it was copied from.
+#[test]
+fn a_copy_of_a_run_does_not_reach_the_original() {
+    let (yard, mut supervisor) = at_work();
+    let original = yard.at("p/.chronicle/runs").join(yard.run());
+    let other_name = yard.at("p/.chronicle/runs/01997f3a-0000-7000-8000-0000c0ffee99");
+    let other_place = yard.at("home").join(yard.run());
+    for copy in [other_name, other_place] {
+        fs::create_dir(&copy).unwrap();
+        for name in ["ledger.jsonl", "link"] {
+            fs::copy(original.join(name), copy.join(name)).unwrap();
+        }
+        assert!(Client::connect(&copy, "bob").unwrap().is_none(), "{}", copy.display());
+    }
+    let mut client = Client::connect(&original, "bob").unwrap().unwrap();
+    assert!(matches!(client.ask(Ask::Ping).unwrap(), Reply::Accepted { .. }));
+    yard.touch("go");
+    assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
 }
 
 #[test]

@@ -108,6 +108,7 @@ impl LinkYard {
         }
         fs::write(yard.at("p/.chronicle/workflows/main.yaml"), workflow).unwrap();
         fs::write(yard.at("p/script.yaml"), script).unwrap();
+        crate::session::trust_all(yard.folder.path());
         yard
     }
 
@@ -158,6 +159,7 @@ impl LinkYard {
     pub(crate) fn supervisor(&self) -> Live {
         let live = self.start("supervisor", &run_args(&["--wait"]));
         until("the supervisor listens", || self.socket().is_some_and(|it| it.exists()));
+        until("the run has begun", || self.ledger().contains("run_started"));
         live
     }
 

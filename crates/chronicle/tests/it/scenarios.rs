@@ -21,6 +21,9 @@ macro_rules! scenarios {
 
 scenarios! {
     approval
+    builtin_bugfix
+    builtin_feature
+    builtin_review
     command_agent
     command_fails
     commands
@@ -29,6 +32,7 @@ scenarios! {
     garbage
     idle
     loop_limit
+    no_checks
     no_result
     person_wanted
     program_not_found
@@ -36,11 +40,13 @@ scenarios! {
     rejected_before
     secrets
     session_gone
+    settings
     strays
     sub_workflow
     three_phases
     timeout
     tools
+    trust
     unasked_tool
     usage
 }

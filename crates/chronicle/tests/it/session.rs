@@ -33,6 +33,14 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Lets the user's own settings, in `home`, trust every project below a folder.
+pub(crate) fn trust_all(folder: &Path) {
+    let config = folder.join("home/.config/chronicle");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), format!("trust.folders = ['{}']\n", folder.display()))
+        .unwrap();
+}
+
 /// Runs the test's commands.
 pub(crate) struct Session {
     folder: TempDir,
@@ -46,6 +54,7 @@ impl Session {
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
             fs::create_dir_all(session.folder.path().join(name)).unwrap();
         }
+        trust_all(session.folder.path());
         session
     }
 
@@ -55,6 +64,16 @@ impl Session {
         session.write(".chronicle/workflows/main.yaml", workflow);
         session.write("script.yaml", script);
         session
+    }
+
+    /// Where the user's own settings and workflows are.
+    pub(crate) fn user(&self) -> PathBuf {
+        self.folder.path().join("home/.config/chronicle")
+    }
+
+    /// Nothing is trusted any more, as for a person who begins.
+    pub(crate) fn distrust(&self) {
+        fs::remove_file(self.user().join("config.toml")).unwrap();
     }
 
     pub(crate) fn project(&self) -> PathBuf {

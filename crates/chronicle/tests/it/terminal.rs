@@ -12,13 +12,13 @@ work:
 "#;
 
 /// A terminal of 80 by 24 that runs one command line in the session's project.
-struct Terminal<'a> {
+pub(crate) struct Terminal<'a> {
     session: &'a Session,
     server: String,
 }
 
 impl<'a> Terminal<'a> {
-    fn new(session: &'a Session, line: &str) -> Self {
+    pub(crate) fn new(session: &'a Session, line: &str) -> Self {
         let server = format!("chronicle-{}", std::process::id());
         let terminal = Self { session, server };
         let then_wait = format!("{line}; echo ended with $?; cat");
@@ -26,14 +26,14 @@ impl<'a> Terminal<'a> {
         terminal
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
         let mut command = self.session.command("tmux");
         command.env("LANG", "C.UTF-8").env("TERM", "xterm-256color").env_remove("NO_COLOR");
         command.args(["-u", "-L", &self.server, "-f", "/dev/null"]).args(args);
         self.session.start(command, "").wait().exits(0).stdout
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 }

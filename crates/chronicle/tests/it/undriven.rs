@@ -54,3 +54,68 @@ fn a_paused_one_rests_and_can_be_sent_elsewhere() {
     assert_eq!(session.json(&["status"])["status"], "done");
     session.assert_whole();
 }
+
+#[test]
+fn one_whose_supervisor_died_is_sent_elsewhere_at_once() {
+    let session = interrupted();
+    let lines = session.ledger_lines();
+    session.chronicle(&["go", &session.short(), "nowhere"]).exits(2).talks("has no phase");
+    assert_eq!(session.ledger_lines(), lines, "a refused move leaves no trace");
+    session.chronicle(&["go", &session.short(), "done"]).exits(0);
+    assert_eq!(session.json(&["status"])["status"], "done");
+    let ends = session.events_of("attempt_ended");
+    assert_eq!(ends[0]["data"]["end"]["is"], "lost", "what it left is ended first");
+    session.assert_whole();
+}
+
+#[test]
+fn one_that_was_sent_back_goes_on_there() {
+    let script = "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {}}]\n\
+        more: [{touch: {file: more}}, {complete: {}}]";
+    let workflow = "name: Two\nphases:\n  work: {next: [more]}\n  more: {next: [done]}\n";
+    let session = Session::with(workflow, script);
+    let supervisor = session.spawn_run();
+    until("the agent waits", || session.has("reached") && session.ledger_lines() >= 3);
+    supervisor.kill();
+    session.chronicle(&["go", &session.short(), "more"]).exits(0);
+    assert_eq!(session.json(&["status"])["standing"], "interrupted");
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.path_of_phases(), ["work", "more"]);
+    assert!(session.has("more"));
+    session.assert_whole();
+}
+
+/// The lock as a supervisor on another host leaves it, on a disk whose locks do not reach so far.
+const FOREIGN: &str = r#"{"epoch":7,"holder":{"pid":4711,"host":"far-away","started":1,"command":"chronicle run","since":"2026-11-15T02:30:50.123Z"}}"#;
+
+#[test]
+fn a_holder_on_another_host_is_believed_until_a_person_says_otherwise() {
+    let session = interrupted();
+    fs::write(session.run_file("lock"), format!("{FOREIGN}\n")).unwrap();
+    let refused = session.chronicle(&["resume", &session.short()]).exits(5);
+    refused.talks("process 4711 on `far-away`").talks("`chronicle resume --force`");
+    let taken = session.chronicle(&["resume", &session.short(), "--force"]).exits(0);
+    taken.talks("Taken from `chronicle run` (process 4711 on `far-away`").talks("the same files");
+    assert_eq!(session.json(&["status"])["status"], "done");
+    let epochs: Vec<u64> = session
+        .events_of("supervisor_started")
+        .iter()
+        .map(|event| event["data"]["epoch"].as_u64().unwrap())
+        .collect();
+    assert_eq!(epochs.last(), Some(&8), "later than the one it was taken from");
+    session.assert_whole();
+}
+
+#[test]
+fn a_supervisor_that_lives_here_is_not_pushed_aside() {
+    let script = "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {}}]";
+    let session = Session::with(WORKFLOW, script);
+    let mut supervisor = session.spawn_run();
+    until("the agent waits", || session.has("reached"));
+    let pid = supervisor.pid();
+    let refused = session.chronicle(&["resume", &session.short(), "--force"]).exits(5);
+    refused.talks(&format!("process {pid}"));
+    session.write("go", "");
+    until("the supervisor ends", || supervisor.has_ended());
+    assert_eq!(session.json(&["status"])["status"], "done");
+}

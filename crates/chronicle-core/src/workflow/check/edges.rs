@@ -1,9 +1,9 @@
-//! Where phases lead: what is omitted is filled in, what is not defined becomes a worker, what is never reached is told.
+//! Where phases lead: what is omitted is filled in, what is not defined becomes a worker.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::draft::{Named, Span};
-use super::super::model::{Phase, PhaseKind, Workflow};
+use super::super::model::{Phase, PhaseKind};
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::phase::{PhaseRead, tell_bad_id};
@@ -59,6 +59,7 @@ fn with_edges(
     }
     for (outcome, target) in on {
         tell_unknown_outcome(&outcome, &phase.outcomes, problems);
+        tell_unsent(&outcome, &phase, problems);
         if let Some(target) = targets.resolve(&target, problems) {
             phase.on.insert(Outcome::new(outcome.text), target);
         }
@@ -123,6 +124,44 @@ fn tell_unknown_outcome(outcome: &Named, own: &[Outcome], problems: &mut Problem
     problems.push(finding.did_you_mean(closest(&outcome.text, &mut known)));
 }
 
+/// A worker may leave with any outcome; commands and workflows leave with a few, and only a limit ends with its own.
+fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
+    let is = |known: &[&str]| known.contains(&outcome.text.as_str());
+    let why = match phase.run {
+        _ if !is(&KNOWN_OUTCOMES) => return,
+        PhaseKind::Worker | PhaseKind::Command
+            if is(&["timeout"]) && phase.limits.timeout_ms.is_none() =>
+        {
+            "no `limits.timeout` is set"
+        }
+        PhaseKind::Command if is(&["stuck"]) && phase.limits.idle_ms.is_none() => {
+            "`limits.idle` is `none`"
+        }
+        PhaseKind::Command | PhaseKind::Workflow
+            if is(&["rejected"]) && !phase.approval.is_before() =>
+        {
+            "nobody is asked before it begins"
+        }
+        PhaseKind::Command if is(&["pass", "gaps", "conflict"]) => {
+            "commands end with `complete` or `fail`"
+        }
+        PhaseKind::Workflow
+            if is(&["pass", "fail", "gaps", "crash", "stuck", "timeout", "conflict"]) =>
+        {
+            "a workflow inside ends with `complete`"
+        }
+        PhaseKind::Worker
+        | PhaseKind::Command
+        | PhaseKind::Workflow
+        | PhaseKind::Inline
+        | PhaseKind::Pool
+        | PhaseKind::Human => return,
+    };
+    let name = quoted(&outcome.text);
+    let message = format!("{} never ends with {name}: {why}", quoted(phase.id.as_str()));
+    problems.push(Finding::warning("unsent-outcome", outcome.at, message));
+}
+
 /// A worker chooses among several edges; a sub-workflow and a command cannot.
 fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
     let choosing: &[&str] = match phase.run {
@@ -139,31 +178,4 @@ fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
     let first = phase.next.first().map_or("", PhaseId::as_str);
     let finding = Finding::error("no-choice", at, message);
     problems.push(finding.hint(format!("add `on: {{complete: {first}}}`")));
-}
-
-/// Tells the phases that no edge leads to.
-pub(crate) fn find_unreachable(
-    workflow: &Workflow,
-    places: &BTreeMap<String, Span>,
-    problems: &mut Problems,
-) {
-    let by_id: BTreeMap<&PhaseId, &Phase> =
-        workflow.phases.iter().map(|phase| (&phase.id, phase)).collect();
-    let mut reached = BTreeSet::from([&workflow.initial]);
-    let mut waiting = vec![&workflow.initial];
-    while let Some(id) = waiting.pop() {
-        let Some(phase) = by_id.get(id) else { continue };
-        for target in phase.next.iter().chain(phase.on.values()) {
-            if reached.insert(target) {
-                waiting.push(target);
-            }
-        }
-    }
-    for phase in workflow.phases.iter().filter(|phase| !reached.contains(&phase.id)) {
-        let id = phase.id.as_str();
-        // An implicit phase has no place of its own: the phase that names it is told instead.
-        let Some(at) = places.get(id) else { continue };
-        let message = format!("no edge leads to {}", quoted(id));
-        problems.push(Finding::warning("unreachable-phase", *at, message));
-    }
 }

@@ -1,17 +1,18 @@
-//! Takes fields from a map by name and type. What nobody took is unknown, and told.
+//! Takes fields from a map by name and type. What the format does not have is told; what it has must be taken.
 
 use super::super::draft::{Field, Named, Node, Span, Value};
+use super::super::format::{FieldInfo, Kind, Shape};
 use super::super::problem::{Finding, Problems, Severity, quoted};
 use super::super::suggest::closest;
 use super::values::{decimal, duration_ms};
 
 /// The fields of one map, while they are read.
 pub(crate) struct Fields<'d, 'p> {
-    /// Whose they are, for messages: `a phase`.
-    owner: String,
+    /// Which fields there may be.
+    shape: &'static Shape,
     said: &'d [Field],
-    taken: Vec<bool>,
-    known: Vec<&'static str>,
+    /// Names that were asked for: in the end all of the shape's.
+    asked: Vec<&'static str>,
     severity: Severity,
     /// Where problems go.
     pub problems: &'p mut Problems,
@@ -20,30 +21,25 @@ pub(crate) struct Fields<'d, 'p> {
 impl<'d, 'p> Fields<'d, 'p> {
     /// Begins to read a map.
     pub(crate) fn new(
-        owner: impl Into<String>,
+        shape: &'static Shape,
         said: &'d [Field],
         problems: &'p mut Problems,
     ) -> Self {
-        let taken = vec![false; said.len()];
-        Self {
-            owner: owner.into(),
-            said,
-            taken,
-            known: Vec::new(),
-            severity: Severity::Error,
-            problems,
-        }
+        Self { shape, said, asked: Vec::new(), severity: Severity::Error, problems }
     }
 
     /// The field of that name or of one of its aliases. A field that says nothing counts as left out.
-    pub(crate) fn take(&mut self, names: &[&'static str]) -> Option<&'d Field> {
-        self.known.extend(names);
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<&'d Field> {
+        debug_assert!(
+            self.shape.field(name).is_some_and(|field| field.names.first() == Some(&name)),
+            "the table of {} has no field `{name}`",
+            self.shape.owner
+        );
+        let info = self.shape.field(name)?;
+        self.asked.push(name);
+        let names = info.names;
         let mut found: Option<&'d Field> = None;
-        for (field, taken) in self.said.iter().zip(&mut self.taken) {
-            if !names.contains(&field.name.as_str()) {
-                continue;
-            }
-            *taken = true;
+        for field in self.said.iter().filter(|field| names.contains(&field.name.as_str())) {
             match found {
                 None if field.value.value == Value::Null => {}
                 None => found = Some(field),
@@ -53,18 +49,22 @@ impl<'d, 'p> Fields<'d, 'p> {
         found
     }
 
-    /// Tells every field that nobody took.
+    /// Tells every field that a map of this shape does not have.
     pub(crate) fn finish(self) {
-        for (field, taken) in self.said.iter().zip(self.taken) {
-            if taken {
-                continue;
-            }
-            let message = format!("{} has no field {}", self.owner, quoted(&field.name));
+        let is_asked = |field: &FieldInfo| self.asked.iter().any(|name| field.names.contains(name));
+        debug_assert!(
+            self.shape.fields.iter().all(is_asked),
+            "the table of {} has a field that nobody reads",
+            self.shape.owner
+        );
+        let unknown = self.said.iter().filter(|field| self.shape.field(&field.name).is_none());
+        for field in unknown {
+            let message = format!("{} has no field {}", self.shape.owner, quoted(&field.name));
             let finding = Finding::error("unknown-field", field.at, message);
             let meant = if self.problems.is_full() {
                 None
             } else {
-                closest(&field.name, self.known.iter().copied())
+                closest(&field.name, self.shape.names())
             };
             self.problems.push(finding.did_you_mean(meant));
         }
@@ -79,19 +79,19 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// A text that says something.
-    pub(crate) fn text(&mut self, names: &[&'static str]) -> Option<String> {
-        self.named(names).map(|named| named.text)
+    pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
+        self.named(name).map(|named| named.text)
     }
 
     /// A text that says something, and where.
-    pub(crate) fn named(&mut self, names: &[&'static str]) -> Option<Named> {
-        let field = self.take(names)?;
+    pub(crate) fn named(&mut self, name: &'static str) -> Option<Named> {
+        let field = self.take(name)?;
         self.name(&field.name, &field.value)
     }
 
     /// A text, maybe empty.
-    pub(crate) fn text_or_blank(&mut self, names: &[&'static str]) -> Option<String> {
-        let field = self.take(names)?;
+    pub(crate) fn text_or_blank(&mut self, name: &'static str) -> Option<String> {
+        let field = self.take(name)?;
         let text = field.value.text();
         if text.is_none() {
             self.wrong(&field.name, &field.value, "a text");
@@ -100,14 +100,14 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Texts that say something; a single one counts as a list.
-    pub(crate) fn texts(&mut self, names: &[&'static str]) -> Option<Vec<String>> {
-        let list = self.named_list(names)?;
+    pub(crate) fn texts(&mut self, name: &'static str) -> Option<Vec<String>> {
+        let list = self.named_list(name)?;
         Some(list.into_iter().map(|named| named.text).collect())
     }
 
     /// Texts that say something, and where; a single one counts as a list.
-    pub(crate) fn named_list(&mut self, names: &[&'static str]) -> Option<Vec<Named>> {
-        let field = self.take(names)?;
+    pub(crate) fn named_list(&mut self, name: &'static str) -> Option<Vec<Named>> {
+        let field = self.take(name)?;
         let nodes = match &field.value.value {
             Value::List(items) => items.as_slice(),
             Value::Scalar(_) => std::slice::from_ref(&field.value),
@@ -120,8 +120,8 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// The entries of a map from name to text; blank texts are kept.
-    pub(crate) fn pairs(&mut self, names: &[&'static str]) -> Vec<(Named, Named)> {
-        let Some(field) = self.take(names) else { return Vec::new() };
+    pub(crate) fn pairs(&mut self, name: &'static str) -> Vec<(Named, Named)> {
+        let Some(field) = self.take(name) else { return Vec::new() };
         let Value::Map(entries) = &field.value.value else {
             self.wrong(&field.name, &field.value, "a map");
             return Vec::new();
@@ -140,8 +140,8 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&mut self, names: &[&'static str]) -> Option<bool> {
-        let field = self.take(names)?;
+    pub(crate) fn flag(&mut self, name: &'static str) -> Option<bool> {
+        let field = self.take(name)?;
         let flag = field.value.text().and_then(as_flag);
         if flag.is_none() {
             self.wrong(&field.name, &field.value, "`true` or `false`");
@@ -150,31 +150,31 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// A whole number.
-    pub(crate) fn count(&mut self, names: &[&'static str]) -> Option<u32> {
-        let field = self.take(names)?;
+    pub(crate) fn count(&mut self, name: &'static str) -> Option<u32> {
+        let field = self.take(name)?;
         self.parsed(field, "a whole number", |text| text.parse().ok())
     }
 
     /// A whole number of which 0 makes no sense.
-    pub(crate) fn positive<T>(&mut self, names: &[&'static str]) -> Option<T>
+    pub(crate) fn positive<T>(&mut self, name: &'static str) -> Option<T>
     where
         T: std::str::FromStr + Default + PartialEq,
     {
-        let field = self.take(names)?;
+        let field = self.take(name)?;
         let number = self.parsed(field, "a whole number", |text| text.parse().ok())?;
         self.above_zero(field, number)
     }
 
     /// A number with at most so many digits after the point, in units of the last; 0 makes no sense.
-    pub(crate) fn decimal(&mut self, names: &[&'static str], digits: usize) -> Option<u64> {
-        let field = self.take(names)?;
+    pub(crate) fn decimal(&mut self, name: &'static str, digits: usize) -> Option<u64> {
+        let field = self.take(name)?;
         let number = self.parsed(field, "a number", |text| decimal(text, digits))?;
         self.above_zero(field, number)
     }
 
     /// A time, in milliseconds; 0 makes no sense.
-    pub(crate) fn duration(&mut self, names: &[&'static str]) -> Option<u64> {
-        let field = self.take(names)?;
+    pub(crate) fn duration(&mut self, name: &'static str) -> Option<u64> {
+        let field = self.take(name)?;
         let expected = "a time like `90s`, `10m` or `1h`";
         let number = self.parsed(field, expected, duration_ms)?;
         self.above_zero(field, number)
@@ -183,10 +183,10 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// A time in milliseconds, or `none` for no limit at all; what holds outside when nothing is said.
     pub(crate) fn duration_or_none(
         &mut self,
-        names: &[&'static str],
+        name: &'static str,
         outer: Option<u64>,
     ) -> Option<u64> {
-        let Some(field) = self.take(names) else { return outer };
+        let Some(field) = self.take(name) else { return outer };
         if field.value.text() == Some("none") {
             return None;
         }
@@ -196,12 +196,8 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// One of some words.
-    pub(crate) fn choice<T: Copy>(
-        &mut self,
-        names: &[&'static str],
-        table: &[(&str, T)],
-    ) -> Option<T> {
-        let field = self.take(names)?;
+    pub(crate) fn choice<T: Copy>(&mut self, name: &'static str, table: &[(&str, T)]) -> Option<T> {
+        let field = self.take(name)?;
         let said = field.value.text();
         let found = table.iter().find(|(word, _)| Some(*word) == said);
         if found.is_none() {
@@ -222,29 +218,45 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// The fields of a map inside this one.
     pub(crate) fn within<T>(
         &mut self,
-        names: &[&'static str],
+        name: &'static str,
         read: impl FnOnce(&mut Fields<'d, '_>) -> T,
     ) -> Option<T> {
-        let field = self.take(names)?;
-        self.map(&quoted(&field.name), &field.name, &field.value, read)
+        let field = self.take(name)?;
+        self.map(name, &field.value, read)
     }
 
-    /// The fields of a node that must be a map.
+    /// The fields of a node that must be a map of the shape which that field holds.
     pub(crate) fn map<T>(
         &mut self,
-        owner: &str,
-        name: &str,
+        name: &'static str,
         node: &'d Node,
         read: impl FnOnce(&mut Fields<'d, '_>) -> T,
     ) -> Option<T> {
-        let Value::Map(said) = &node.value else {
+        let (Value::Map(said), Some(shape)) = (&node.value, self.shape_inside(name)) else {
             self.wrong(name, node, "a map");
             return None;
         };
-        let mut fields = Fields::new(owner, said, self.problems);
+        let mut fields = Fields::new(shape, said, self.problems);
         let value = read(&mut fields);
         fields.finish();
         Some(value)
+    }
+
+    fn shape_inside(&self, name: &str) -> Option<&'static Shape> {
+        match self.shape.field(name)?.kind {
+            Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) => Some(shape),
+            Kind::Text
+            | Kind::Texts
+            | Kind::Pairs
+            | Kind::Flag
+            | Kind::Count
+            | Kind::Positive
+            | Kind::Decimal
+            | Kind::Duration
+            | Kind::DurationOrNone
+            | Kind::Choice(_)
+            | Kind::Phases => None,
+        }
     }
 
     /// Tells that a value is not what its field holds.

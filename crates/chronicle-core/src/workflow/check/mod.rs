@@ -5,7 +5,10 @@
 
 mod edges;
 mod fields;
+mod notes;
 mod phase;
+mod places;
+mod reach;
 mod shared;
 mod unsupported;
 mod values;
@@ -14,9 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::edges::connect;
 use self::fields::Fields;
+pub use self::notes::unbounded;
 use self::phase::PhaseRead;
+pub(crate) use self::places::Places;
 pub use self::unsupported::{Unsupported, unsupported};
+pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
 use super::draft::{Draft, Entry, Named, Phases, Span};
+use super::format::WORKFLOW;
 use super::model::{GuardMode, Guards, Show, Workflow};
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
@@ -48,13 +55,15 @@ pub(crate) struct Checked {
     pub workflow: Option<Workflow>,
     /// The workflows that it runs, each where it says so.
     pub calls: Vec<Named>,
+    /// Where its fields stand.
+    pub places: Option<Places>,
 }
 
-/// Judges a draft.
-pub(crate) fn check(draft: &Draft, key: &str, problems: &mut Problems) -> Checked {
-    let mut fields = Fields::new("a workflow", &draft.fields, problems);
-    let limits = shared::limits(&mut fields, &Limits::default());
-    let initial = fields.named(&["initial"]);
+/// Judges a draft. `outer` holds where neither the workflow nor a phase sets a limit.
+pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Problems) -> Checked {
+    let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
+    let limits = shared::limits(&mut fields, outer);
+    let initial = fields.named("initial");
     refuse_second_phases(&mut fields);
     let head = read_head(&mut fields, key, limits.clone());
     fields.finish();
@@ -65,15 +74,16 @@ pub(crate) fn check(draft: &Draft, key: &str, problems: &mut Problems) -> Checke
         reads.iter().map(|read| (read.phase.id.as_str().to_owned(), read.at)).collect();
     let phases = connect(reads, shape, &limits, problems);
     let Some(first) = phases.first().map(|phase| phase.id.clone()) else {
-        return Checked { workflow: None, calls };
+        return Checked { workflow: None, calls, places: None };
     };
     let mut workflow = Workflow { initial: first, phases, ..head };
     if let Some(initial) = initial {
         begin_at(&mut workflow, &initial, problems);
     }
-    edges::find_unreachable(&workflow, &origins, problems);
+    reach::judge(&workflow, &origins, problems);
     refuse_unsupported(&workflow, draft, problems);
-    Checked { workflow: Some(workflow), calls }
+    let places = Some(Places::of(draft, &workflow));
+    Checked { workflow: Some(workflow), calls, places }
 }
 
 /// Everything but the phases.
@@ -81,35 +91,36 @@ fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow
     check_key(fields, key);
     let templates = TEMPLATES
         .into_iter()
-        .filter_map(|name| Some((name.to_owned(), fields.text_or_blank(&[name])?)))
+        .filter_map(|name| Some((name.to_owned(), fields.text_or_blank(name)?)))
         .collect();
-    let guards = fields.within(&["guards"], |fields| Guards {
-        rules: fields.texts(&["rules"]).unwrap_or_default(),
-        mode: fields.choice(&["mode"], GUARD_MODES).unwrap_or_default(),
+    let guards = fields.within("guards", |fields| Guards {
+        rules: fields.texts("rules").unwrap_or_default(),
+        mode: fields.choice("mode", GUARD_MODES).unwrap_or_default(),
     });
     Workflow {
         key: key.to_owned(),
-        name: fields.text(&["name"]).unwrap_or_else(|| key.to_owned()),
-        description: fields.text_or_blank(&["description"]),
-        command_name: fields.text(&["commandName", "command_name"]),
-        show: fields.forgiving(|fields| fields.choice(&["show"], SHOWS)).unwrap_or_default(),
+        name: fields.text("name").unwrap_or_else(|| key.to_owned()),
+        description: fields.text_or_blank("description"),
+        command_name: fields.text("commandName"),
+        show: fields.forgiving(|fields| fields.choice("show", SHOWS)).unwrap_or_default(),
         initial: PhaseId::new(""),
         phases: Vec::new(),
-        agent: fields.text(&["agent"]),
-        model: fields.text(&["model"]),
+        agent: fields.text("agent"),
+        model: fields.text("model"),
         budget: shared::budget(fields),
         limits,
         guards,
-        verify: fields.texts(&["verify"]).unwrap_or_default(),
-        cleanup: fields.texts(&["cleanup"]).unwrap_or_default(),
+        verify: fields.texts("verify").unwrap_or_default(),
+        cleanup: fields.texts("cleanup").unwrap_or_default(),
         env: shared::env(fields),
-        loopable: fields.forgiving(|fields| fields.flag(&["loopable"])).unwrap_or_default(),
+        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or_default(),
         templates,
     }
 }
 
 fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
-    let Some(said) = fields.named(&["key"]).filter(|said| said.text != key) else { return };
+    fields.text_or_blank("$schema");
+    let Some(said) = fields.named("key").filter(|said| said.text != key) else { return };
     let message =
         format!("the key is {}, as the file is named, not {}", quoted(key), quoted(&said.text));
     fields.problems.push(Finding::warning("key-differs", said.at, message));
@@ -117,7 +128,7 @@ fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
 
 /// A reader takes the first of `phases` and `states` away; another one must not go unseen.
 fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
-    if let Some(second) = fields.take(&["phases", "states"]) {
+    if let Some(second) = fields.take("phases") {
         let message = format!("phases are said twice, the second time as {}", quoted(&second.name));
         fields.problems.push(Finding::error("conflicting-fields", second.at, message));
     }
@@ -169,8 +180,10 @@ fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shap
 fn read_entry(entry: &Entry, limits: &Limits, problems: &mut Problems) -> Option<PhaseRead> {
     let finding = match entry {
         Entry::Phase(draft) => return phase::read(draft, limits, problems),
-        Entry::File(file) => {
-            let message = format!("the phase file {} is not readable yet", quoted(&file.text));
+        Entry::Told => return None,
+        // Files were read before; here only where there are none to read from.
+        Entry::File { file, .. } => {
+            let message = format!("there is no phase file {} here", quoted(&file.text));
             Finding::error("phase-file", file.at, message)
                 .hint("write the phase inline: `id:`, `instructions:`")
         }

@@ -1,6 +1,7 @@
 //! One phase: its fields, read and judged; its edges as said.
 
 use super::super::draft::{Named, Node, PhaseDraft, Span, Value};
+use super::super::format::PHASE;
 use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, StepItem, Tools};
 use super::super::problem::{Finding, Problems, quoted};
 use super::fields::Fields;
@@ -54,12 +55,12 @@ pub(crate) fn read(
     outer: &Limits,
     problems: &mut Problems,
 ) -> Option<PhaseRead> {
-    let mut fields = Fields::new("a phase", &draft.fields, problems);
-    let call = fields.named(&["workflow", "subworkflow"]);
+    let mut fields = Fields::new(&PHASE, &draft.fields, problems);
+    let call = fields.named("workflow");
     let id = read_id(&mut fields, draft, call.as_ref());
     let limits = shared::limits(&mut fields, outer);
-    let next = fields.named_list(&["next"]);
-    let on = fields.pairs(&["on"]);
+    let next = fields.named_list("next");
+    let on = fields.pairs("on");
     let at = id.as_ref().map_or(draft.span, |id| id.at);
     let phase_id = PhaseId::new(id.as_ref().map_or(String::new(), |id| id.text.clone()));
     let mut phase = Phase { outcomes: read_outcomes(&mut fields), ..Phase::new(phase_id, limits) };
@@ -72,7 +73,7 @@ pub(crate) fn read(
 
 /// The id: of the map, its own, or that of the workflow which it runs.
 fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>) -> Option<Named> {
-    let own = fields.named(&["id"]);
+    let own = fields.named("id");
     if let (Some(key), Some(own)) = (&draft.key, &own)
         && key.text != own.text
     {
@@ -113,51 +114,51 @@ pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
 }
 
 fn read_outcomes(fields: &mut Fields<'_, '_>) -> Vec<Outcome> {
-    fields.texts(&["outcomes"]).unwrap_or_default().into_iter().map(Outcome::new).collect()
+    fields.texts("outcomes").unwrap_or_default().into_iter().map(Outcome::new).collect()
 }
 
 /// What people and workers read, and who the worker is.
 fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
-    if let Some(name) = fields.text(&["name"]) {
+    if let Some(name) = fields.text("name") {
         phase.name = name;
     }
-    phase.emoji = fields.text_or_blank(&["emoji"]);
-    phase.description = fields.text_or_blank(&["description"]);
-    phase.instructions = fields.text_or_blank(&["instructions"]).unwrap_or_default();
-    phase.persona = fields.text(&["persona"]);
-    phase.agent = fields.text(&["agent"]);
-    phase.model = fields.text(&["model"]);
-    phase.thinking = fields.text(&["thinking"]);
-    phase.fallback = fields.texts(&["fallback"]).unwrap_or_default();
-    phase.available_profiles = fields.texts(&["availableProfiles", "available_profiles"]);
+    phase.emoji = fields.text_or_blank("emoji");
+    phase.description = fields.text_or_blank("description");
+    phase.instructions = fields.text_or_blank("instructions").unwrap_or_default();
+    phase.persona = fields.text("persona");
+    phase.agent = fields.text("agent");
+    phase.model = fields.text("model");
+    phase.thinking = fields.text("thinking");
+    phase.fallback = fields.texts("fallback").unwrap_or_default();
+    phase.available_profiles = fields.texts("availableProfiles");
 }
 
 /// What is done, and by what kind of worker. A field that only another kind would use is a promise nobody keeps.
 fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named>, at: Span) {
-    let commands = fields.texts(&["commands"]);
+    let commands = fields.texts("commands");
     let implied = match (&commands, call) {
         (Some(_), _) => PhaseKind::Command,
         (None, Some(_)) => PhaseKind::Workflow,
         (None, None) => PhaseKind::Worker,
     };
-    phase.run = fields.choice(&["run"], RUNS).unwrap_or(implied);
+    phase.run = fields.choice("run", RUNS).unwrap_or(implied);
     phase.commands = commands.unwrap_or_default();
-    phase.once = fields.flag(&["once"]).unwrap_or_default();
+    phase.once = fields.flag("once").unwrap_or_default();
     phase.workflow = call.map(|call| call.text.clone());
     phase.steps = read_steps(fields);
-    phase.slots = fields.positive(&["slots"]);
-    phase.merge = fields.text(&["merge"]);
+    phase.slots = fields.positive("slots");
+    phase.merge = fields.text("merge");
     let is = |kinds: &[PhaseKind]| kinds.contains(&phase.run);
     let fits = [
-        (["commands"].as_slice(), is(&[PhaseKind::Command]), "command"),
-        (&["once"], is(&[PhaseKind::Command]), "command"),
-        (&["workflow", "subworkflow"], is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
-        (&["steps"], is(&[PhaseKind::Pool]), "pool"),
-        (&["slots"], is(&[PhaseKind::Pool]), "pool"),
-        (&["merge"], is(&[PhaseKind::Pool]), "pool"),
+        ("commands", is(&[PhaseKind::Command]), "command"),
+        ("once", is(&[PhaseKind::Command]), "command"),
+        ("workflow", is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
+        ("steps", is(&[PhaseKind::Pool]), "pool"),
+        ("slots", is(&[PhaseKind::Pool]), "pool"),
+        ("merge", is(&[PhaseKind::Pool]), "pool"),
     ];
-    for (names, fit, run) in fits {
-        if let (false, Some(field)) = (fit, fields.take(names)) {
+    for (name, fit, run) in fits {
+        if let (false, Some(field)) = (fit, fields.take(name)) {
             let message = format!("{} is for `run: {run}` only", quoted(&field.name));
             fields.problems.push(Finding::error("misplaced-field", field.at, message));
         }
@@ -180,22 +181,22 @@ fn tell_no_work(phase: &Phase, at: Span, problems: &mut Problems) {
 /// What holds while the phase works and when it is left.
 fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.tools = read_tools(fields);
-    phase.signals = fields.texts(&["signals"]);
-    phase.followups = fields.texts(&["followups"]);
+    phase.signals = fields.texts("signals");
+    phase.followups = fields.texts("followups");
     phase.approval = read_approval(fields);
-    phase.verify = fields.texts(&["verify"]).unwrap_or_default();
-    phase.cleanup = fields.texts(&["cleanup"]).unwrap_or_default();
+    phase.verify = fields.texts("verify").unwrap_or_default();
+    phase.cleanup = fields.texts("cleanup").unwrap_or_default();
     phase.budget = shared::budget(fields);
-    phase.isolation = fields.choice(&["isolation"], ISOLATIONS).unwrap_or_default();
-    phase.session = fields.choice(&["session"], SESSIONS).unwrap_or_default();
-    phase.produces = fields.choice(&["produces"], PRODUCTS).map(str::to_owned);
+    phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
+    phase.session = fields.choice("session", SESSIONS).unwrap_or_default();
+    phase.produces = fields.choice("produces", PRODUCTS).map(str::to_owned);
 }
 
 fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
-    let Some(field) = fields.take(&["tools"]) else { return Tools::default() };
-    let said = fields.map("`tools`", "tools", &field.value, |fields| Tools {
-        allow: fields.texts(&["allow", "whitelist"]),
-        deny: fields.texts(&["deny", "blacklist"]).unwrap_or_default(),
+    let Some(field) = fields.take("tools") else { return Tools::default() };
+    let said = fields.map("tools", &field.value, |fields| Tools {
+        allow: fields.texts("allow"),
+        deny: fields.texts("deny").unwrap_or_default(),
     });
     let tools = said.unwrap_or_default();
     if tools.allow.is_some() && !tools.deny.is_empty() {
@@ -208,10 +209,10 @@ fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
 
 /// `approval`, or the two older fields that say the same.
 fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
-    let older = fields.take(&["requires_approval"]).or(fields.take(&["approval_mode"]));
-    let required = fields.flag(&["requires_approval"]);
-    let mode = fields.choice(&["approval_mode"], APPROVAL_MODES);
-    let said = fields.choice(&["approval"], APPROVALS);
+    let older = fields.take("requires_approval").or(fields.take("approval_mode"));
+    let required = fields.flag("requires_approval");
+    let mode = fields.choice("approval_mode", APPROVAL_MODES);
+    let said = fields.choice("approval", APPROVALS);
     if let (Some(said), Some(older)) = (said, older) {
         let name = quoted(&older.name);
         let message = format!("{name} and `approval` say the same");
@@ -228,7 +229,7 @@ fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
 }
 
 fn read_steps(fields: &mut Fields<'_, '_>) -> Vec<StepItem> {
-    let Some(field) = fields.take(&["steps"]) else { return Vec::new() };
+    let Some(field) = fields.take("steps") else { return Vec::new() };
     let Value::List(items) = &field.value.value else {
         fields.wrong("steps", &field.value, "a list");
         return Vec::new();
@@ -237,12 +238,12 @@ fn read_steps(fields: &mut Fields<'_, '_>) -> Vec<StepItem> {
 }
 
 fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepItem> {
-    let step = fields.map("a step", "steps", item, |fields| StepItem {
-        id: fields.text(&["id"]).unwrap_or_default(),
-        name: fields.text(&["name"]),
-        description: fields.text_or_blank(&["description"]),
-        depends_on: fields.texts(&["depends_on"]).unwrap_or_default(),
-        files: fields.texts(&["files"]).unwrap_or_default(),
+    let step = fields.map("steps", item, |fields| StepItem {
+        id: fields.text("id").unwrap_or_default(),
+        name: fields.text("name"),
+        description: fields.text_or_blank("description"),
+        depends_on: fields.texts("depends_on").unwrap_or_default(),
+        files: fields.texts("files").unwrap_or_default(),
     })?;
     if step.id.is_empty() {
         let finding = Finding::error("missing-id", item.span, "a step without an id");

@@ -3,6 +3,9 @@
 /// Longest time that a file may name; a longer one is a slip, and sums of times stay far from overflow.
 const DURATION_MAX_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 
+/// What [`duration_ms`] reads, for the schema: editors know regular expressions only.
+pub(crate) const DURATION_PATTERN: &str = r"^[0-9]+(\.[0-9]{0,3})?(ms|s|m|h)?$";
+
 /// A decimal number in units of its last digit: `1.5` with two digits is 150. No sign, no exponent.
 pub(crate) fn decimal(text: &str, digits: usize) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));

@@ -1,6 +1,7 @@
 //! What must hold, judged by what a power cut could not take away: a second fold, over the disk's synced bytes alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use chronicle_core::event::{End, Event, GateAnswer};
 use chronicle_core::ids::{AttemptId, FramePath, GateId, Place, SessionId};
@@ -9,7 +10,9 @@ use chronicle_core::limits::LoopCount;
 use chronicle_core::record::Line;
 use chronicle_core::state::{Frame, State, Status};
 use chronicle_core::usage::{Scope, Usage};
-use chronicle_runtime::ledger::{self, Head, Memory};
+use chronicle_runtime::ledger::{self, Head, Simulated};
+
+use super::run::LEDGER;
 
 /// Nothing, or what does not hold.
 pub(super) type Checked = Result<(), String>;
@@ -47,8 +50,9 @@ impl Oracle {
     }
 
     /// Reads on to the end of what is on disk.
-    pub(super) fn catch_up(&mut self, ledger: &Memory) -> Checked {
-        let bytes = ledger.synced(self.head.bytes);
+    pub(super) fn catch_up(&mut self, disk: &Simulated) -> Checked {
+        let from = usize::try_from(self.head.bytes).unwrap_or(usize::MAX);
+        let bytes = disk.synced(Path::new(LEDGER), from);
         for text in
             bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n"))
         {

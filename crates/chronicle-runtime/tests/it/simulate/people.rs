@@ -6,7 +6,7 @@ use chronicle_core::input::{Answer, Command, Input, What};
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{Holder, LedgerError};
+use chronicle_runtime::ledger::LedgerError;
 
 use super::oracle::{Checked, ensure};
 use super::run::Sim;
@@ -67,13 +67,11 @@ impl Sim<'_> {
 
     /// Decides and writes, performs nothing.
     fn record(&mut self, input: &Input) -> Checked {
-        let since = self.at();
-        let command = "recorded".to_owned();
-        let who = Holder { pid: 7, host: "here".to_owned(), started: 1, command, since };
-        self.spare_opening();
-        let mut run = match Run::open(&self.ledger, who, self.cache.clone()) {
+        let who = self.holder("recorded");
+        let (process, folder) = self.process();
+        let mut run = match Run::open(&folder, who, None) {
             Ok(run) => run,
-            Err(error) => return self.cannot_open(&error),
+            Err(error) => return self.cannot_open(&process, &error),
         };
         self.disk.garbled = false;
         let stepped = run.step(input).and_then(|(answer, line)| {
@@ -81,6 +79,7 @@ impl Sim<'_> {
         });
         let answer = match stepped {
             Ok(answer) => answer,
+            Err(_) if process.is_dead() => return Ok(()),
             Err(LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. })
                 if self.disk.failing =>
             {
@@ -89,9 +88,8 @@ impl Sim<'_> {
             Err(error) => return Err(format!("a person cannot write: {error}")),
         };
         self.tell(|| format!("recorded {:?} -> {answer:?}", input.what));
-        self.oracle.catch_up(&self.ledger)?;
+        self.oracle.catch_up(&self.platter)?;
         self.oracle.agree(run.state(), run.head())?;
-        self.keep(&run);
         self.deliver(&Reply::Person, input, &answer, false)
     }
 

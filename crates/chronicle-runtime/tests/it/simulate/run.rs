@@ -1,13 +1,17 @@
 //! One run in one simulated world, from its start through everything that goes wrong to its end.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chronicle_core::ids::{AttemptId, SessionId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, Input, Report, What};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
-use chronicle_runtime::ledger::{Head, Ledger as _, Memory};
+use chronicle_runtime::ledger::{
+    self, ArtifactId, Disk, Faults, Folder, Head, Holder, Ledger as _, Process, Simulated,
+};
 
 use super::agent::{Agent, Session};
 use super::oracle::{Checked, Oracle, ensure};
@@ -19,6 +23,11 @@ use super::supervisor::Supervisor;
 const CALM_MOVES_MAX: u32 = 600;
 /// Fewest and most moves while everything may go wrong.
 const WILD_MOVES: (u64, u64) = (6, 60);
+
+/// Where the run is on the simulated disk.
+const FOLDER: &str = "/run";
+/// Its ledger.
+pub(super) const LEDGER: &str = "/run/ledger.jsonl";
 
 /// What happened in a run, or in many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,14 +50,17 @@ pub(crate) struct Figures {
 pub(super) struct Sim<'a> {
     pub(super) rng: Rng,
     pub(super) shape: &'a Shape,
-    pub(super) ledger: Memory,
+    pub(super) platter: Simulated,
+    pub(super) faults: Faults,
+    /// Looks at the run as a stranger does.
+    pub(super) stranger: Folder,
+    /// What was kept beside the ledger, and on disk.
+    pub(super) artifacts: Vec<(ArtifactId, Vec<u8>)>,
     pub(super) oracle: Oracle,
     /// The last is the one that holds the lock, if any does; the others were overtaken and do not know it yet.
     pub(super) supervisors: Vec<Supervisor>,
     pub(super) agents: BTreeMap<AttemptId, Agent>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
-    /// What a supervisor kept beside the ledger to open it faster.
-    pub(super) cache: Option<(Head, State)>,
     /// Once calm, nothing goes wrong, and whoever is asked answers rightly.
     pub(super) calm: bool,
     pub(super) disk: DiskMood,
@@ -62,8 +74,6 @@ pub(super) struct Sim<'a> {
 pub(super) struct DiskMood {
     /// Writes or syncs fail.
     pub(super) failing: bool,
-    /// A failed sync makes the system take for written what is not.
-    pub(super) forgets: bool,
     /// What stands after the synced lines need not be their beginning.
     pub(super) garbled: bool,
 }
@@ -78,15 +88,18 @@ pub(super) struct Played {
 pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
     let mut rng = Rng::new(seed);
     let index = rng.index(shapes.len());
+    let platter = Simulated::with_folder(Path::new(FOLDER));
     let mut sim = Sim {
         rng,
         shape: &shapes[index],
-        ledger: Memory::new().with_patience(Duration::ZERO),
+        stranger: Folder::on(Arc::new(platter.process()), FOLDER),
+        platter,
+        faults: Faults::default(),
+        artifacts: Vec::new(),
         oracle: Oracle::new(),
         supervisors: Vec::new(),
         agents: BTreeMap::new(),
         sessions: BTreeMap::new(),
-        cache: None,
         calm: false,
         disk: DiskMood::default(),
         figures: Figures::default(),
@@ -99,6 +112,46 @@ pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
 }
 
 impl Sim<'_> {
+    /// A process that is just starting, and the run's folder as it sees it.
+    pub(super) fn process(&mut self) -> (Process, Folder) {
+        let process = self.platter.process();
+        if !self.calm && self.rng.chance(8) {
+            process.kill_after(u32::try_from(self.rng.below(45)).unwrap_or(0));
+        }
+        let disk: Arc<dyn Disk> = Arc::new(process.clone());
+        let folder = Folder::on(disk, FOLDER).with_faults(self.faults.clone());
+        (process, folder.with_patience(Duration::ZERO))
+    }
+
+    pub(super) fn on_new_process(&self) -> Folder {
+        Folder::on(Arc::new(self.platter.process()), FOLDER).with_patience(Duration::ZERO)
+    }
+
+    pub(super) fn holder(&mut self, command: &str) -> Holder {
+        let pid = u32::try_from(self.figures.opens).unwrap_or(0) + 100;
+        let (host, command) = ("here".to_owned(), command.to_owned());
+        Holder { pid, host, started: 1, command, since: self.at() }
+    }
+
+    /// Reads the run with whatever cache there is, and everything that was kept beside it.
+    pub(super) fn look(&mut self) -> Checked {
+        let (from, mut state) =
+            ledger::load::<State>(&self.stranger).unwrap_or((Head::EMPTY, State::default()));
+        let lines = self.stranger.read_from(from).map_err(|error| error.to_string())?;
+        for next in lines {
+            let (line, _) = next.map_err(|error| format!("cannot be read: {error}"))?;
+            state.apply(&line);
+        }
+        ensure(state == self.oracle.state, || {
+            format!("read with the cache of line {} it is another run", from.seq)
+        })?;
+        for (id, body) in &self.artifacts {
+            let kept = self.stranger.artifact(id).map_err(|error| error.to_string())?;
+            ensure(kept == *body, || format!("artifact {id} is another"))?;
+        }
+        Ok(())
+    }
+
     fn whole(&mut self) -> Checked {
         let (least, most) = WILD_MOVES;
         let wild = least + self.rng.below(most - least);
@@ -159,6 +212,7 @@ impl Sim<'_> {
         self.disk_recovers();
         // Its heartbeat tells an overtaken one sooner or later.
         self.supervisors.retain(|supervisor| !supervisor.overtaken);
+        self.supervisors.iter().for_each(|supervisor| supervisor.process.spare());
     }
 
     fn is_over(&self) -> bool {
@@ -174,8 +228,9 @@ impl Sim<'_> {
             self.launch()?;
         }
         self.supervisors.clear();
+        self.look()?;
         let mut state = State::default();
-        let lines = self.ledger.read_from(Head::EMPTY).map_err(|error| error.to_string())?;
+        let lines = self.stranger.read_from(Head::EMPTY).map_err(|error| error.to_string())?;
         for next in lines {
             let (line, _) = next.map_err(|error| format!("at the end: {error}"))?;
             state.apply(&line);

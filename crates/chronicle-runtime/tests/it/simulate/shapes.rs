@@ -63,6 +63,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         model: None,
         workflows,
         source: "main.yaml".to_owned(),
+        personas: Vec::new(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
     }

@@ -1,6 +1,7 @@
 //! Supervisors: the real `Run` taken through the driver's order, and killed at every point of it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 
 use chronicle_core::effect::Action;
 use chronicle_core::event::Change;
@@ -12,18 +13,20 @@ use chronicle_core::tree::{FileChange, Moment};
 use chronicle_core::words;
 use chronicle_core::work::work;
 use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{Holder, LedgerError};
+use chronicle_runtime::ledger::{self, Folder, LedgerError, Process};
 
 use crate::world::same_tree;
 
 use super::oracle::{Checked, ensure};
-use super::run::Sim;
+use super::run::{LEDGER, Sim};
 
 /// Most inputs that share a sync here.
 const BATCH: usize = 6;
 
 pub(super) struct Supervisor {
     pub(super) run: Run,
+    pub(super) process: Process,
+    folder: Folder,
     pub(super) epoch: u64,
     pub(super) inbox: VecDeque<Message>,
     /// How many of them are taken together at the least: what a supervisor begins with.
@@ -38,6 +41,14 @@ pub(super) struct Supervisor {
     trees: BTreeSet<Cause>,
     /// Whether another was given the lock.
     pub(super) overtaken: bool,
+}
+
+impl Supervisor {
+    /// Keeps the state beside the ledger: now and then, and whenever a run comes to rest.
+    fn keep(&self) {
+        // Whether it can be kept matters to nobody.
+        let _ = ledger::save(&self.folder, &self.run.head(), self.run.state());
+    }
 }
 
 /// An input, and who waits for the answer.
@@ -66,26 +77,29 @@ enum Kill {
     BeforeAnswers,
     AmongAnswers,
     BeforePerforming,
+    /// Between two things that it asks of the disk.
+    InDisk,
 }
 
 impl Sim<'_> {
     /// Starts a supervisor, as `run` and `resume` do.
     pub(super) fn launch(&mut self) -> Checked {
-        let since = self.at();
-        let pid = u32::try_from(self.figures.opens).unwrap_or(0) + 100;
-        let command = "simulated".to_owned();
-        let who = Holder { pid, host: "here".to_owned(), started: 1, command, since };
-        let cached = if self.rng.chance(85) { self.cache.clone() } else { None };
+        let who = self.holder("simulated");
+        let pid = who.pid;
+        let (process, folder) = self.process();
         self.figures.opens += 1;
-        self.spare_opening();
-        let run = match Run::open(&self.ledger, who.clone(), cached) {
+        let run = match Run::open(&folder, who.clone(), None) {
             Ok(run) => run,
-            Err(error) => return self.cannot_open(&error),
+            Err(error) => return self.cannot_open(&process, &error),
         };
+        process.spare();
         self.tell(|| format!("supervisor {pid} opens the ledger at line {}", run.head().seq));
         self.disk.garbled = false;
-        self.oracle.catch_up(&self.ledger)?;
+        self.oracle.catch_up(&self.platter)?;
         self.oracle.agree(run.state(), run.head())?;
+        if self.rng.chance(10) {
+            self.look()?;
+        }
         let introduction = run.introduce(&who);
         let epoch = self.epoch_of(&introduction)?;
         let command = if run.state().run.is_none() {
@@ -104,6 +118,8 @@ impl Sim<'_> {
         self.supervisors.push(Supervisor {
             unknown: run.state().live.clone(),
             run,
+            process,
+            folder,
             epoch,
             first: inbox.len(),
             inbox,
@@ -127,7 +143,12 @@ impl Sim<'_> {
         Ok(epoch)
     }
 
-    pub(super) fn cannot_open(&mut self, error: &LedgerError) -> Checked {
+    pub(super) fn cannot_open(&mut self, process: &Process, error: &LedgerError) -> Checked {
+        if process.is_dead() {
+            self.figures.kills += 1;
+            self.tell(|| "whoever opens the ledger is killed".to_owned());
+            return Ok(());
+        }
         self.tell(|| format!("the ledger does not open: {error}"));
         match error {
             LedgerError::Held { .. } if !self.supervisors.is_empty() => Ok(()),
@@ -147,9 +168,9 @@ impl Sim<'_> {
 
     /// What a person does with a ledger whose last lines, never acted upon, are not whole.
     fn repair(&mut self, byte: u64) {
-        let mut bytes = self.ledger.bytes();
+        let mut bytes = self.platter.bytes(Path::new(LEDGER)).unwrap_or_default();
         bytes.truncate(usize::try_from(byte).unwrap_or(usize::MAX));
-        self.ledger.replace(bytes);
+        self.platter.overwrite(Path::new(LEDGER), &bytes);
         self.disk.garbled = false;
         self.figures.damages += 1;
         self.tell(|| format!("a person cuts the ledger at byte {byte}"));
@@ -172,7 +193,14 @@ impl Sim<'_> {
     pub(super) fn work(&mut self, index: usize) -> Checked {
         let mut supervisor = self.supervisors.remove(index);
         let kill = self.kill_point();
-        let goes_on = self.take(&mut supervisor, kill)?;
+        if kill == Kill::InDisk {
+            supervisor.process.kill_after(u32::try_from(self.rng.below(40)).unwrap_or(0));
+        }
+        let goes_on = self.take(&mut supervisor, kill)? && !supervisor.process.is_dead();
+        supervisor.process.spare();
+        if !goes_on && kill != Kill::Never {
+            supervisor.process.kill();
+        }
         if goes_on {
             self.supervisors.insert(index, supervisor);
         } else {
@@ -186,10 +214,11 @@ impl Sim<'_> {
             return Kill::Never;
         }
         self.figures.kills += 1;
-        match self.rng.below(4) {
+        match self.rng.below(6) {
             0 => Kill::AfterAppend,
             1 => Kill::BeforeAnswers,
             2 => Kill::AmongAnswers,
+            3 | 4 => Kill::InDisk,
             _ => Kill::BeforePerforming,
         }
     }
@@ -219,15 +248,15 @@ impl Sim<'_> {
             if let Err(error) = supervisor.run.sync() {
                 return self.broke(supervisor, &error);
             }
-            self.oracle.catch_up(&self.ledger)?;
+            self.oracle.catch_up(&self.platter)?;
         }
         if !supervisor.overtaken {
             self.oracle.agree(supervisor.run.state(), supervisor.run.head())?;
             if self.rng.chance(10) {
-                self.keep(&supervisor.run);
+                supervisor.keep();
             }
         }
-        if kill == Kill::BeforeAnswers {
+        if kill == Kill::BeforeAnswers || supervisor.process.is_dead() {
             return Ok(false);
         }
         for (reply, input, answer) in answers {
@@ -238,14 +267,9 @@ impl Sim<'_> {
         }
         let goes_on = kill != Kill::BeforePerforming && self.reconcile(supervisor)?;
         if !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken {
-            self.keep(&supervisor.run);
+            supervisor.keep();
         }
         Ok(goes_on)
-    }
-
-    /// Keeps the state beside the ledger: now and then, and whenever a run comes to rest.
-    pub(super) fn keep(&mut self, run: &Run) {
-        self.cache = Some((run.head(), run.state().clone()));
     }
 
     fn tell_line(&mut self, by: &Supervisor, input: &Input, answer: &Answer, line: Option<&Line>) {
@@ -266,6 +290,7 @@ impl Sim<'_> {
     fn broke(&mut self, supervisor: &Supervisor, error: &LedgerError) -> Result<bool, String> {
         self.tell(|| format!("supervisor of epoch {} stops: {error}", supervisor.epoch));
         let expected = match error {
+            _ if supervisor.process.is_dead() => true,
             LedgerError::Fenced { .. } => supervisor.overtaken,
             LedgerError::Conflict { .. } => self.disk.garbled,
             LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. } => {

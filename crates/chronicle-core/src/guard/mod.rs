@@ -1,0 +1,5 @@
+//! Rules over an agent's tool calls. They are read and checked here; nothing enforces them yet.
+
+mod rules;
+
+pub use rules::{CommandRule, Rules, RulesRead, read_rules};

@@ -1,0 +1,172 @@
+//! Every setting there is, in one table: what a file may say, what holds when it says nothing, and what comes of it.
+
+/// One setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// Its full name; `*` stands for a name of the person's own.
+    pub name: &'static str,
+    /// What it may be.
+    pub form: Form,
+    /// What holds when nobody says anything, as a file would write it; empty = nothing.
+    pub default: &'static str,
+    /// What it does, for people. A setting that nothing acts on yet says so.
+    pub about: &'static str,
+    /// Whose files may say it.
+    pub whose: Whose,
+}
+
+/// What a setting may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A text that says something.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Count,
+    /// A whole number above 0.
+    Positive,
+    /// An amount of dollars above 0.
+    Dollars,
+    /// A time above 0.
+    Time,
+    /// A time above 0, or `none`.
+    TimeOrNone,
+    /// Texts; a single one counts as a list.
+    Texts,
+    /// Absolute folders.
+    Folders,
+    /// A number of transitions, or `{count, max}`.
+    Loop,
+    /// One of some words.
+    Choice(&'static [&'static str]),
+}
+
+/// Whose files may say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The project's and the user's.
+    Both,
+    /// The user's alone: a project must not be able to say it for them.
+    User,
+}
+
+/// What `on_gate` may be.
+pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
+
+/// Every setting, in the order in which people are shown them.
+pub const KEYS: &[Key] = &[
+    both("agent", Form::Text, "", "The agent of phases and workflows that name none."),
+    both("model", Form::Text, "", "The model of phases and workflows that name none."),
+    both(
+        "on_gate",
+        Form::Choice(ON_GATE),
+        "\"rest\"",
+        "What `run` and `resume` do while a person is needed: `rest` ends with exit code 4, `wait` stays.",
+    ),
+    both(
+        "verify",
+        Form::Texts,
+        "",
+        "The commands that tell whether the project is well; they stand for `{verify}` in workflows. \
+         Unset, they are found from the project's build files.",
+    ),
+    both(
+        "limits.loop",
+        Form::Loop,
+        "{ count = \"pair\", max = 3 }",
+        "Transitions between the same two phases (`pair`: either way, `edge`: one way) before a person is asked.",
+    ),
+    both("limits.retries", Form::Count, "2", "Fresh starts of a phase after crashes."),
+    both("limits.nudges", Form::Count, "3", "Reminders to a worker that ends without a signal."),
+    both(
+        "limits.losses",
+        Form::Count,
+        "20",
+        "Restarts without progress after a supervisor or keeper died.",
+    ),
+    both(
+        "limits.continuations",
+        Form::Count,
+        "5",
+        "Continuations after `partially-complete`. Not used yet: workers cannot send it in this version.",
+    ),
+    both(
+        "limits.depth",
+        Form::Count,
+        "3",
+        "Follow-ups upon follow-ups. Not used yet: workers cannot ask for them in this version.",
+    ),
+    both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
+    both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
+    both(
+        "budget.usd",
+        Form::Dollars,
+        "",
+        "Dollars that a run may spend. As long as this version cannot enforce budgets, `run` refuses it.",
+    ),
+    both("budget.tokens", Form::Positive, "", "Tokens that a run may use; as `budget.usd`."),
+    both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),
+    both("budget.attempts", Form::Positive, "", "Attempts that a run may make; as `budget.usd`."),
+    both(
+        "redact.variables",
+        Form::Texts,
+        "[]",
+        "Environment variables whose values are secrets, beside those whose names say so. The project's add to the user's.",
+    ),
+    both(
+        "notify.command",
+        Form::Text,
+        "",
+        "A command to run when a person is needed. Not used yet: nothing is notified in this version.",
+    ),
+    both("notify.webhook", Form::Text, "", "An address to post to then. Not used yet."),
+    both("notify.bell", Form::Flag, "false", "Ring the terminal's bell then. Not used yet."),
+    both(
+        "agents.*.command",
+        Form::Text,
+        "",
+        "The command that starts an agent: another place for `claude`, `pi`, `codex`, `gemini` or `opencode` \
+         (looked at by `doctor`), or under a name of your own any program that speaks the agent protocol.",
+    ),
+    user(
+        "trust.folders",
+        Form::Folders,
+        "[]",
+        "Projects in or below these folders are trusted without a question.",
+    ),
+    user(
+        "guards.builtin",
+        Form::Flag,
+        "true",
+        "Whether the built-in rules over tool calls hold. Not used yet: there are no guards in this version.",
+    ),
+];
+
+const fn both(name: &'static str, form: Form, default: &'static str, about: &'static str) -> Key {
+    Key { name, form, default, about, whose: Whose::Both }
+}
+
+const fn user(name: &'static str, form: Form, default: &'static str, about: &'static str) -> Key {
+    Key { name, form, default, about, whose: Whose::User }
+}
+
+impl Key {
+    /// Whether this is the setting at a path of names.
+    pub(super) fn is_at(&self, path: &[&str]) -> bool {
+        self.name.split('.').count() == path.len() && self.is_under(path)
+    }
+
+    /// Whether this setting is at or below a path of names.
+    pub(super) fn is_under(&self, path: &[&str]) -> bool {
+        let names = self.name.split('.');
+        self.name.split('.').count() >= path.len()
+            && names.zip(path).all(|(name, said)| name == "*" || name == *said)
+    }
+
+    /// Its name right below a path of names.
+    pub(super) fn name_below(&self, path: &[&str]) -> Option<&'static str> {
+        let name = self.is_under(path).then(|| self.name.split('.').nth(path.len())).flatten();
+        name.filter(|name| *name != "*")
+    }
+}

@@ -1,0 +1,76 @@
+//! A file of settings to begin with: every setting a project may have, with what it does and its default, commented out.
+
+use std::fmt::Write as _;
+
+use super::keys::{KEYS, Key, Whose};
+use super::{Settings, Value};
+
+/// Longest line of a comment.
+const LINE_MAX: usize = 100;
+
+/// The text of a project's file that says these and explains the rest.
+pub fn commented(said: &[(&str, Value)]) -> String {
+    let mut text = String::from(
+        "# Settings of this project. What is commented out is the default, or an example.\n\
+         # `chronicle config` shows what holds here and why; a phase, a workflow and a flag have their own say.\n",
+    );
+    let mut table = "";
+    for key in KEYS.iter().filter(|key| key.whose == Whose::Both) {
+        let (above, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
+        if above == table {
+            text.push('\n');
+        } else {
+            table = above;
+            let _ = match above.strip_suffix(".*") {
+                Some(above) => write!(text, "\n# [{above}.mine]\n"),
+                None => write!(text, "\n[{above}]\n"),
+            };
+        }
+        comment(&mut text, key.about);
+        match said.iter().find(|(said, _)| *said == key.name) {
+            Some((_, value)) => writeln!(text, "{name} = {value}"),
+            None => writeln!(text, "# {name} = {}", example(key)),
+        }
+        .unwrap_or_default();
+    }
+    text
+}
+
+fn comment(text: &mut String, about: &str) {
+    let mut line = String::from("#");
+    for word in about.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > LINE_MAX {
+            let _ = writeln!(text, "{line}");
+            "#".clone_into(&mut line);
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    let _ = writeln!(text, "{line}");
+}
+
+/// The default, else something that could stand there.
+fn example(key: &Key) -> &'static str {
+    match (key.default, key.name) {
+        ("", "agent") => "\"claude\"",
+        ("", "model") => "\"opus\"",
+        ("", "verify") => "[\"make test\"]",
+        ("", "budget.usd") => "5.00",
+        ("", "budget.tokens") => "2_000_000",
+        ("", "budget.time") => "\"2h\"",
+        ("", "budget.attempts") => "20",
+        ("", "notify.command") => "\"notify-send 'Chronicle needs you'\"",
+        ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
+        ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
+        (default, _) => default,
+    }
+}
+
+impl Settings {
+    /// The value of a setting as a file would write it, its default when nothing is said; empty = nothing at all.
+    pub fn shown(&self, name: &str) -> String {
+        let default = || KEYS.iter().find(|key| key.name == name).map(|key| key.default.to_owned());
+        let said = self.said(name).map(|said| said.value.to_string());
+        said.or_else(default).unwrap_or_default()
+    }
+}

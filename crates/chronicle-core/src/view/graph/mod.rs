@@ -1,0 +1,173 @@
+//! A workflow as a picture: for a terminal, as SVG, and in the languages of Mermaid and Graphviz.
+//!
+//! `Graph` is what all four draw: nodes in rows, so that every edge leads down but those that go back, and who works where.
+//! It is made of checked workflows alone; no drawing looks at a run. Names come from people, so each drawing escapes them.
+//!
+//! Start reading at [`Graph::new`]; `rows.rs` says which node stands where.
+
+mod cells;
+mod dot;
+mod mermaid;
+mod node;
+mod rows;
+mod svg;
+mod text;
+
+pub use dot::dot;
+pub use mermaid::mermaid;
+pub use svg::svg;
+pub use text::{Lines, text};
+
+use crate::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
+use crate::workflow::{Phase, PhaseKind, Workflow};
+
+/// Most nodes of one picture; workflows inside that would be more are named, not drawn.
+const NODES_MAX: usize = 600;
+/// How deep workflows inside workflows are drawn.
+const DEPTH_MAX: usize = 3;
+
+/// What is drawn of a workflow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    /// Its key.
+    pub key: String,
+    /// Its name.
+    pub title: String,
+    /// One line about it.
+    pub about: Option<String>,
+    /// From top to bottom.
+    pub nodes: Vec<Node>,
+    /// Where they lead.
+    pub edges: Vec<Edge>,
+}
+
+/// One thing of the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The phase's id; of the start it is empty.
+    pub id: String,
+    /// What kind of thing.
+    pub kind: NodeKind,
+    /// Sign and name.
+    pub title: String,
+    /// Who works here, with what, and who is asked.
+    pub lines: Vec<String>,
+    /// Whether a person is asked here.
+    pub is_gated: bool,
+    /// Whether a run can come here.
+    pub is_reached: bool,
+    /// How far from the start: every edge that does not go back leads to a higher one.
+    pub rank: usize,
+    /// The workflow inside.
+    pub inside: Option<Graph>,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Where it begins.
+    Start,
+    /// A phase.
+    Phase(PhaseKind),
+    /// Where it ends.
+    Done,
+    /// Where a person decides.
+    Person,
+}
+
+/// A way from one node to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// Index of the node that it leaves.
+    pub from: usize,
+    /// Index of the node that it leads to.
+    pub to: usize,
+    /// The outcomes that take it; empty for a plain `next`.
+    pub label: String,
+    /// Which way it leads.
+    pub way: Way,
+}
+
+/// Which way an edge leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// On.
+    On,
+    /// Back to where a run has been.
+    Back,
+    /// To the phase that it leaves.
+    Itself,
+}
+
+impl Graph {
+    /// The picture of the first workflow, with the others inside where it runs them.
+    pub fn new(workflows: &[Workflow]) -> Option<Self> {
+        let mut room = NODES_MAX;
+        Some(build(workflows.first()?, workflows, DEPTH_MAX, &mut room))
+    }
+}
+
+/// An edge before nodes have their rows: phases by name.
+struct Said {
+    from: String,
+    to: String,
+    label: String,
+}
+
+fn build(workflow: &Workflow, all: &[Workflow], depth: usize, room: &mut usize) -> Graph {
+    *room = room.saturating_sub(workflow.phases.len() + 2);
+    let mut nodes = vec![node::start()];
+    for phase in &workflow.phases {
+        let mut drawn = node::of_phase(phase, workflow);
+        drawn.inside = inside(phase, all, depth, room);
+        nodes.push(drawn);
+    }
+    let said = edges_of(workflow);
+    for (id, make) in [(DONE, node::done as fn() -> Node), (HUMAN_INTERVENTION, node::person)] {
+        let is_named = said.iter().any(|edge| edge.to == id);
+        if is_named && nodes.iter().all(|node| node.id != id) {
+            nodes.push(make());
+        }
+    }
+    let edges = rows::join(&nodes, said);
+    let (nodes, edges) = rows::sort(nodes, edges);
+    Graph {
+        key: workflow.key.clone(),
+        title: cells::one_line(&workflow.name),
+        about: workflow.description.as_deref().map(cells::one_line).filter(|it| !it.is_empty()),
+        nodes,
+        edges,
+    }
+}
+
+fn inside(phase: &Phase, all: &[Workflow], depth: usize, room: &mut usize) -> Option<Graph> {
+    let key = phase.workflow.as_ref()?;
+    let workflow = all.iter().find(|workflow| workflow.key == *key)?;
+    let fits = depth > 0 && *room > workflow.phases.len() + 2;
+    fits.then(|| build(workflow, all, depth - 1, room))
+}
+
+/// Every way of a workflow, those of one phase to the same target joined.
+fn edges_of(workflow: &Workflow) -> Vec<Said> {
+    let mut edges =
+        vec![Said { from: String::new(), to: workflow.initial.to_string(), label: String::new() }];
+    for phase in workflow.phases.iter().filter(|phase| !is_end(&phase.id)) {
+        let begin = edges.len();
+        let end = phase.next.is_empty().then(|| PhaseId::from(DONE));
+        let plain = phase.next.iter().chain(end.iter()).map(|to| (to, String::new()));
+        let said = phase.on.iter().map(|(outcome, to)| (to, cells::one_line(outcome.as_str())));
+        for (to, label) in plain.chain(said) {
+            let to = to.to_string();
+            match edges.iter_mut().skip(begin).find(|edge| edge.to == to) {
+                Some(same) if same.label.is_empty() => same.label = label,
+                Some(same) => same.label = format!("{}, {label}", same.label),
+                None => edges.push(Said { from: phase.id.to_string(), to, label }),
+            }
+        }
+    }
+    edges
+}
+
+fn is_end(id: &PhaseId) -> bool {
+    [DONE, HUMAN_INTERVENTION].contains(&id.as_str())
+}

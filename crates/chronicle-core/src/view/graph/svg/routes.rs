@@ -1,0 +1,315 @@
+//! How edges run: straight to the next layer; beside the boxes where they skip layers (left) or go back (right). Edges to
+//! the same node share a lane.
+
+use std::fmt::Write as _;
+
+use super::super::{Edge, Graph, Way};
+use super::layout::{Spot, text_width};
+
+/// Between two lanes.
+const LANE: f64 = 18.0;
+/// Between boxes and the first lane, where nothing is written.
+const CLEAR: f64 = 22.0;
+const LABEL_SIZE: f64 = 12.0;
+/// Radius of a corner.
+const CORNER: f64 = 8.0;
+
+/// How one edge is drawn.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub way: Way,
+    points: Vec<(f64, f64)>,
+    is_curve: bool,
+    /// As SVG writes it.
+    pub path: String,
+    /// Where it ends, and in which direction.
+    pub tip: (f64, f64),
+    pub heading: (f64, f64),
+    pub label: String,
+    pub label_at: (f64, f64),
+    /// How the label stands to its point.
+    pub anchor: &'static str,
+}
+
+impl Route {
+    fn new(edge: &Edge, points: Vec<(f64, f64)>, is_curve: bool) -> Self {
+        let last = points.last().copied().unwrap_or((0.0, 0.0));
+        let before = points.iter().rev().nth(1).copied().unwrap_or(last);
+        let heading = match (is_curve, last.0 - before.0) {
+            (true, _) => (0.0, 1.0),
+            (false, dx) if dx.abs() < 0.5 => (0.0, (last.1 - before.1).signum()),
+            (false, dx) => (dx.signum(), 0.0),
+        };
+        let mut route = Self {
+            way: edge.way,
+            points,
+            is_curve,
+            path: String::new(),
+            tip: last,
+            heading,
+            label: edge.label.clone(),
+            label_at: (0.0, 0.0),
+            anchor: "start",
+        };
+        route.write();
+        route
+    }
+
+    fn labelled(self, label_at: (f64, f64), anchor: &'static str) -> Self {
+        Self { label_at, anchor, ..self }
+    }
+
+    /// Moves it to the side.
+    pub(super) fn shift(&mut self, by: f64) {
+        self.points.iter_mut().for_each(|point| point.0 += by);
+        self.tip.0 += by;
+        self.label_at.0 += by;
+        self.write();
+    }
+
+    fn write(&mut self) {
+        self.path = if self.is_curve { curve(&self.points) } else { corners(&self.points) };
+    }
+
+    /// From where to where it reaches, its label included.
+    fn span(&self) -> (f64, f64) {
+        let xs = self.points.iter().map(|point| point.0);
+        let (mut low, mut high) =
+            xs.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+        if !self.label.is_empty() {
+            let width = text_width(&self.label, LABEL_SIZE);
+            let (before, after) = match self.anchor {
+                "start" => (0.0, width),
+                "end" => (width, 0.0),
+                _ => (width / 2.0, width / 2.0),
+            };
+            low = low.min(self.label_at.0 - before);
+            high = high.max(self.label_at.0 + after);
+        }
+        (low, high)
+    }
+}
+
+/// From where to where everything reaches.
+pub(super) fn extent(spots: &[Spot], routes: &[Route]) -> (f64, f64) {
+    let boxes = spots.iter().map(|spot| (spot.left(), spot.right()));
+    let all = boxes.chain(routes.iter().map(Route::span));
+    all.fold((0.0, 0.0), |(low, high): (f64, f64), (from, to)| (low.min(from), high.max(to)))
+}
+
+/// A straight way with room at both ends for its bend.
+fn curve(points: &[(f64, f64)]) -> String {
+    let [(x1, y1), .., (x2, y2)] = points else { return String::new() };
+    let bend = (y2 - y1) / 2.0;
+    let y2 = y2 - 6.0;
+    format!("M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}", y1 + bend, y2 - bend)
+}
+
+/// Straight lines with rounded corners.
+fn corners(points: &[(f64, f64)]) -> String {
+    let Some((first, rest)) = points.split_first() else { return String::new() };
+    let mut path = format!("M{:.1} {:.1}", first.0, first.1);
+    let mut from = *first;
+    for pair in rest.windows(2) {
+        let [corner, next] = pair else { continue };
+        let enter = toward(*corner, from);
+        let leave = toward(*corner, *next);
+        let _ = write!(
+            path,
+            "L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
+            enter.0, enter.1, corner.0, corner.1, leave.0, leave.1
+        );
+        from = *corner;
+    }
+    if let Some(last) = rest.last() {
+        let _ = write!(path, "L{:.1} {:.1}", last.0, last.1);
+    }
+    path
+}
+
+/// A point near a corner, on the way to another one.
+fn toward(corner: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    let (dx, dy) = (other.0 - corner.0, other.1 - corner.1);
+    let length = dx.hypot(dy).max(0.01);
+    let step = CORNER.min(length / 2.0);
+    (corner.0 + dx / length * step, corner.1 + dy / length * step)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Every edge of a graph whose nodes have their places.
+pub(super) fn routes(graph: &Graph, layers: &[Vec<usize>], spots: &[Spot]) -> Vec<Route> {
+    let yard = Yard { graph, layers, spots };
+    let mut routes: Vec<Route> = Vec::new();
+    for (index, edge) in graph.edges.iter().enumerate() {
+        if yard.side(edge).is_none() {
+            routes.push(yard.straight(index, edge));
+        }
+    }
+    for side in [Side::Left, Side::Right] {
+        let edges: Vec<&Edge> =
+            graph.edges.iter().filter(|edge| yard.side(edge) == Some(side)).collect();
+        let lanes = yard.lanes(&edges);
+        let begin = yard.first_lane(side, &edges);
+        for edge in &edges {
+            let lane = lanes.iter().find(|(to, _)| *to == edge.to).map_or(0, |(_, lane)| *lane);
+            #[expect(clippy::cast_precision_loss, reason = "there are fewer lanes than phases")]
+            let away = begin + LANE * lane as f64;
+            routes.push(yard.beside(edge, side, away));
+        }
+    }
+    routes
+}
+
+struct Yard<'g> {
+    graph: &'g Graph,
+    layers: &'g [Vec<usize>],
+    spots: &'g [Spot],
+}
+
+impl Yard<'_> {
+    /// Beside the boxes, if an edge does not lead to the next layer.
+    fn side(&self, edge: &Edge) -> Option<Side> {
+        let rank = |node: usize| self.graph.nodes[node].rank;
+        match edge.way {
+            Way::Back | Way::Itself => Some(Side::Right),
+            Way::On if self.is_next(rank(edge.from), rank(edge.to)) => None,
+            Way::On => Some(Side::Left),
+        }
+    }
+
+    /// Whether no layer with nodes lies between.
+    fn is_next(&self, from: usize, to: usize) -> bool {
+        self.layers.iter().take(to).skip(from + 1).all(Vec::is_empty)
+    }
+
+    fn straight(&self, index: usize, edge: &Edge) -> Route {
+        let (from, to) = (&self.spots[edge.from], &self.spots[edge.to]);
+        let out = self.share(edge, |it| it.from == edge.from, |it| self.spots[it.to].x);
+        let into = self.share(edge, |it| it.to == edge.to, |it| self.spots[it.from].x);
+        let begin = (from.x + out * (from.width - 60.0).max(0.0), from.bottom());
+        let end = (to.x + into * (to.width - 60.0).max(0.0), to.y);
+        let route = Route::new(edge, vec![begin, end], true);
+        // Labels of neighbours stand at different heights, so that none covers another.
+        let down = if index.is_multiple_of(2) { 0.5 } else { 0.42 };
+        let middle = (f64::midpoint(begin.0, end.0), begin.1 + (end.1 - begin.1) * down + 4.0);
+        if (begin.0 - end.0).abs() < 1.0 {
+            return route.labelled((middle.0 + 8.0, middle.1), "start");
+        }
+        route.labelled(middle, "middle")
+    }
+
+    /// Which part of a box an edge has among its like, from -0.5 to 0.5.
+    fn share(&self, edge: &Edge, is_like: impl Fn(&Edge) -> bool, x: impl Fn(&Edge) -> f64) -> f64 {
+        let all = self.graph.edges.iter();
+        let mut like: Vec<&Edge> =
+            all.filter(|it| is_like(it) && self.side(it).is_none()).collect();
+        like.sort_by(|a, b| x(a).total_cmp(&x(b)));
+        let place = like.iter().position(|it| *it == edge).unwrap_or(0);
+        part(place, like.len()) - 0.5
+    }
+
+    /// Lanes of the targets, short ones nearest to the boxes.
+    fn lanes(&self, edges: &[&Edge]) -> Vec<(usize, usize)> {
+        let mut spans: Vec<(usize, f64, f64)> = Vec::new();
+        for edge in edges {
+            let (a, b) = (&self.spots[edge.from], &self.spots[edge.to]);
+            let (low, high) = (a.y.min(b.y), a.bottom().max(b.bottom()));
+            match spans.iter_mut().find(|(to, ..)| *to == edge.to) {
+                Some((_, from, to)) => (*from, *to) = (low.min(*from), high.max(*to)),
+                None => spans.push((edge.to, low, high)),
+            }
+        }
+        spans.sort_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)).then(a.0.cmp(&b.0)));
+        let mut taken: Vec<(usize, usize, f64, f64)> = Vec::new();
+        for (to, low, high) in spans {
+            let is_free = |lane: &usize| {
+                let mut same = taken.iter().filter(|(_, number, ..)| number == lane);
+                same.all(|(_, _, from, to)| high < *from || low > *to)
+            };
+            let lane = (0..=taken.len()).find(is_free).unwrap_or(0);
+            taken.push((to, lane, low, high));
+        }
+        taken.into_iter().map(|(to, lane, ..)| (to, lane)).collect()
+    }
+
+    /// Where the first lane is: beside every box, with room for the labels.
+    fn first_lane(&self, side: Side, edges: &[&Edge]) -> f64 {
+        let labels = edges.iter().map(|edge| text_width(&edge.label, LABEL_SIZE));
+        let room = labels.fold(0.0, f64::max) + CLEAR;
+        let boxes = self.spots.iter().map(|spot| match side {
+            Side::Left => -spot.left(),
+            Side::Right => spot.right(),
+        });
+        boxes.fold(0.0, f64::max) + room
+    }
+
+    fn beside(&self, edge: &Edge, side: Side, away: f64) -> Route {
+        let sign = if side == Side::Left { -1.0 } else { 1.0 };
+        let lane = sign * away;
+        let (from, to) = (&self.spots[edge.from], &self.spots[edge.to]);
+        let mut points = Vec::new();
+        let out = self.port(edge, side, End::Leaves);
+        if self.is_outermost(edge.from, side) {
+            points.push((from.x + sign * from.width / 2.0, out));
+            points.push((lane, out));
+        } else {
+            let y = from.bottom() + 16.0;
+            points.extend([
+                (from.x + sign * 14.0, from.bottom()),
+                (from.x + sign * 14.0, y),
+                (lane, y),
+            ]);
+        }
+        let label = (points[points.len() - 2].0 + sign * 9.0, points[points.len() - 1].1 - 5.0);
+        let into = self.port(edge, side, End::Arrives);
+        if self.is_outermost(edge.to, side) {
+            points.extend([(lane, into), (to.x + sign * to.width / 2.0, into)]);
+        } else {
+            let y = to.y - 18.0;
+            points.extend([(lane, y), (to.x + sign * 14.0, y), (to.x + sign * 14.0, to.y)]);
+        }
+        let anchor = if side == Side::Left { "end" } else { "start" };
+        Route::new(edge, points, false).labelled(label, anchor)
+    }
+
+    fn is_outermost(&self, node: usize, side: Side) -> bool {
+        let layer = &self.layers[self.graph.nodes[node].rank];
+        let outer = match side {
+            Side::Left => layer.first(),
+            Side::Right => layer.last(),
+        };
+        outer == Some(&node)
+    }
+
+    /// The height at which an edge touches a box: those that arrive share one place above those that leave.
+    fn port(&self, edge: &Edge, side: Side, end: End) -> f64 {
+        let node = if end == End::Leaves { edge.from } else { edge.to };
+        let beside = || self.graph.edges.iter().filter(|it| self.side(it) == Some(side));
+        let arriving = usize::from(beside().any(|it| it.to == node));
+        let leaving: Vec<&Edge> = beside().filter(|it| it.from == node).collect();
+        let place = match end {
+            End::Arrives => 0,
+            End::Leaves => arriving + leaving.iter().position(|it| *it == edge).unwrap_or(0),
+        };
+        let spot = &self.spots[node];
+        spot.y + 8.0 + (spot.height - 16.0) * part(place, arriving + leaving.len())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Leaves,
+    Arrives,
+}
+
+/// The middle of the part that the n-th of some has, between 0 and 1.
+fn part(place: usize, count: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a node has a few edges")]
+    let (place, count) = (place as f64, count.max(1) as f64);
+    (place + 0.5) / count
+}

@@ -1,0 +1,349 @@
+//! The native format: every field with its names, its kind and what it means, in one table.
+//!
+//! The checker takes fields by this table and by nothing else, and the JSON Schema and the field reference are made from
+//! it; so a field that one of them lacks, all of them lack. It may not judge: that is `check/`.
+//!
+//! Start reading at [`WORKFLOW`] and [`PHASE`].
+
+mod phase;
+mod reference;
+mod schema;
+
+pub use reference::reference;
+pub use schema::schema;
+
+pub(crate) use phase::PHASE;
+
+/// A map of the format: which fields it may have.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// What the schema and the reference call it.
+    pub name: &'static str,
+    /// Whose fields they are, in messages.
+    pub owner: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// In the order in which people would write them.
+    pub fields: &'static [FieldInfo],
+}
+
+impl Shape {
+    /// The field of that name or alias.
+    pub(crate) fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|field| field.names.contains(&name))
+    }
+
+    /// Every name that a field may have here.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().flat_map(|field| field.names).copied()
+    }
+}
+
+/// One field of a map.
+#[derive(Debug)]
+pub(crate) struct FieldInfo {
+    /// Its name, then others that mean the same.
+    pub names: &'static [&'static str],
+    /// What it holds.
+    pub kind: Kind,
+    /// What holds when it is left out; empty = nothing.
+    pub default: &'static str,
+    /// What it is for: whole sentences, for people.
+    pub about: &'static str,
+}
+
+/// What a field holds.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A text.
+    Text,
+    /// A text, or a list of texts.
+    Texts,
+    /// A map from name to text.
+    Pairs,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number, 0 included.
+    Count,
+    /// A whole number above 0.
+    Positive,
+    /// A number above 0.
+    Decimal,
+    /// A time above 0.
+    Duration,
+    /// A time above 0, or `none`.
+    DurationOrNone,
+    /// One of some words.
+    Choice(&'static [&'static str]),
+    /// A map with fields of its own.
+    Map(&'static Shape),
+    /// A whole number above 0, or a map.
+    PositiveOr(&'static Shape),
+    /// A list of maps.
+    List(&'static Shape),
+    /// Phases, as a list or as a map.
+    Phases,
+}
+
+/// A field that has one name.
+const fn field(
+    names: &'static [&'static str],
+    kind: Kind,
+    default: &'static str,
+    about: &'static str,
+) -> FieldInfo {
+    FieldInfo { names, kind, default, about }
+}
+
+/// A whole file.
+pub(crate) const WORKFLOW: Shape = Shape {
+    name: "workflow",
+    owner: "a workflow",
+    about: "A workflow file: named phases and the edges between them.",
+    fields: &[
+        field(
+            &["$schema"],
+            Kind::Text,
+            "",
+            "Where an editor finds this schema; nothing else reads it.",
+        ),
+        field(&["name"], Kind::Text, "the key", "What people read."),
+        field(
+            &["key"],
+            Kind::Text,
+            "the file's name",
+            "What the workflow is called by. It is the name of the file or folder; said here, it must be the same.",
+        ),
+        field(&["description"], Kind::Text, "", "One line about it, shown by `chronicle list`."),
+        field(&["commandName", "command_name"], Kind::Text, "", "Another word to start it by."),
+        field(
+            &["show"],
+            Kind::Choice(&["user", "workflows"]),
+            "user",
+            "Who may start it: a person, or other workflows alone.",
+        ),
+        field(&["initial"], Kind::Text, "the first phase", "The phase where it begins."),
+        field(
+            &["phases", "states"],
+            Kind::Phases,
+            "",
+            "The phases. In a list, each leads to the following one unless it says otherwise. In a map, none leads anywhere unless it says so.",
+        ),
+        field(
+            &["agent"],
+            Kind::Text,
+            "the run's `--agent`",
+            "The program that works, unless a phase names its own.",
+        ),
+        field(
+            &["model"],
+            Kind::Text,
+            "the run's `--model`",
+            "The model of that program, unless a phase names its own.",
+        ),
+        field(&["budget"], Kind::Map(&BUDGET), "", "What the whole run may spend."),
+        field(
+            &["limits"],
+            Kind::Map(&LIMITS),
+            "",
+            "How often things may go wrong, and how long they may take, in phases that set no limits of their own.",
+        ),
+        field(
+            &["timeout_minutes"],
+            Kind::Decimal,
+            "",
+            "Another way to say `limits.timeout`, in minutes.",
+        ),
+        field(
+            &["guards"],
+            Kind::Map(&GUARDS),
+            "",
+            "Rules over what tools agents may call, and on what.",
+        ),
+        field(&["verify"], Kind::Texts, "", "Commands that must pass before the run is done."),
+        field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out."),
+        field(
+            &["env"],
+            Kind::Pairs,
+            "",
+            "Environment of workers and commands, beside that of the user.",
+        ),
+        field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
+        field(
+            &["initialMessage"],
+            Kind::Text,
+            "",
+            "Opens the first handover. Words in braces are replaced.",
+        ),
+        field(
+            &["roleInstruction"],
+            Kind::Text,
+            "",
+            "Stands in each handover: who the worker is. Words in braces are replaced.",
+        ),
+        field(
+            &["advanceReminder"],
+            Kind::Text,
+            "",
+            "Stands in each handover beside the way out. Words in braces are replaced.",
+        ),
+        field(
+            &["notDoneReminder"],
+            Kind::Text,
+            "",
+            "What a worker hears that ended its turn without a leaving signal. Words in braces are replaced.",
+        ),
+        field(
+            &["blockReasonTemplate"],
+            Kind::Text,
+            "",
+            "What a worker hears that called a tool which the phase does not allow. Words in braces are replaced.",
+        ),
+        field(
+            &["completionMessage"],
+            Kind::Text,
+            "",
+            "What the person is shown when the run is done. Words in braces are replaced.",
+        ),
+        field(
+            &["sessionNamePrefix"],
+            Kind::Text,
+            "",
+            "What the host's session is called before the task; kept for hosts that name sessions.",
+        ),
+        field(
+            &["sessionNameMaxLength"],
+            Kind::Text,
+            "",
+            "How much of the task stands in that name.",
+        ),
+    ],
+};
+
+/// Limits of a workflow or of a phase.
+pub(crate) const LIMITS: Shape = Shape {
+    name: "limits",
+    owner: "`limits`",
+    about: "How often things may go wrong at one phase, and how long they may take. Whatever trips a limit, a person is asked.",
+    fields: &[
+        field(
+            &["loop"],
+            Kind::PositiveOr(&LOOP),
+            "3, either way",
+            "How often the same two phases may be left for each other.",
+        ),
+        field(&["retries"], Kind::Count, "2", "Fresh starts after crashes."),
+        field(
+            &["nudges"],
+            Kind::Count,
+            "3",
+            "Reminders in the same session after a turn that ended without a leaving signal.",
+        ),
+        field(
+            &["losses"],
+            Kind::Count,
+            "20",
+            "Restarts after a supervisor or keeper died, without progress in between.",
+        ),
+        field(&["continuations"], Kind::Count, "5", "Continuations after `partially-complete`."),
+        field(&["depth"], Kind::Count, "3", "Follow-ups upon follow-ups."),
+        field(
+            &["idle"],
+            Kind::DurationOrNone,
+            "10m",
+            "How long an agent may say nothing before it counts as stuck.",
+        ),
+        field(&["timeout"], Kind::DurationOrNone, "none", "How long one try may work."),
+    ],
+};
+
+/// `limits.loop` in full.
+pub(crate) const LOOP: Shape = Shape {
+    name: "loop",
+    owner: "`limits.loop`",
+    about: "When going back and forth becomes a loop.",
+    fields: &[
+        field(
+            &["count"],
+            Kind::Choice(&["pair", "edge"]),
+            "pair",
+            "What counts as the same way: two phases in either direction, or one direction alone.",
+        ),
+        field(
+            &["max"],
+            Kind::Positive,
+            "3",
+            "How often it may be taken; the next time a person is asked.",
+        ),
+    ],
+};
+
+/// What may be spent.
+pub(crate) const BUDGET: Shape = Shape {
+    name: "budget",
+    owner: "`budget`",
+    about: "What may be spent. There is no default; what is set is hard.",
+    fields: &[
+        field(&["usd"], Kind::Decimal, "", "Dollars."),
+        field(&["tokens"], Kind::Positive, "", "Tokens of every kind."),
+        field(&["time"], Kind::Duration, "", "Time that agents work."),
+        field(&["attempts"], Kind::Positive, "", "Starts of agents."),
+    ],
+};
+
+/// Rules over tool calls.
+pub(crate) const GUARDS: Shape = Shape {
+    name: "guards",
+    owner: "`guards`",
+    about: "Rules over what tools agents may call, and on what.",
+    fields: &[
+        field(&["rules"], Kind::Texts, "", "Names of rules."),
+        field(
+            &["mode"],
+            Kind::Choice(&["enforce", "best-effort"]),
+            "enforce",
+            "Whether an agent that cannot be guarded may work at all.",
+        ),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, PHASE, Shape, WORKFLOW};
+
+    /// Every map of the format, each once.
+    fn shapes() -> Vec<&'static Shape> {
+        let mut all: Vec<&'static Shape> = vec![&WORKFLOW, &PHASE];
+        let mut index = 0;
+        while let Some(shape) = all.get(index) {
+            index += 1;
+            for field in shape.fields {
+                if let Kind::Map(inner) | Kind::PositiveOr(inner) | Kind::List(inner) = field.kind
+                    && all.iter().all(|known| known.name != inner.name)
+                {
+                    all.push(inner);
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_name_stands_for_one_field() {
+        for shape in shapes() {
+            let mut names: Vec<&str> = shape.names().collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}", shape.name);
+        }
+    }
+
+    #[test]
+    fn every_field_says_what_it_is_for() {
+        for field in shapes().into_iter().flat_map(|shape| shape.fields) {
+            assert!(field.about.ends_with('.'), "{:?}", field.names);
+            assert!(!field.names.is_empty() && !field.about.contains('\n'), "{:?}", field.names);
+        }
+    }
+}

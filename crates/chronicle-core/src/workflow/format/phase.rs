@@ -1,0 +1,141 @@
+//! The fields of a phase.
+
+use super::{BUDGET, FieldInfo, Kind, LIMITS, Shape, field};
+
+const OUTCOMES: &str = "Where an outcome leads: `complete`, `pass`, `fail`, `gaps`, `crash`, `stuck`, `timeout`, `rejected`, `conflict`, or a word of `outcomes`.";
+
+/// One phase.
+pub(crate) const PHASE: Shape = Shape {
+    name: "phase",
+    owner: "a phase",
+    about: "One node of a workflow: one kind of work with one goal.",
+    fields: PHASE_FIELDS,
+};
+
+const PHASE_FIELDS: &[FieldInfo] = &[
+    field(&["id"], Kind::Text, "", "Its name in the workflow. In a map of phases the map says it."),
+    field(&["name"], Kind::Text, "the id", "What people read."),
+    field(&["emoji"], Kind::Text, "", "A sign beside the name."),
+    field(&["description"], Kind::Text, "", "One line about it; the worker reads it too."),
+    field(
+        &["instructions"],
+        Kind::Text,
+        "",
+        "What the worker is told to do. Words in braces are replaced.",
+    ),
+    field(
+        &["run"],
+        Kind::Choice(&["worker", "inline", "command", "pool", "workflow", "human"]),
+        "worker",
+        "Who does it: a fresh agent, the host's own session, shell commands, steps in parallel, another workflow, or a person. `commands` implies `command`, `workflow` implies `workflow`.",
+    ),
+    field(&["persona"], Kind::Text, "", "Who the worker is: a persona's name, or its text."),
+    field(&["agent"], Kind::Text, "the workflow's", "The program that works here."),
+    field(&["model"], Kind::Text, "the workflow's", "Its model."),
+    field(&["thinking"], Kind::Text, "", "How long it thinks."),
+    field(&["fallback"], Kind::Texts, "", "Agents to try when this one cannot work."),
+    field(&["tools"], Kind::Map(&TOOLS), "every tool", "Which tools the worker may call."),
+    field(
+        &["availableProfiles", "available_profiles"],
+        Kind::Texts,
+        "",
+        "Personas that the worker may use for its own sub-agents.",
+    ),
+    field(
+        &["next"],
+        Kind::Texts,
+        "in a list the following phase, in a map `done`",
+        "Where the worker may go. `done` ends the workflow, `human_intervention` asks a person. A name that no phase has becomes a worker with that persona.",
+    ),
+    field(&["on"], Kind::Pairs, "", OUTCOMES),
+    field(&["outcomes"], Kind::Texts, "", "Words of its own with which the worker may leave."),
+    field(&["signals"], Kind::Texts, "all", "Which signals the worker may send."),
+    field(&["followups"], Kind::Texts, "all", "Which personas it may ask for."),
+    field(
+        &["approval"],
+        Kind::Choice(&["none", "before", "after", "both", "false", "true"]),
+        "none",
+        "Where a person must agree: before the work begins, after it, or both. `true` means after.",
+    ),
+    field(&["requires_approval"], Kind::Flag, "", "Another way to say `approval: after`."),
+    field(
+        &["approval_mode"],
+        Kind::Choice(&["pre", "post"]),
+        "",
+        "Another way to say `approval: before` or `after`.",
+    ),
+    field(&["verify"], Kind::Texts, "", "Commands that must pass before the phase is left."),
+    field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out of the phase."),
+    field(&["budget"], Kind::Map(&BUDGET), "", "What this phase may spend."),
+    field(
+        &["limits"],
+        Kind::Map(&LIMITS),
+        "the workflow's",
+        "How often things may go wrong here, and how long they may take.",
+    ),
+    field(
+        &["timeout_minutes"],
+        Kind::Decimal,
+        "",
+        "Another way to say `limits.timeout`, in minutes.",
+    ),
+    field(
+        &["isolation"],
+        Kind::Choice(&["shared", "worktree"]),
+        "shared",
+        "Whose files it works on: the project's, or a work tree of its own.",
+    ),
+    field(
+        &["session"],
+        Kind::Choice(&["fresh", "continue"]),
+        "fresh",
+        "Whether it goes on in the session of the phase before.",
+    ),
+    field(
+        &["produces"],
+        Kind::Choice(&["steps"]),
+        "",
+        "`steps` when the worker plans the steps of a pool.",
+    ),
+    field(&["commands"], Kind::Texts, "", "What `run: command` runs, in order, in a shell."),
+    field(
+        &["once"],
+        Kind::Flag,
+        "false",
+        "The commands must never run twice, not even after a crash.",
+    ),
+    field(
+        &["workflow", "subworkflow"],
+        Kind::Text,
+        "",
+        "The workflow inside: of `run: workflow`, or of a pool's steps.",
+    ),
+    field(&["steps"], Kind::List(&STEP), "", "A pool's steps."),
+    field(&["slots"], Kind::Positive, "3", "How many steps of a pool are worked on at once."),
+    field(&["merge"], Kind::Text, "", "How a pool's work comes together."),
+];
+
+/// Which tools a worker may call.
+const TOOLS: Shape = Shape {
+    name: "tools",
+    owner: "`tools`",
+    about: "Which tools the worker may call: one of the two lists.",
+    fields: &[
+        field(&["allow", "whitelist"], Kind::Texts, "", "These and no others."),
+        field(&["deny", "blacklist"], Kind::Texts, "", "All but these."),
+    ],
+};
+
+/// One step of a pool.
+const STEP: Shape = Shape {
+    name: "step",
+    owner: "a step",
+    about: "One item of work of a pool.",
+    fields: &[
+        field(&["id"], Kind::Text, "", "Its name in the pool."),
+        field(&["name"], Kind::Text, "", "What people read."),
+        field(&["description"], Kind::Text, "", "What is to be done."),
+        field(&["depends_on"], Kind::Texts, "", "Steps that must be complete first."),
+        field(&["files"], Kind::Texts, "", "Files that it is about."),
+    ],
+};

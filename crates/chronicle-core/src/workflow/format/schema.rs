@@ -1,0 +1,110 @@
+//! The table as a JSON Schema, for editors.
+
+use serde_json::{Map, Value, json};
+
+use super::super::check::DURATION_PATTERN;
+use super::{FieldInfo, Kind, PHASE, Shape, WORKFLOW};
+
+/// The JSON Schema of the native format, as it stands in `docs/reference/workflow.schema.json`.
+pub fn schema() -> String {
+    let mut definitions = Map::new();
+    define(&PHASE, &mut definitions);
+    let mut root = shape(&WORKFLOW, &mut definitions);
+    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    root.insert("title".to_owned(), json!("Chronicle workflow"));
+    root.insert("$defs".to_owned(), Value::Object(definitions));
+    // Either word, and not both: `states` is the older one.
+    root.insert("oneOf".to_owned(), json!([{"required": ["phases"]}, {"required": ["states"]}]));
+    format!("{:#}\n", Value::Object(root))
+}
+
+fn define(of: &Shape, definitions: &mut Map<String, Value>) -> Value {
+    if !definitions.contains_key(of.name) {
+        // Its place is taken first: a map may be inside itself.
+        definitions.insert(of.name.to_owned(), Value::Null);
+        let defined = shape(of, definitions);
+        definitions.insert(of.name.to_owned(), Value::Object(defined));
+    }
+    json!({ "$ref": format!("#/$defs/{}", of.name) })
+}
+
+fn shape(of: &Shape, definitions: &mut Map<String, Value>) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for field in of.fields {
+        for name in field.names {
+            properties.insert((*name).to_owned(), property(field, name, definitions));
+        }
+    }
+    let mut object = Map::new();
+    object.insert("type".to_owned(), json!("object"));
+    object.insert("description".to_owned(), json!(of.about));
+    object.insert("properties".to_owned(), Value::Object(properties));
+    object.insert("additionalProperties".to_owned(), json!(false));
+    object
+}
+
+fn property(field: &FieldInfo, name: &str, definitions: &mut Map<String, Value>) -> Value {
+    let mut value = kind(&field.kind, definitions);
+    let first = field.names.first().copied().unwrap_or(name);
+    let about = if name == first {
+        let default = match field.default {
+            "" => String::new(),
+            default => format!(" Default: {default}."),
+        };
+        format!("{}{default}", field.about)
+    } else {
+        format!("Another word for `{first}`.")
+    };
+    if let Some(object) = value.as_object_mut() {
+        object.insert("description".to_owned(), json!(about));
+    }
+    value
+}
+
+fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
+    let text = json!({ "type": ["string", "number", "boolean"] });
+    let duration =
+        json!({ "type": ["string", "number"], "pattern": DURATION_PATTERN, "exclusiveMinimum": 0 });
+    match of {
+        Kind::Text => text,
+        Kind::Texts => json!({ "anyOf": [text, { "type": "array", "items": text }] }),
+        Kind::Pairs => json!({ "type": "object", "additionalProperties": text }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Positive => json!({ "type": "integer", "minimum": 1 }),
+        Kind::Decimal => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Duration => duration,
+        Kind::DurationOrNone => json!({ "anyOf": [{ "const": "none" }, duration] }),
+        Kind::Choice(words) => {
+            json!({ "enum": words.iter().map(|word| choice(word)).collect::<Vec<_>>() })
+        }
+        Kind::Map(inner) => define(inner, definitions),
+        Kind::PositiveOr(inner) => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, define(inner, definitions)] })
+        }
+        Kind::List(inner) => json!({ "type": "array", "items": define(inner, definitions) }),
+        Kind::Phases => phases(definitions),
+    }
+}
+
+/// YAML reads `true` as a word of its own kind.
+fn choice(word: &str) -> Value {
+    match word {
+        "true" => json!(true),
+        "false" => json!(false),
+        word => json!(word),
+    }
+}
+
+fn phases(definitions: &mut Map<String, Value>) -> Value {
+    let phase = define(&PHASE, definitions);
+    let file = json!({ "type": "string", "description": "The Markdown file of a phase." });
+    json!({ "anyOf": [
+        { "type": "array", "minItems": 1, "items": { "anyOf": [phase, file] } },
+        {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": { "anyOf": [phase, { "type": "null" }] },
+        },
+    ] })
+}

@@ -1,0 +1,212 @@
+//! Personas, teams, rules and chains: text in, text out.
+
+use std::fmt::Write as _;
+
+use chronicle_core::guard::read_rules;
+use chronicle_core::persona::{self, read_teams};
+use chronicle_core::workflow::{Problem, Source, read_chains};
+use expect_test::{Expect, expect};
+
+fn source(text: &str) -> Source {
+    Source { name: "f".to_owned(), key: "stem".to_owned(), text: text.to_owned() }
+}
+
+fn with(mut text: String, problems: &[Problem]) -> String {
+    for problem in problems {
+        let _ = writeln!(text, "{problem}");
+    }
+    text
+}
+
+fn check_persona(text: &str, expected: &Expect) {
+    let read = persona::read(&source(text));
+    let json = read.persona.map_or_else(String::new, |persona| {
+        serde_json::to_string(&persona).unwrap_or_default() + "\n"
+    });
+    expected.assert_eq(&with(json, &read.problems));
+}
+
+#[test]
+fn personas_as_people_write_them() {
+    check_persona(
+        "---\nname: Scout\ndescription: looks around\ntools: read, grep , ls\nmodel: m\nskills: [a, b]\nthinking: high\nmax_turns: 20\nisolated: true\ncolor: blue\nextensions: x\n---\n\nYou look.\n",
+        &expect![[r#"
+            {"name":"Scout","description":"looks around","prompt":"You look.","tools":{"allow":["read","grep","ls"]},"model":"m","thinking":"high","skills":["a","b"],"extensions":["x"],"max_turns":20,"isolated":true,"color":"blue"}
+        "#]],
+    );
+    check_persona(
+        "---\r\ndescription: no name\r\ntools:\r\n  - Read\r\n  - Grep\r\n---\r\nA.\r\nB.\r\n",
+        &expect![[r#"
+            {"name":"stem","description":"no name","prompt":"A.\nB.","tools":{"allow":["Read","Grep"]}}
+        "#]],
+    );
+    // A plain description with colons is no YAML, and common.
+    check_persona(
+        "---\nname: helper\ndescription: Use it when: user: 'Help' <example>: x\nmodel: inherit\ntools: *\n---\nHi.\n",
+        &expect![[r#"
+            {"name":"helper","description":"Use it when: user: 'Help' <example>: x","prompt":"Hi."}
+        "#]],
+    );
+    check_persona(
+        "---\nname: p\nprovider: openai\nmodel: gpt\nthinkingLevel: low\ndisallowedTools: Bash\npermissionMode: plan\nshoes: 9\n---\n",
+        &expect![[r#"
+            {"name":"p","tools":{"deny":["Bash"]},"model":"openai/gpt","thinking":"low"}
+            note[unknown-field] f:8:1: a persona has no field `shoes`: it is ignored
+        "#]],
+    );
+}
+
+#[test]
+fn files_that_are_no_personas() {
+    check_persona(
+        "# Read me\n",
+        &expect![[r#"
+        note[not-a-persona] f: no fields before the text: it is no persona
+    "#]],
+    );
+    check_persona(
+        "---\nname: a\n",
+        &expect![[r#"
+        error[bad-frontmatter] f:1:1: the fields begun with `---` have no end (hint: end them with a line `---`)
+    "#]],
+    );
+    check_persona(
+        "",
+        &expect![[r#"
+        note[not-a-persona] f: no fields before the text: it is no persona
+    "#]],
+    );
+    check_persona(
+        "---\nname: \"a\\u0007b\"\n---\n",
+        &expect![[r#"
+        error[bad-name] f:1:1: the name `a�b` contains a control character
+    "#]],
+    );
+}
+
+#[test]
+fn teams_in_three_dialects() {
+    let check = |text: &str, expected: &Expect| {
+        let (teams, problems) = read_teams(&source(text));
+        let teams = teams.iter().fold(String::new(), |mut all, team| {
+            let _ = writeln!(all, "{}: {:?} not {:?}", team.name, team.members, team.not_covered);
+            all
+        });
+        expected.assert_eq(&with(teams, &problems));
+    };
+    check(
+        "# first:\none:\n  - a\n  - b\ntwo: [c] # note\n",
+        &expect![[r#"
+        one: ["a", "b"] not []
+        two: ["c"] not []
+    "#]],
+    );
+    check(
+        "one: {agents: [a], not_covered: [tea]}\ntwo: {agents: b, shoes: 1}\n",
+        &expect![[r#"
+            one: ["a"] not ["tea"]
+            two: ["b"] not []
+            warning[unknown-field] f:2:18: a team has no field `shoes`: it is ignored
+        "#]],
+    );
+    check(
+        "teams: {one: [a], two: []}\n",
+        &expect![[r#"
+        one: ["a"] not []
+        two: [] not []
+    "#]],
+    );
+    check(
+        "- a\n",
+        &expect![[r#"
+        error[not-teams] f:1:1: not a map of teams (hint: write `team: [persona, persona]`)
+    "#]],
+    );
+    check(
+        "one: [[a], b]\n",
+        &expect![[r#"
+        one: ["b"] not []
+        error[wrong-type] f:1:7: must be a name
+    "#]],
+    );
+}
+
+#[test]
+fn rules_in_both_dialects() {
+    let check = |text: &str, expected: &Expect| {
+        let read = read_rules(&source(text));
+        let count = format!("{} rules, usable: {}\n", read.rules.count(), read.is_usable());
+        expected.assert_eq(&with(count, &read.problems));
+    };
+    check(
+        "bashToolPatterns:\n  - {pattern: '--force(?!-with-lease)', reason: r}\n  - {pattern: 'rm', ask: true}\nzeroAccessPaths: [.env]\nreadOnlyPaths: [x/]\nnoDeletePaths:\n",
+        &expect![[r#"
+            4 rules, usable: true
+        "#]],
+    );
+    check(
+        "destructiveCommands: ['rm', '(?<=a)b']\nsensitivePaths: ['\\.pem$']\n",
+        &expect![[r#"
+            3 rules, usable: true
+        "#]],
+    );
+    check(
+        "bashToolPatterns:\n  - {pattern: 'a(', reason: r}\n  - {reason: r}\n  - rm\n  - {pattern: a, ask: maybe}\nzeroAccesPaths: [a]\nreadOnlyPaths: a\n",
+        &expect![[r#"
+            1 rules, usable: false
+            error[bad-pattern] f:2:15: the pattern `a(` does not compile: Parsing error at position 2: Opening parenthesis without closing parenthesis
+            error[missing-field] f:3:5: a rule needs `pattern` (hint: add `pattern:`)
+            error[wrong-type] f:4:5: must be a map of `pattern`, `reason` and `ask`
+            error[wrong-type] f:5:23: `ask` must be `true` or `false`
+            error[unknown-field] f:6:1: no kind of rule is called `zeroAccesPaths` (hint: did you mean `zeroAccessPaths`?)
+            error[wrong-type] f:7:16: `readOnlyPaths` must be a list
+        "#]],
+    );
+    check(
+        "",
+        &expect![[r#"
+        0 rules, usable: true
+    "#]],
+    );
+    check(
+        "just text",
+        &expect![[r#"
+        0 rules, usable: false
+        error[not-rules] f:1:1: not a map of rules (hint: begin with `bashToolPatterns:`)
+    "#]],
+    );
+}
+
+#[test]
+fn chains_become_linear_workflows() {
+    let text = "full:\n  description: all of it\n  steps:\n    - agent: scout\n      prompt: 'look: $INPUT\\nthen $ORIGINAL'\n    - agent: scout\n      prompt: |\n        again\n        \\n stays\n    - {agent: a/b, prompt: c, shoes: 1}\nbad: {steps: [{agent: x}, 5]}\nworse: 3\n";
+    let (units, problems) = read_chains(&source(text));
+    let mut shown = String::new();
+    for unit in &units {
+        let _ = writeln!(shown, "{} sound: {}", unit.key, unit.is_sound());
+        for phase in unit.workflow.iter().flat_map(|workflow| &workflow.phases) {
+            let next: Vec<&str> =
+                phase.next.iter().map(chronicle_core::ids::PhaseId::as_str).collect();
+            let _ = writeln!(
+                shown,
+                "  {} {:?} {:?} -> {next:?} retries {} chained {}",
+                phase.id, phase.persona, phase.instructions, phase.limits.retries, phase.chained
+            );
+        }
+        shown = with(shown, &unit.problems());
+    }
+    expect![[r#"
+        full sound: true
+          scout Some("scout") "look: $INPUT\nthen $ORIGINAL" -> ["scout-2"] retries 0 chained true
+          scout-2 Some("scout") "again\n\\n stays\n" -> ["a-b"] retries 0 chained true
+          a-b Some("a/b") "c" -> ["done"] retries 0 chained true
+        warning[unknown-field] f:10:31: a step has no field `shoes`: it is ignored
+        bad sound: false
+          x Some("x") "" -> [] retries 0 chained true
+        error[missing-field] f:11:15: a step needs `prompt` (hint: add `prompt:`)
+        error[wrong-type] f:11:27: a step must be a map of `agent` and `prompt`
+        worse sound: false
+        error[wrong-type] f:12:8: the chain `worse` must be a map
+    "#]]
+    .assert_eq(&with(shown, &problems));
+}

@@ -1,0 +1,262 @@
+//! The pages about the native format say what the code does: schema, field reference and problems.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests read pages and sources; the core does not"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::workflow;
+use expect_test::expect_file;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::workflow::load_with;
+
+const PROBLEMS: &str = "../../docs/reference/problems.md";
+/// Where problems are made.
+const SOURCES: [&str; 3] =
+    ["src", "../chronicle-runtime/src/discover", "../chronicle/src/cli/check.rs"];
+/// Where the workflows are that we ship and test with.
+const WORKFLOWS: [&str; 5] = [
+    "tests/it/data/workflows/native",
+    "../chronicle/tests/scenarios",
+    "../chronicle/tests/crash",
+    "../chronicle/src/demo",
+    "../../workflows",
+];
+
+fn at(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file below a folder, or the file itself.
+fn files(path: PathBuf) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return if path.is_file() { vec![path] } else { Vec::new() };
+    }
+    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(files).collect()
+}
+
+fn validator() -> Validator {
+    let schema: Value = serde_json::from_str(&workflow::schema()).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn value(text: &str) -> Value {
+    serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn the_schema_is_as_written() {
+    expect_file!["../../../../docs/reference/workflow.schema.json"].assert_eq(&workflow::schema());
+}
+
+#[test]
+fn the_field_reference_is_as_written() {
+    expect_file!["../../../../docs/reference/workflow.md"].assert_eq(&workflow::reference());
+}
+
+#[test]
+fn every_workflow_of_ours_fits_the_schema() {
+    let validator = validator();
+    let mut count = 0;
+    for file in WORKFLOWS.into_iter().flat_map(|folder| files(at(folder))) {
+        let is_yaml = file.extension().is_some_and(|ending| ending == "yaml");
+        if !is_yaml || file.ends_with("script.yaml") {
+            continue;
+        }
+        let text = read(&file);
+        let value = value(&text);
+        let wrong: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
+        assert_eq!(wrong, [""; 0], "{}", file.display());
+        count += 1;
+    }
+    assert!(count > 20, "only {count} workflows were found");
+}
+
+#[test]
+fn what_the_checker_refuses_the_schema_refuses() {
+    let bad = [
+        "phases: {a: {instrctions: x}}",
+        "phases: {a: {tools: Read}}",
+        "phases: {a: {run: wroker}}",
+        "phases: {a: {limits: {timeout: soon}}}",
+        "phases: {a: {limits: {loop: 0}}}",
+        "phases: {a: {limits: {loop: {max: 3, cuont: edge}}}}",
+        "phases: {a: {next: {b: c}}}",
+        "phases: {a: {slots: 0, run: pool}}",
+        "phases: {a: {once: maybe, commands: make}}",
+        "phases: {a: [b]}",
+        "phases: []",
+        "phases: 7",
+        "name: x",
+        "name: [a]\nphases: {a: }",
+        "phases: {a: }\nstates: {b: }",
+        "env: {A: [1]}\nphases: {a: }",
+        "budget: {usd: -1}\nphases: {a: }",
+        "colour: red\nphases: {a: }",
+        "- a",
+    ];
+    let validator = validator();
+    for text in bad {
+        assert!(!validator.is_valid(&value(text)), "{text}");
+        assert!(!load_with(text, &[]).is_usable(), "{text}");
+    }
+}
+
+/// A value that fits a property of the schema.
+fn sample(schema: &Value, property: &Value) -> Value {
+    if let Some(path) = property["$ref"].as_str() {
+        return sample(schema, &schema["$defs"][path.rsplit('/').next().unwrap()]);
+    }
+    if let Some(first) = property["anyOf"].get(0) {
+        return sample(schema, first);
+    }
+    if let Some(word) = property["enum"].get(0).or(property.get("const")) {
+        return word.clone();
+    }
+    let kind = property["type"].get(0).unwrap_or(&property["type"]);
+    match kind.as_str().unwrap() {
+        "string" if property.get("pattern").is_some() => json!("1h"),
+        "string" => json!("some-text"),
+        "boolean" => json!(true),
+        "integer" | "number" => json!(1),
+        "array" => json!([sample(schema, &property["items"])]),
+        "object" => json!({}),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn every_field_of_the_schema_is_one_that_the_checker_knows() {
+    let schema: Value = serde_json::from_str(&workflow::schema()).unwrap();
+    let validator = validator();
+    let maps = std::iter::once(("workflow", &schema))
+        .chain(schema["$defs"].as_object().unwrap().iter().map(|(name, of)| (name.as_str(), of)));
+    let mut count = 0;
+    for (map, of) in maps {
+        for (name, property) in of["properties"].as_object().unwrap() {
+            let mut field = serde_json::Map::new();
+            field.insert(name.clone(), sample(&schema, property));
+            let document = inside(map, Value::Object(field));
+            let told = load_with(&document.to_string(), &[]).problems;
+            let unknown: Vec<_> = told
+                .iter()
+                .filter(|it| ["unknown-field", "wrong-type"].contains(&it.code))
+                .collect();
+            assert!(unknown.is_empty(), "{map}.{name}: {unknown:?}");
+            assert!(validator.is_valid(&document), "{map}.{name}: {document}");
+            count += 1;
+        }
+    }
+    assert!(count > 80, "only {count} fields");
+}
+
+/// A whole workflow with these fields in one of its maps.
+fn inside(map: &str, fields: Value) -> Value {
+    let phase = |fields: Value| json!({ "phases": { "a": fields } });
+    match map {
+        "workflow" if fields.get("phases").is_some() || fields.get("states").is_some() => fields,
+        "workflow" => {
+            let mut whole = fields;
+            whole["phases"] = json!({ "a": null });
+            whole
+        }
+        "phase" => phase(fields),
+        "limits" | "budget" | "tools" => phase(json!({ map: fields })),
+        "loop" => phase(json!({ "limits": { "loop": fields } })),
+        "guards" => json!({ "guards": fields, "phases": { "a": null } }),
+        "step" => phase(json!({ "run": "pool", "steps": [fields] })),
+        other => panic!("where does {other} stand?"),
+    }
+}
+
+/// The codes that the page explains, each with the examples below it.
+fn explained() -> Vec<(String, String)> {
+    let page = read(at(PROBLEMS));
+    let sections = page.split("\n### `").skip(1);
+    sections
+        .map(|section| {
+            let (code, body) = section.split_once('`').unwrap();
+            (code.to_owned(), body.to_owned())
+        })
+        .collect()
+}
+
+/// The codes in the sources: the text that follows where a problem is made.
+fn made() -> BTreeSet<String> {
+    let marks = [
+        "Finding::error(",
+        "Finding::warning(",
+        "Finding::note(",
+        "Finding::new(",
+        "Trouble::new(",
+        ".tell(",
+        "Trouble { code: ",
+        "Severity::",
+    ];
+    let mut codes = BTreeSet::new();
+    for file in SOURCES.into_iter().flat_map(|folder| files(at(folder))) {
+        let text = read(&file);
+        let product = text.split("#[cfg(test)]").next().unwrap();
+        for (at, mark) in marks.iter().flat_map(|mark| product.match_indices(mark)) {
+            let after = &product[at + mark.len()..];
+            let arguments = after.split([';', '}']).next().unwrap();
+            let literal = arguments.split('"').nth(1).unwrap_or("");
+            let is_near = arguments.find('"').is_some_and(|quote| quote < 60);
+            let is_code = |it: char| it.is_ascii_lowercase() || it == '-';
+            let is_word = ["", "error", "warning", "note"].contains(&literal);
+            if is_near && !is_word && literal.chars().all(is_code) {
+                codes.insert(literal.to_owned());
+            }
+        }
+    }
+    codes
+}
+
+#[test]
+fn the_page_of_problems_has_every_code_once() {
+    let told: Vec<String> = explained().into_iter().map(|(code, _)| code).collect();
+    let known: BTreeSet<String> = told.iter().cloned().collect();
+    assert_eq!(told.len(), known.len(), "a code is explained twice");
+    let made = made();
+    let missing: Vec<&String> = made.difference(&known).collect();
+    let stale: Vec<&String> = known.difference(&made).collect();
+    assert!(missing.is_empty(), "not in {PROBLEMS}: {missing:?}");
+    assert!(stale.is_empty(), "in {PROBLEMS} and nowhere else: {stale:?}");
+}
+
+#[test]
+fn every_example_on_the_page_has_its_problem() {
+    for (code, body) in explained() {
+        let blocks: Vec<&str> = body
+            .split("```")
+            .skip(1)
+            .step_by(2)
+            .map(|it| it.trim_start_matches("yaml\n"))
+            .collect();
+        let Some((main, others)) = blocks.split_first() else {
+            assert!(body.replace('\n', " ").contains("No example:"), "{code} has no example");
+            continue;
+        };
+        let others: Vec<(&str, &str)> = others
+            .iter()
+            .map(|text| (text.lines().next().unwrap().trim_start_matches("# "), *text))
+            .map(|(name, text)| (name.trim_end_matches(".yaml"), text))
+            .collect();
+        let problems = load_with(main, &others).problems;
+        let told: Vec<&str> = problems.iter().map(|it| it.code).collect();
+        assert!(told.contains(&code.as_str()), "{code}: {told:?}");
+        let worst = problems.iter().find(|it| it.code == code).unwrap().severity;
+        let said = body.trim_start().to_lowercase();
+        assert!(said.starts_with(&worst.to_string()), "{code} is said to be no {worst}");
+    }
+}

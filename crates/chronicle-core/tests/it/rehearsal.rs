@@ -1,0 +1,150 @@
+//! A dry run: the main way, the branches, and handovers exactly as they would be sent.
+
+use std::fmt::Write as _;
+
+use chronicle_core::handover::handover;
+use chronicle_core::ids::RunId;
+use chronicle_core::input::Command;
+use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, rehearse};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::workflow::load_with;
+use crate::world::{World, person, start};
+
+const WORKFLOW: &str = "
+name: Ship
+agent: scripted
+phases:
+  plan: {name: Planning, approval: both, next: [build, sketch]}
+  sketch: {next: [build]}
+  build: {tools: {deny: [bash]}, next: [test], on: {gaps: plan}}
+  test: {commands: [make, make test], next: [review], on: {fail: mend}}
+  mend: {next: [test]}
+  review: {workflow: inner, approval: after, next: [done]}
+";
+const INNER: &str =
+    "{name: Inner, phases: {look: {persona: eye, next: [done], on: {gaps: human_intervention}}}}";
+
+fn rehearsal(text: &str) -> Rehearsal {
+    rehearse(start(load_with(text, &[("inner", INNER)]).workflows))
+}
+
+fn told(rehearsal: &Rehearsal) -> String {
+    let mut text = String::new();
+    for scene in &rehearsal.scenes {
+        let through = scene.through.as_ref().map_or_else(String::new, |it| {
+            let outcome = it.outcome.as_ref().map_or("", |it| it.as_str());
+            format!(" through {} {outcome}", it.from)
+        });
+        let _ = writeln!(text, "{} ({}){through} {:?}", scene.place, scene.agent, scene.asks);
+    }
+    let _ = write!(text, "{:?}", rehearsal.ends);
+    text
+}
+
+fn check(workflow: &str, expected: &Expect) {
+    expected.assert_eq(&told(&rehearsal(workflow)));
+}
+
+#[test]
+fn the_main_way_comes_first_then_the_branches() {
+    check(
+        WORKFLOW,
+        &expect![[r#"
+        plan (scripted) ["may `Planning` begin?", "is `Planning` done? \"‹what the worker of `plan` says›\""]
+        build (scripted) []
+        test (shell) []
+        review/look (scripted:script.yaml) ["is `review` done? \"‹what the worker of `review/look` says›\""]
+        sketch (scripted) through plan  []
+        mend (scripted) through test fail []
+        Ok(())"#]],
+    );
+}
+
+#[test]
+fn a_way_that_never_ends_is_told() {
+    check(
+        "{agent: x, phases: {a: {next: [b]}, b: {next: [a]}}}",
+        &expect![[r#"
+        a (x) []
+        b (x) []
+        Err("from `b` every way goes back, or to a person")"#]],
+    );
+    check(
+        "{agent: x, phases: {a: {next: [human_intervention]}}}",
+        &expect![[r#"
+        a (x) []
+        Err("from `a` every way goes back, or to a person")"#]],
+    );
+    check(
+        "{agent: x, phases: {a: {next: [a, done]}}}",
+        &expect![[r#"
+        a (x) []
+        Ok(())"#]],
+    );
+    check(
+        "{agent: x, phases: {a: {commands: make, next: [a]}}}",
+        &expect![[r#"
+        a (shell) []
+        Err("it goes back to `a`")"#]],
+    );
+}
+
+#[test]
+fn the_first_handover_is_the_one_that_a_run_sends() {
+    let workflow = "{name: Ship, agent: x, phases: {a: {instructions: 'Do {description}.'}}}";
+    let workflows = || load_with(workflow, &[]).workflows;
+    let mut world = World::new("");
+    let real =
+        chronicle_core::event::RunStarted { run: RunId::from("‹run›"), ..start(workflows()) };
+    world.step(&person(Command::Start(Box::new(real))));
+    let sent = handover(&world.state, world.state.live_attempts().next().unwrap());
+    let shown = rehearse(start(workflows())).scenes[0].handover.clone();
+    assert_eq!(shown, Some(sent));
+}
+
+#[test]
+fn what_only_a_run_knows_is_marked() {
+    let rehearsal = rehearsal(WORKFLOW);
+    let build = rehearsal.scenes.iter().find(|scene| scene.place.as_str() == "build").unwrap();
+    let handover = build.handover.as_ref().unwrap();
+    assert!(handover.contains("‹what the worker of `plan` says›"), "{handover}");
+    let mend = rehearsal.scenes.iter().find(|scene| scene.place.as_str() == "mend").unwrap();
+    let handover = mend.handover.as_ref().unwrap();
+    assert!(handover.contains("`make` failed: ‹what the command prints›"), "{handover}");
+}
+
+#[test]
+fn a_long_workflow_is_cut_and_said_so() {
+    let phases: Vec<String> = (0..SCENES_MAX + 5).map(|it| format!("{{id: p{it}}}")).collect();
+    let long = rehearsal(&format!("{{agent: x, phases: [{}]}}", phases.join(", ")));
+    assert_eq!((long.scenes.len(), long.is_cut), (SCENES_MAX, true));
+}
+
+proptest! {
+    #[test]
+    fn any_workflow_is_walked_to_its_end(
+        edges in prop::collection::vec((0usize..6, 0usize..8), 0..16), count in 1usize..6,
+    ) {
+        let mut text = "agent: x\nphases:\n".to_owned();
+        for phase in 0..count {
+            let targets = edges.iter().filter(|(from, _)| from % count == phase);
+            let next: Vec<String> = targets
+                .map(|(_, to)| match to {
+                    6 => "done".to_owned(),
+                    7 => "human_intervention".to_owned(),
+                    to => format!("p{}", to % count),
+                })
+                .collect();
+            let _ = writeln!(text, "  p{phase}: {{next: [{}]}}", next.join(", "));
+        }
+        let rehearsal = rehearse(start(load_with(&text, &[]).workflows));
+        let mut places: Vec<&str> = rehearsal.scenes.iter().map(|it| it.place.as_str()).collect();
+        let shown = places.len();
+        places.sort_unstable();
+        places.dedup();
+        prop_assert_eq!(places.len(), shown, "a phase is shown twice");
+        prop_assert!(shown <= count && shown > 0);
+    }
+}

@@ -1,0 +1,51 @@
+//! What is shipped inside the program: found last, so that anybody's own file of the same name wins.
+
+use chronicle_core::workflow::Source;
+
+/// A definition that is compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its file, below the folder of its kind: `feature.yaml`, `feature/workflow.yaml`, `feature/plan.md`, `planner.md`.
+    pub path: &'static str,
+    /// What it holds.
+    pub text: &'static str,
+}
+
+/// Workflows, in the native format. A folder's phase files are listed like its `workflow.yaml`.
+pub const WORKFLOWS: &[Builtin] = &[
+    Builtin { path: "bugfix.yaml", text: include_str!("../../../../workflows/bugfix.yaml") },
+    Builtin { path: "feature.yaml", text: include_str!("../../../../workflows/feature.yaml") },
+    Builtin { path: "review.yaml", text: include_str!("../../../../workflows/review.yaml") },
+];
+/// Personas.
+pub const PERSONAS: &[Builtin] = &[
+    Builtin {
+        path: "chaoswhisperer.md",
+        text: include_str!("../../../../personas/chaoswhisperer.md"),
+    },
+    Builtin { path: "codeweaver.md", text: include_str!("../../../../personas/codeweaver.md") },
+    Builtin { path: "fixer.md", text: include_str!("../../../../personas/fixer.md") },
+    Builtin { path: "implementer.md", text: include_str!("../../../../personas/implementer.md") },
+    Builtin { path: "lawbringer.md", text: include_str!("../../../../personas/lawbringer.md") },
+    Builtin { path: "pathseeker.md", text: include_str!("../../../../personas/pathseeker.md") },
+    Builtin { path: "planner.md", text: include_str!("../../../../personas/planner.md") },
+    Builtin { path: "reproducer.md", text: include_str!("../../../../personas/reproducer.md") },
+    Builtin { path: "reviewer.md", text: include_str!("../../../../personas/reviewer.md") },
+    Builtin { path: "siegemaster.md", text: include_str!("../../../../personas/siegemaster.md") },
+    Builtin { path: "skeptic.md", text: include_str!("../../../../personas/skeptic.md") },
+    Builtin { path: "spiritmender.md", text: include_str!("../../../../personas/spiritmender.md") },
+];
+/// Stands before the path of a source that is no file.
+pub(super) const PREFIX: &str = "built-in ";
+
+impl Builtin {
+    /// Its name without the ending.
+    pub fn stem(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(stem, _)| stem)
+    }
+}
+
+/// Whether a source came with Chronicle.
+pub fn is_builtin(source: &Source) -> bool {
+    source.name.starts_with(PREFIX)
+}

@@ -1,0 +1,155 @@
+//! Reads files that anybody may have put there: bounded, and never waiting for a pipe.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use chronicle_core::workflow::{FILE_MAX, Source, Trouble};
+
+use super::places::{Places, harmless};
+
+/// Most entries of one folder that are looked at.
+const ENTRIES_MAX: usize = 10_000;
+
+/// One entry of a folder.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it is a folder, links followed.
+    pub is_folder: bool,
+}
+
+/// What a folder holds, by name. A folder that is not there holds nothing; one that cannot be read is told.
+pub(super) fn entries(folder: &Path) -> (Vec<Entry>, Option<Trouble>) {
+    let found = match fs::read_dir(folder) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (Vec::new(), None),
+        Err(error) => return (Vec::new(), Some(trouble(&error))),
+    };
+    let mut entries = Vec::new();
+    for entry in found.flatten().take(ENTRIES_MAX + 1) {
+        let is_folder = match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
+            Ok(kind) => kind.is_dir(),
+            Err(_) => false,
+        };
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push(Entry { name, path: entry.path(), is_folder });
+    }
+    let full = entries.len() > ENTRIES_MAX;
+    entries.truncate(ENTRIES_MAX);
+    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    let message = format!("more than {ENTRIES_MAX} entries: the rest is not looked at");
+    (entries, full.then_some(Trouble { code: "too-many-files", message, hint: None }))
+}
+
+/// Whether something is there, whatever it is.
+pub(super) fn is_there(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => {
+            !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+/// A text and what it is called by.
+pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
+    text(path).map(|text| Source { name: Places::shown(path), key: key.to_owned(), text })
+}
+
+/// Reads a little more than the largest file allowed, so that a larger one is seen to be too large.
+pub(super) fn text(path: &Path) -> Result<String, Trouble> {
+    let file = File::options().read(true).custom_flags_nonblock().open(path);
+    let file = file.map_err(|error| trouble(&error))?;
+    let kind = file.metadata().map_err(|error| trouble(&error))?.file_type();
+    if kind.is_dir() {
+        return Err(Trouble::new("not-a-file", "it is a folder"));
+    }
+    if !kind.is_file() {
+        return Err(Trouble::new("not-a-file", "it is neither a file nor a folder"));
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_MAX as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| trouble(&error))?;
+    decoded(bytes)
+}
+
+fn decoded(bytes: Vec<u8>) -> Result<String, Trouble> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        let trouble = Trouble::new("not-text", "it is UTF-16, not UTF-8");
+        return Err(trouble.hint("save it as UTF-8"));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // Cut in the middle of a character by the limit: too large, which the reader says better.
+        Err(error) if error.as_bytes().len() > FILE_MAX => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let trouble = Trouble::new("not-text", format!("not text in UTF-8: byte {at} is none"));
+            Err(trouble.hint("save it as UTF-8"))
+        }
+    }
+}
+
+fn trouble(error: &io::Error) -> Trouble {
+    let message = format!("cannot be read: {error}");
+    match error.kind() {
+        io::ErrorKind::NotFound => Trouble::new("not-found", "there is no such file"),
+        io::ErrorKind::PermissionDenied => {
+            Trouble::new("permission-denied", message).hint("make it readable for you")
+        }
+        _ => Trouble::new("unreadable", message),
+    }
+}
+
+/// The file of a phase, which a definition names relative to its folder. It must be inside one of the roots, wherever links
+/// lead.
+pub(super) fn phase_file(roots: &[PathBuf], folder: &Path, name: &str) -> Result<Source, Trouble> {
+    let path = folder.join(name);
+    let target = path.canonicalize().unwrap_or_else(|_| lexical(&path));
+    let is_inside = roots.iter().any(|root| target != *root && target.starts_with(root));
+    if name.contains('\0') || !is_inside {
+        let message = format!("the file `{}` is outside of the workflows' folder", harmless(name));
+        return Err(Trouble::new("path-escape", message).hint("put it beside the workflow"));
+    }
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+    let read = source(&path, &stem);
+    read.map_err(|trouble| Trouble {
+        message: format!("the phase file `{}`: {}", harmless(name), trouble.message),
+        ..trouble
+    })
+}
+
+/// A path without `.` and `..`, for what is not there to be asked.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// A pipe that nobody writes to must not hold us up.
+trait Nonblocking {
+    fn custom_flags_nonblock(&mut self) -> &mut Self;
+}
+
+impl Nonblocking for fs::OpenOptions {
+    fn custom_flags_nonblock(&mut self) -> &mut Self {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        self.custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
+    }
+}

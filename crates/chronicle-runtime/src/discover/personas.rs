@@ -1,0 +1,127 @@
+//! Which personas and teams there are.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::persona::{self, Persona, Team};
+use chronicle_core::workflow::{Problem, Severity, Source, Trouble};
+
+use super::files;
+use super::places::{Places, harmless};
+use super::{Level, Origin};
+
+/// The file of teams.
+const TEAMS: &str = "teams.yaml";
+
+/// A persona that is here.
+#[derive(Debug, Clone)]
+pub struct FoundPersona {
+    /// What it says.
+    pub persona: Persona,
+    /// Where it is from.
+    pub origin: Origin,
+    /// Files of the same name that are not used because this one comes first.
+    pub overrides: Vec<Origin>,
+    /// What is odd about it.
+    pub problems: Vec<Problem>,
+}
+
+/// A team that is here.
+#[derive(Debug, Clone)]
+pub struct FoundTeam {
+    /// Its members.
+    pub team: Team,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+/// Folders with personas, the first first.
+fn folders(places: &Places) -> Vec<(PathBuf, Level)> {
+    let own = [".chronicle/personas", "agents", ".claude/agents", ".pi/agents"];
+    let own = own.into_iter().map(|folder| (places.own(folder), Level::Project));
+    let user = [
+        places.ours("personas"),
+        places.of_home(".claude/agents"),
+        places.of_pi("agents"),
+        places.of_pi("agent-profiles"),
+    ];
+    own.chain(user.into_iter().flatten().map(|folder| (folder, Level::User))).collect()
+}
+
+/// Every persona by its place; and what is wrong with files that are none.
+pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
+    let mut found: Vec<FoundPersona> = Vec::new();
+    let mut problems = Vec::new();
+    for (folder, level) in folders(places) {
+        let (entries, trouble) = files::entries(&folder);
+        problems.extend(trouble.map(|trouble| problem(&folder, trouble)));
+        for entry in entries {
+            let Some(stem) = entry.name.strip_suffix(".md").filter(|stem| !stem.is_empty()) else {
+                continue;
+            };
+            let origin = Origin { level, path: Places::shown(&entry.path), format: None };
+            match files::source(&entry.path, stem) {
+                Ok(source) => add(&mut found, &source, origin, &mut problems),
+                Err(trouble) => problems.push(problem(&entry.path, trouble)),
+            }
+        }
+    }
+    for file in places.personas {
+        let name = format!("built-in {}", file.path);
+        let stem = file.path.rsplit('/').next().unwrap_or(file.path);
+        let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
+        let origin = Origin { level: Level::Builtin, path: name.clone(), format: None };
+        let source = Source { name, key, text: file.text.to_owned() };
+        add(&mut found, &source, origin, &mut problems);
+    }
+    (found, problems)
+}
+
+fn add(
+    found: &mut Vec<FoundPersona>,
+    source: &Source,
+    origin: Origin,
+    problems: &mut Vec<Problem>,
+) {
+    let read = persona::read(source);
+    let Some(persona) = read.persona else { return problems.extend(read.problems) };
+    match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
+        Some(first) => first.overrides.push(origin),
+        None => found.push(FoundPersona {
+            persona,
+            origin,
+            overrides: Vec::new(),
+            problems: read.problems,
+        }),
+    }
+}
+
+/// Every team, the first of a name; and what is wrong with the files.
+pub(super) fn teams(places: &Places) -> (Vec<FoundTeam>, Vec<Problem>) {
+    let mut found: Vec<FoundTeam> = Vec::new();
+    let mut problems = Vec::new();
+    let own = [".chronicle", "agents", ".claude/agents", ".pi/agents"];
+    let own = own.map(|folder| (places.own(folder).join(TEAMS), Level::Project));
+    let user = [places.ours(TEAMS), places.of_pi("agents").map(|folder| folder.join(TEAMS))];
+    let user = user.into_iter().flatten().map(|path| (path, Level::User));
+    let mut names = BTreeSet::new();
+    for (path, level) in own.into_iter().chain(user).filter(|(path, _)| files::is_there(path)) {
+        let source = match files::source(&path, "") {
+            Ok(source) => source,
+            Err(trouble) => {
+                problems.push(problem(&path, trouble));
+                continue;
+            }
+        };
+        let (teams, wrong) = persona::read_teams(&source);
+        problems.extend(wrong);
+        let origin = Origin { level, path: Places::shown(&path), format: None };
+        let new = teams.into_iter().filter(|team| names.insert(team.name.to_lowercase()));
+        found.extend(new.map(|team| FoundTeam { team, origin: origin.clone() }));
+    }
+    (found, problems)
+}
+
+fn problem(path: &Path, trouble: Trouble) -> Problem {
+    Problem::of_file(harmless(&path.display().to_string()), Severity::Error, trouble)
+}

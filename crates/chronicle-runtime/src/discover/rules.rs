@@ -1,0 +1,54 @@
+//! The rules over tool calls that hold in a project.
+
+use chronicle_core::guard::{RulesRead, read_rules};
+use chronicle_core::workflow::{Problem, Severity};
+
+use super::files;
+use super::places::Places;
+use super::{Level, Origin};
+
+/// A file of rules that is here.
+#[derive(Debug, Clone)]
+pub struct FoundRules {
+    /// What it says.
+    pub read: RulesRead,
+    /// Where it is from.
+    pub origin: Origin,
+    /// Files that it replaces.
+    pub overrides: Vec<Origin>,
+}
+
+/// The project's rules, all of them; the user's when the project has none.
+pub(super) fn find(places: &Places) -> Vec<FoundRules> {
+    let own =
+        [".chronicle/rules.yaml", ".pi/damage-control-rules.yaml"].map(|path| places.own(path));
+    let user = [places.ours("rules.yaml"), places.of_home(".pi/damage-control-rules.yaml")];
+    let read_all = |paths: Vec<std::path::PathBuf>, level| -> Vec<FoundRules> {
+        paths
+            .into_iter()
+            .filter(|path| files::is_there(path))
+            .map(|path| read(&path, level))
+            .collect()
+    };
+    let user = read_all(user.into_iter().flatten().collect(), Level::User);
+    let mut own = read_all(own.into(), Level::Project);
+    match own.first_mut() {
+        Some(first) => {
+            first.overrides = user.into_iter().map(|rules| rules.origin).collect();
+            own
+        }
+        None => user,
+    }
+}
+
+fn read(path: &std::path::Path, level: Level) -> FoundRules {
+    let shown = Places::shown(path);
+    let read = match files::source(path, "rules") {
+        Ok(source) => read_rules(&source),
+        Err(trouble) => RulesRead {
+            rules: chronicle_core::guard::Rules::default(),
+            problems: vec![Problem::of_file(shown.clone(), Severity::Error, trouble)],
+        },
+    };
+    FoundRules { read, origin: Origin { level, path: shown, format: None }, overrides: Vec::new() }
+}

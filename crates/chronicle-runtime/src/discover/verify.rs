@@ -1,0 +1,179 @@
+//! Finds the commands by which a project tells whether it is well, from its build files. Nothing is run.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// How much of a build file is looked at.
+const BUILD_FILE_MAX: u64 = 1024 * 1024;
+/// What `npm init` writes where there are no tests.
+const NO_TESTS: &str = "no test specified";
+
+/// A command that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifyCommand {
+    /// As it is typed in the project's folder.
+    pub command: String,
+    /// The file that it was found from.
+    pub from: String,
+}
+
+/// What a project would run to check itself. Its own recipes have the first word: whoever wrote `make test` meant it.
+pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
+    let recipes = [just(root), make(root)].into_iter().flatten().next();
+    recipes.unwrap_or_else(|| {
+        let languages: [fn(&Path) -> Vec<VerifyCommand>; 7] =
+            [cargo, node, go, python, gradle, maven, others];
+        languages.iter().flat_map(|find| find(root)).collect()
+    })
+}
+
+fn found(from: &str, commands: &[&str]) -> Vec<VerifyCommand> {
+    let one =
+        |command: &&str| VerifyCommand { command: (*command).to_owned(), from: from.to_owned() };
+    commands.iter().map(one).collect()
+}
+
+fn text_of(root: &Path, name: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = File::open(root.join(name)).ok()?;
+    file.take(BUILD_FILE_MAX).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn has(root: &Path, name: &str) -> bool {
+    root.join(name).is_file()
+}
+
+fn first_of<'n>(root: &Path, names: &[&'n str]) -> Option<&'n str> {
+    names.iter().copied().find(|name| has(root, name))
+}
+
+fn just(root: &Path) -> Option<Vec<VerifyCommand>> {
+    let file = first_of(root, &["justfile", "Justfile", ".justfile"])?;
+    recipe(&text_of(root, file)?).map(|name| found(file, &[&format!("just {name}")]))
+}
+
+fn make(root: &Path) -> Option<Vec<VerifyCommand>> {
+    let file = first_of(root, &["GNUmakefile", "makefile", "Makefile"])?;
+    recipe(&text_of(root, file)?).map(|name| found(file, &[&format!("make {name}")]))
+}
+
+/// The recipe that checks, in a file whose recipes are `name …: …`.
+fn recipe(text: &str) -> Option<&'static str> {
+    let is_recipe = |line: &str, wanted: &str| {
+        let Some(rest) = line.strip_prefix('@').unwrap_or(line).strip_prefix(wanted) else {
+            return false;
+        };
+        let Some((between, after)) = rest.split_once(':') else { return false };
+        (between.is_empty() || between.starts_with(' '))
+            && !between.contains('=')
+            && !after.starts_with('=')
+    };
+    ["check", "test"].into_iter().find(|wanted| text.lines().any(|line| is_recipe(line, wanted)))
+}
+
+fn cargo(root: &Path) -> Vec<VerifyCommand> {
+    let Some(text) = text_of(root, "Cargo.toml") else { return Vec::new() };
+    let is_workspace = text.lines().any(|line| line.trim().starts_with("[workspace"));
+    let command = if is_workspace { "cargo test --workspace" } else { "cargo test" };
+    found("Cargo.toml", &[command])
+}
+
+fn node(root: &Path) -> Vec<VerifyCommand> {
+    let package =
+        text_of(root, "package.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let Some(package) = package else { return Vec::new() };
+    let manager = package_manager(root, &package);
+    let script =
+        |name: &str| package["scripts"][name].as_str().filter(|said| !said.contains(NO_TESTS));
+    let named = |names: &[&'static str]| names.iter().copied().find(|name| script(name).is_some());
+    let types = named(&["typecheck", "type-check", "check-types", "tsc"]);
+    let tests = named(&["test", "test:unit"]);
+    // Only where nothing else tells whether it is well.
+    let build = named(&["build"]).filter(|_| types.is_none() && tests.is_none());
+    let run = |name: &str| match name {
+        "test" if manager != "bun" => format!("{manager} test"),
+        name => format!("{manager} run {name}"),
+    };
+    let commands: Vec<String> = [types, tests, build].into_iter().flatten().map(run).collect();
+    found("package.json", &commands.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn package_manager(root: &Path, package: &Value) -> &'static str {
+    let said = package["packageManager"].as_str().unwrap_or_default();
+    let managers = ["pnpm", "yarn", "bun", "npm"];
+    if let Some(manager) = managers.into_iter().find(|name| said.starts_with(&format!("{name}@"))) {
+        return manager;
+    }
+    let locks = [
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lock", "bun"),
+        ("bun.lockb", "bun"),
+    ];
+    locks.into_iter().find(|(lock, _)| has(root, lock)).map_or("npm", |(_, manager)| manager)
+}
+
+fn go(root: &Path) -> Vec<VerifyCommand> {
+    if has(root, "go.mod") {
+        found("go.mod", &["go vet ./...", "go test ./..."])
+    } else {
+        Vec::new()
+    }
+}
+
+fn python(root: &Path) -> Vec<VerifyCommand> {
+    let says = |file: &&str| text_of(root, file).is_some_and(|text| text.contains("pytest"));
+    let files = [
+        "pytest.ini",
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "requirements-dev.txt",
+        "requirements.txt",
+    ];
+    let Some(from) = files.into_iter().find(says) else { return Vec::new() };
+    let command = match first_of(root, &["uv.lock", "poetry.lock"]) {
+        Some("uv.lock") => "uv run pytest",
+        Some(_) => "poetry run pytest",
+        None => "python3 -m pytest",
+    };
+    found(from, &[command])
+}
+
+fn gradle(root: &Path) -> Vec<VerifyCommand> {
+    let Some(from) = first_of(
+        root,
+        &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+    ) else {
+        return Vec::new();
+    };
+    found(from, &[if has(root, "gradlew") { "./gradlew check" } else { "gradle check" }])
+}
+
+fn maven(root: &Path) -> Vec<VerifyCommand> {
+    if !has(root, "pom.xml") {
+        return Vec::new();
+    }
+    found("pom.xml", &[if has(root, "mvnw") { "./mvnw -q verify" } else { "mvn -q verify" }])
+}
+
+/// Those whose file says it all.
+fn others(root: &Path) -> Vec<VerifyCommand> {
+    let known = [
+        ("mix.exs", "mix test"),
+        (".rspec", "bundle exec rspec"),
+        ("deno.json", "deno test"),
+        ("phpunit.xml", "vendor/bin/phpunit"),
+        ("build.zig", "zig build test"),
+        ("Package.swift", "swift test"),
+    ];
+    known
+        .into_iter()
+        .filter(|(file, _)| has(root, file))
+        .flat_map(|(file, command)| found(file, &[command]))
+        .collect()
+}

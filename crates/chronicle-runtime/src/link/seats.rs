@@ -1,0 +1,189 @@
+//! Who is connected, and who has to go when somebody else comes and all the room is taken.
+//!
+//! A person's command must be heard however many connections stand open. So workers and watchers have limits of their own
+//! that leave room, and of the others the one that has been silent for longest makes way.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Most clients at once.
+const CLIENTS_MAX: usize = 64;
+/// Most of them that are workers.
+const WORKERS_MAX: usize = 32;
+/// Most of them that watch.
+const WATCHERS_MAX: usize = 16;
+
+/// What a client is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It has not said anything, or has its answer.
+    Idle,
+    /// It waits for an answer.
+    Asking,
+    /// It is a worker's.
+    Worker,
+    /// It watches.
+    Watching,
+}
+
+/// All clients.
+#[derive(Default)]
+pub(super) struct Seats {
+    taken: Mutex<Taken>,
+}
+
+#[derive(Default)]
+struct Taken {
+    /// Counts whatever happens, so that the longest silence is known without a clock.
+    count: u64,
+    clients: BTreeMap<u64, Client>,
+}
+
+struct Client {
+    stream: UnixStream,
+    is_for: Use,
+    /// The count when it was heard last.
+    heard: u64,
+}
+
+/// Room for one client, until it is dropped.
+pub(super) struct Seat {
+    seats: Arc<Seats>,
+    id: u64,
+}
+
+impl Seats {
+    /// Room for a client; none when everybody there is busy.
+    pub(super) fn take(self: &Arc<Self>, stream: &UnixStream) -> io::Result<Option<Seat>> {
+        let stream = stream.try_clone()?;
+        let mut taken = self.taken();
+        if taken.clients.len() >= CLIENTS_MAX && !taken.make_room() {
+            return Ok(None);
+        }
+        taken.count += 1;
+        let id = taken.count;
+        taken.clients.insert(id, Client { stream, is_for: Use::Idle, heard: id });
+        Ok(Some(Seat { seats: Arc::clone(self), id }))
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    /// Hangs up on whoever was idle for longest.
+    fn make_room(&mut self) -> bool {
+        let idle = self.clients.iter().filter(|(_, client)| client.is_for == Use::Idle);
+        let Some(id) = idle.min_by_key(|(_, client)| client.heard).map(|(id, _)| *id) else {
+            return false;
+        };
+        if let Some(client) = self.clients.remove(&id) {
+            // Its thread reads the end, and goes.
+            let _ = client.stream.shutdown(Shutdown::Both);
+        }
+        true
+    }
+}
+
+impl Seat {
+    /// The client was heard, and goes on with this. False when there is no room for that, or it had to make way just now.
+    pub(super) fn is_for(&self, wanted: Use) -> bool {
+        let mut taken = self.seats.taken();
+        let most = match wanted {
+            Use::Idle | Use::Asking => CLIENTS_MAX,
+            Use::Worker => WORKERS_MAX,
+            Use::Watching => WATCHERS_MAX,
+        };
+        let others = taken.clients.iter().filter(|(id, _)| **id != self.id);
+        let has_room = others.filter(|(_, client)| client.is_for == wanted).count() < most;
+        taken.count += 1;
+        let count = taken.count;
+        match taken.clients.get_mut(&self.id).filter(|_| has_room) {
+            None => false,
+            Some(client) => {
+                (client.is_for, client.heard) = (wanted, count);
+                true
+            }
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.seats.taken().clients.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    struct Room {
+        seats: Arc<Seats>,
+        ends: Vec<UnixStream>,
+    }
+
+    impl Room {
+        fn new() -> Self {
+            Self { seats: Arc::default(), ends: Vec::new() }
+        }
+
+        fn come(&mut self) -> Option<Seat> {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            self.ends.push(theirs);
+            self.seats.take(&ours).unwrap()
+        }
+
+        /// Which clients were hung up on. All others have nothing to read, and would wait.
+        fn gone(&self) -> Vec<usize> {
+            let is_gone = |end: &UnixStream| {
+                end.set_nonblocking(true).unwrap();
+                matches!((&mut &*end).read(&mut [0]), Ok(0))
+            };
+            (0..self.ends.len()).filter(|index| is_gone(&self.ends[*index])).collect()
+        }
+    }
+
+    #[test]
+    fn whoever_was_silent_for_longest_makes_way() {
+        let mut room = Room::new();
+        let seats: Vec<Seat> = (0..CLIENTS_MAX).map(|_| room.come().unwrap()).collect();
+        assert_eq!(room.gone(), [0; 0]);
+        // The first two speak again, so that the third was silent for longest.
+        assert!(seats[0].is_for(Use::Asking) && seats[1].is_for(Use::Idle));
+        let new = room.come().unwrap();
+        assert_eq!(room.gone(), [2]);
+        assert!(!seats[2].is_for(Use::Asking), "what it asked for meanwhile is not done");
+        assert!(new.is_for(Use::Asking) && seats[3].is_for(Use::Idle));
+        drop(room.come().unwrap());
+        assert_eq!(room.gone(), [2, 4, CLIENTS_MAX + 1]);
+    }
+
+    #[test]
+    fn the_busy_stay_and_leave_room_for_a_person() {
+        let mut room = Room::new();
+        let workers: Vec<Seat> = (0..WORKERS_MAX).map(|_| room.come().unwrap()).collect();
+        assert!(workers.iter().all(|seat| seat.is_for(Use::Worker)));
+        let watchers: Vec<Seat> = (0..WATCHERS_MAX).map(|_| room.come().unwrap()).collect();
+        assert!(watchers.iter().all(|seat| seat.is_for(Use::Watching)));
+        let one_more = room.come().unwrap();
+        assert!(!one_more.is_for(Use::Worker) && !one_more.is_for(Use::Watching));
+        for _ in 0..CLIENTS_MAX {
+            let person = room.come().unwrap();
+            assert!(person.is_for(Use::Asking), "there is always room to ask");
+        }
+        let asking: Vec<Seat> = (0..CLIENTS_MAX - WORKERS_MAX - WATCHERS_MAX)
+            .map(|_| room.come().unwrap())
+            .inspect(|seat| assert!(seat.is_for(Use::Asking)))
+            .collect();
+        assert!(room.come().is_none(), "nobody is hung up on in the middle of an answer");
+        assert!(asking[0].is_for(Use::Idle));
+        assert!(room.come().is_some());
+    }
+}

@@ -1,0 +1,81 @@
+//! Which commands are found for which build files.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fs;
+
+use chronicle_runtime::discover::verify_commands;
+
+/// The commands for a project of these files.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    verify_commands(folder.path()).into_iter().map(|one| one.command).collect()
+}
+
+#[test]
+fn each_language_has_its_own() {
+    let none: [&str; 0] = [];
+    assert_eq!(found(&[]), none);
+    assert_eq!(found(&[("Cargo.toml", "[package]\n")]), ["cargo test"]);
+    assert_eq!(found(&[("Cargo.toml", "[workspace]\n")]), ["cargo test --workspace"]);
+    assert_eq!(found(&[("go.mod", "module x\n")]), ["go vet ./...", "go test ./..."]);
+    assert_eq!(found(&[("pom.xml", "")]), ["mvn -q verify"]);
+    assert_eq!(found(&[("pom.xml", ""), ("mvnw", "")]), ["./mvnw -q verify"]);
+    assert_eq!(found(&[("build.gradle.kts", ""), ("gradlew", "")]), ["./gradlew check"]);
+    assert_eq!(found(&[("mix.exs", "")]), ["mix test"]);
+}
+
+#[test]
+fn python_only_where_pytest_is_meant() {
+    assert_eq!(found(&[("pyproject.toml", "[project]\nname = 'x'\n")]), Vec::<String>::new());
+    let pytest = ("pyproject.toml", "[tool.pytest.ini_options]\n");
+    assert_eq!(found(&[pytest]), ["python3 -m pytest"]);
+    assert_eq!(found(&[pytest, ("uv.lock", "")]), ["uv run pytest"]);
+    assert_eq!(found(&[pytest, ("poetry.lock", "")]), ["poetry run pytest"]);
+}
+
+#[test]
+fn node_by_its_scripts_and_its_package_manager() {
+    let scripts = r#"{"scripts": {"test": "vitest", "typecheck": "tsc", "build": "vite build"}}"#;
+    assert_eq!(found(&[("package.json", scripts)]), ["npm run typecheck", "npm test"]);
+    let with = |lock| found(&[("package.json", scripts), (lock, "")]);
+    assert_eq!(with("pnpm-lock.yaml"), ["pnpm run typecheck", "pnpm test"]);
+    assert_eq!(with("yarn.lock"), ["yarn run typecheck", "yarn test"]);
+    assert_eq!(with("bun.lock"), ["bun run typecheck", "bun run test"]);
+    let said = r#"{"packageManager": "pnpm@9.1.0", "scripts": {"test": "x"}}"#;
+    assert_eq!(found(&[("package.json", said)]), ["pnpm test"]);
+}
+
+#[test]
+fn what_npm_init_wrote_is_no_test() {
+    let fresh = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+    assert_eq!(found(&[("package.json", fresh)]), Vec::<String>::new());
+    let built =
+        r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1", "build": "tsc"}}"#;
+    assert_eq!(found(&[("package.json", built)]), ["npm run build"]);
+    assert_eq!(found(&[("package.json", "{")]), Vec::<String>::new());
+}
+
+#[test]
+fn the_projects_own_recipes_have_the_first_word() {
+    let cargo = ("Cargo.toml", "[package]\n");
+    assert_eq!(
+        found(&[cargo, ("Makefile", "all: build\n\ntest: all\n\tcargo test\n")]),
+        ["make test"]
+    );
+    assert_eq!(found(&[cargo, ("Makefile", "check:\n\ntest:\n")]), ["make check"]);
+    assert_eq!(found(&[cargo, ("justfile", "test *args:\n  cargo test\n")]), ["just test"]);
+    for text in
+        ["test := 1\n", "test = 1\n", "testing: x\n", "\ttest: x\n", "# test: x\n", "run: test\n"]
+    {
+        assert_eq!(found(&[cargo, ("Makefile", text)]), ["cargo test"], "{text}");
+    }
+}
+
+#[test]
+fn several_languages_add_up() {
+    let files = [("Cargo.toml", "[package]\n"), ("package.json", r#"{"scripts": {"test": "x"}}"#)];
+    assert_eq!(found(&files), ["cargo test", "npm test"]);
+}

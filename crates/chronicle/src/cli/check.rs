@@ -1,0 +1,302 @@
+//! `chronicle check`.
+
+use std::collections::BTreeMap;
+
+use chronicle_core::ids::PhaseId;
+use chronicle_core::settings::Settings;
+use chronicle_core::workflow::{Loaded, Problem, Severity, Source, Workflow, closest, unbounded};
+use chronicle_runtime::agents;
+use chronicle_runtime::discover::{self, Catalog, DiscoverError, Level, Places};
+use clap::Args;
+use serde::Serialize;
+
+use super::problems::{self, counted};
+use super::{Setting, config, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// The version of this command's JSON.
+const VERSION: u32 = 1;
+
+/// Tell everything that is wrong with workflows, and where
+///
+/// Beyond the syntax: phases that no edge leads to, phases that never end, outcomes that nobody sends, agents
+/// that are not known, workflows that would run themselves, and what may run for ever.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle check                   every workflow there is
+  chronicle check feature ./x.yaml  by name, or by path
+  chronicle check --strict --json   for a build: warnings are errors")]
+pub(super) struct CheckArgs {
+    /// Names of workflows, or paths of their files; all of the project and the user when omitted
+    names: Vec<String>,
+
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Failure> {
+    let found = config::load(setting)?;
+    let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
+    let catalog = discover::find_in(&places);
+    // What is built in is ours to mend; asked for by name it is checked all the same.
+    let own = catalog.workflows.iter().filter(|found| found.origin.level != Level::Builtin);
+    let all = || own.map(|found| found.key.clone()).collect();
+    let names: Vec<String> = if args.names.is_empty() { all() } else { args.names.clone() };
+    let mut report = Report::default();
+    for name in &names {
+        match catalog.named(&places, name) {
+            Ok(loaded) => report.add((setting, &found.settings), &loaded),
+            Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
+            Err(error) => report.unreadable(name, &error),
+        }
+    }
+    report.find_same_commands();
+    if args.names.is_empty() {
+        report.add_rest(&catalog);
+    }
+    if args.strict {
+        report.tighten();
+    }
+    if setting.json {
+        say_json(&report.json())?;
+    } else {
+        report.say();
+    }
+    Ok(if report.is_good() { Exit::Done } else { Exit::Definition })
+}
+
+fn unknown(error: DiscoverError, name: &str) -> Failure {
+    let meant = match &error {
+        DiscoverError::Unknown { known, .. } => {
+            closest(name, known.iter().map(String::as_str)).map(str::to_owned)
+        }
+        DiscoverError::Unreadable { .. } => None,
+    };
+    let failure = Failure::from(error);
+    match meant {
+        Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
+        None => failure,
+    }
+}
+
+/// What came of every workflow that was looked at.
+#[derive(Default)]
+struct Report {
+    workflows: Vec<Row>,
+    problems: Vec<Problem>,
+    sources: Vec<Source>,
+    /// `commandName`, each with whose it is and where the second one would be told.
+    commands: Vec<(String, String, Problem)>,
+}
+
+/// One workflow.
+#[derive(Debug, Serialize)]
+struct Row {
+    key: String,
+    name: String,
+    file: String,
+    phases: usize,
+    usable: bool,
+    /// Whether it would be, if warnings were errors.
+    #[serde(skip)]
+    is_clean: bool,
+}
+
+impl Report {
+    fn add(&mut self, known: (&Setting, &Settings), loaded: &Loaded) {
+        let main = loaded.workflows.first();
+        let source = loaded.sources.first();
+        let file = source.map_or_else(String::new, |source| source.name.clone());
+        let key = source.map_or_else(String::new, |source| source.key.clone());
+        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(known, loaded, it));
+        let notes = main.and_then(|main| unbounded_note(loaded, main));
+        let problems: Vec<Problem> =
+            loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
+        self.workflows.push(Row {
+            name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
+            phases: main.map_or(0, |main| main.phases.len()),
+            usable: !problems.iter().any(|it| it.severity == Severity::Error),
+            is_clean: !problems.iter().any(|it| it.severity >= Severity::Warning),
+            key,
+            file,
+        });
+        for problem in problems {
+            self.push(problem);
+        }
+        if let Some((main, command)) = main.and_then(|it| Some((it, it.command_name.clone()?))) {
+            let told = same_command(loaded, main, &command);
+            self.commands.push((command, main.key.clone(), told));
+        }
+        for source in &loaded.sources {
+            if self.sources.iter().all(|known| known.name != source.name) {
+                self.sources.push(source.clone());
+            }
+        }
+    }
+
+    /// A workflow that others run is read with each of them: what is wrong with it is told once.
+    fn push(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn unreadable(&mut self, name: &str, error: &DiscoverError) {
+        let DiscoverError::Unreadable { path, .. } = error else { return };
+        let file = path.display().to_string();
+        let source = std::error::Error::source(error);
+        let cause = source.map_or_else(String::new, |source| format!(": {source}"));
+        self.problems.push(Problem {
+            code: "unreadable",
+            severity: Severity::Error,
+            file: file.clone(),
+            span: None,
+            line: 1,
+            column: 1,
+            message: format!("{error}{cause}"),
+            hint: Some("make it a file that you may read".to_owned()),
+        });
+        let (key, name) = (name.to_owned(), name.to_owned());
+        self.workflows.push(Row { key, name, file, phases: 0, usable: false, is_clean: false });
+    }
+
+    /// Two workflows that one word starts: the first one found would be used.
+    fn find_same_commands(&mut self) {
+        let mut owners: BTreeMap<String, String> = BTreeMap::new();
+        for (command, key, mut told) in std::mem::take(&mut self.commands) {
+            match owners.get(&command) {
+                Some(owner) if *owner != key => {
+                    told.message = format!("{} as `{owner}` does", told.message);
+                    self.push(told);
+                }
+                Some(_) => {}
+                None => drop(owners.insert(command, key)),
+            }
+        }
+    }
+
+    /// What is wrong with everything that is no workflow: personas, rules, files that define nothing.
+    fn add_rest(&mut self, catalog: &Catalog) {
+        let personas = catalog.personas.iter().flat_map(|found| &found.problems);
+        let rules = catalog.rules.iter().flat_map(|found| &found.read.problems);
+        for problem in catalog.problems.iter().chain(personas).chain(rules) {
+            self.push(problem.clone());
+        }
+    }
+
+    fn tighten(&mut self) {
+        for row in &mut self.workflows {
+            row.usable &= row.is_clean;
+        }
+        for problem in &mut self.problems {
+            if problem.severity == Severity::Warning {
+                problem.severity = Severity::Error;
+            }
+        }
+    }
+
+    fn is_good(&self) -> bool {
+        self.count(Severity::Error) == 0
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.problems.iter().filter(|problem| problem.severity == severity).count()
+    }
+
+    fn say(&self) {
+        let paint = Paint::stdout();
+        let colours = terminal::is_result_watched() && terminal::has_colours();
+        for problem in &self.problems {
+            terminal::say(&problems::render(&self.sources, problem, colours));
+            terminal::say("");
+        }
+        for row in &self.workflows {
+            let is_good = row.usable;
+            let sign =
+                if is_good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
+            let phases = counted(row.phases, "phase");
+            terminal::say(&format!("{sign} {}  {phases}  {}", row.key, row.file));
+        }
+        if self.workflows.is_empty() {
+            terminal::talk("No workflows here. `chronicle init` writes one.");
+            return;
+        }
+        terminal::say(&format!(
+            "\n{}: {}, {}, {}",
+            counted(self.workflows.len(), "workflow"),
+            counted(self.count(Severity::Error), "error"),
+            counted(self.count(Severity::Warning), "warning"),
+            counted(self.count(Severity::Note), "note"),
+        ));
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let problems: Vec<serde_json::Value> = self.problems.iter().map(to_json).collect();
+        serde_json::json!({ "version": VERSION, "workflows": self.workflows, "problems": problems })
+    }
+}
+
+fn to_json(problem: &Problem) -> serde_json::Value {
+    serde_json::json!({
+        "code": problem.code,
+        "severity": problem.severity.to_string(),
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "start": problem.span.as_ref().map(|span| span.start),
+        "end": problem.span.as_ref().map(|span| span.end),
+        "message": problem.message,
+        "hint": problem.hint,
+    })
+}
+
+/// Agents that a file names and nobody knows.
+fn unknown_agents(
+    (setting, settings): (&Setting, &Settings),
+    loaded: &Loaded,
+    workflow: &Workflow,
+) -> Vec<Problem> {
+    let own = workflow.agent.iter().map(|agent| (None, agent));
+    let phases = workflow.phases.iter();
+    let of_phases = phases.filter_map(|phase| Some((Some(&phase.id), phase.agent.as_ref()?)));
+    own.chain(of_phases)
+        .filter(|(_, agent)| settings.agent_command(agent).is_none())
+        .filter_map(|(phase, agent)| {
+            let error = agents::find(agent, setting.project.root()).err()?;
+            Some(agent_problem(loaded, (workflow, phase), &error))
+        })
+        .collect()
+}
+
+fn agent_problem(
+    loaded: &Loaded,
+    (workflow, phase): (&Workflow, Option<&PhaseId>),
+    error: &agents::UnknownAgent,
+) -> Problem {
+    let message = error.to_string();
+    let told = (Severity::Error, "unknown-agent", message);
+    loaded.problem((&workflow.key, phase, "agent"), told, Some(error.hint.clone()))
+}
+
+fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {
+    let phases = unbounded(workflow);
+    let names: Vec<String> = phases.iter().take(5).map(|id| format!("`{id}`")).collect();
+    let more = match phases.len().saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("nothing bounds how long {}{more} may work", names.join(", "));
+    let told = (Severity::Note, "unbounded", message);
+    let hint = "set `limits: {timeout: 1h}`".to_owned();
+    (!phases.is_empty()).then(|| loaded.problem((&workflow.key, None, "limits"), told, Some(hint)))
+}
+
+fn same_command(loaded: &Loaded, workflow: &Workflow, command: &str) -> Problem {
+    let message = format!("`{command}` starts this workflow");
+    let told = (Severity::Warning, "duplicate-command", message);
+    let hint = "the first one found is used: choose another word".to_owned();
+    loaded.problem((&workflow.key, None, "commandName"), told, Some(hint))
+}

@@ -1,0 +1,139 @@
+//! `chronicle config`.
+
+use chronicle_core::settings::{Layer, Row};
+use chronicle_runtime::discover::{self, FoundSettings};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, problems, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// See every setting, its value, and where it comes from
+///
+/// Settings come from the project's file and the user's; the project's has the last word. A phase and a workflow have
+/// their own say before any setting, and a flag before all of them.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle config                    every setting
+  chronicle config limits.retries     one, explained
+  chronicle config path               where the files are")]
+pub(super) struct ConfigArgs {
+    /// One setting to explain, or `path` for where the files are
+    #[arg(value_name = "KEY|path")]
+    what: Option<String>,
+}
+
+/// A setting, as JSON.
+#[derive(Debug, Serialize)]
+struct Shown {
+    key: String,
+    /// As a file would write it; none = nothing.
+    value: Option<String>,
+    default: Option<&'static str>,
+    /// `default`, a file with its line, or the build file that it was found from.
+    origin: String,
+    about: &'static str,
+}
+
+/// A file of settings, as JSON.
+#[derive(Debug, Serialize)]
+struct File {
+    whose: &'static str,
+    path: String,
+    exists: bool,
+}
+
+pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, Failure> {
+    if args.what.as_deref() == Some("path") {
+        return paths(setting);
+    }
+    let found = discover::settings(&setting.project);
+    let mut rows: Vec<Shown> =
+        found.settings.rows().iter().map(|row| shown(setting, row)).collect();
+    if let Some(wanted) = &args.what {
+        rows.retain(|row| row.key == *wanted);
+        if rows.is_empty() {
+            return Err(Failure::usage(format!("there is no setting `{wanted}`"))
+                .hint("`chronicle config` lists the settings"));
+        }
+    }
+    match (setting.json, &args.what) {
+        (true, _) => say_json(&rows)?,
+        (false, Some(_)) => rows.iter().for_each(explain),
+        (false, None) => rows.iter().for_each(say),
+    }
+    problems::judge_settings(&found)?;
+    Ok(Exit::Done)
+}
+
+/// The settings that hold here; what is wrong with them is shown, and nothing starts with it.
+pub(super) fn load(setting: &Setting) -> Result<FoundSettings, Failure> {
+    let found = discover::settings(&setting.project);
+    problems::judge_settings(&found)?;
+    Ok(found)
+}
+
+fn shown(setting: &Setting, row: &Row<'_>) -> Shown {
+    let default = Some(row.key.default).filter(|default| !default.is_empty());
+    let (value, origin) = match row.said {
+        Some(said) => (Some(said.value.to_string()), format!("{}:{}", said.file, said.line)),
+        None if row.name == "verify" => detected(setting),
+        None => (default.map(str::to_owned), "default".to_owned()),
+    };
+    Shown { key: row.name.clone(), value, default, origin, about: row.key.about }
+}
+
+/// The commands that hold when nobody sets any.
+fn detected(setting: &Setting) -> (Option<String>, String) {
+    let found = discover::verify_commands(setting.project.root());
+    let mut files: Vec<&str> = found.iter().map(|one| one.from.as_str()).collect();
+    files.dedup();
+    if files.is_empty() {
+        return (None, "default".to_owned());
+    }
+    let commands = found.iter().map(|one| one.command.clone()).collect();
+    let value = chronicle_core::settings::Value::Texts(commands);
+    (Some(value.to_string()), format!("found from {}", files.join(", ")))
+}
+
+fn say(row: &Shown) {
+    let paint = Paint::stdout();
+    let value = row.value.as_deref().unwrap_or("-");
+    let line = format!("{:<22} {value:<30} ", row.key);
+    let is_default = row.origin == "default";
+    let origin = if is_default { paint.ink(Ink::Dim, "default") } else { row.origin.clone() };
+    terminal::say(&format!("{line}{origin}"));
+}
+
+fn explain(row: &Shown) {
+    let value = row.value.as_deref().unwrap_or("(nothing)");
+    terminal::say(&format!("{} = {value}", row.key));
+    terminal::say(&format!("  from     {}", row.origin));
+    terminal::say(&format!("  default  {}", row.default.unwrap_or("(nothing)")));
+    terminal::say(&format!("  {}", row.about));
+}
+
+fn paths(setting: &Setting) -> Result<Exit, Failure> {
+    let files: Vec<File> = discover::settings_files(&setting.project)
+        .into_iter()
+        .map(|(layer, path)| File {
+            whose: match layer {
+                Layer::User => "user",
+                Layer::Project => "project",
+            },
+            exists: path.exists(),
+            path: path.display().to_string(),
+        })
+        .collect();
+    if setting.json {
+        say_json(&files)?;
+        return Ok(Exit::Done);
+    }
+    for File { whose, path, exists } in files {
+        let note = if exists { "" } else { "  (not there)" };
+        terminal::say(&format!("{whose:<8} {path}{note}"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,154 @@
+//! `chronicle run --dry-run`: what a run would do, told before it is begun.
+
+use std::fmt::Write as _;
+
+use chronicle_core::event::RunStarted;
+use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
+use chronicle_core::words;
+use chronicle_core::workflow::{Workflow, unbounded};
+use chronicle_runtime::agents;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// The version of this command's JSON.
+const VERSION: u32 = 1;
+
+/// Shows what would happen. Nothing starts, and nothing is written.
+pub(super) fn show(setting: &Setting, start: RunStarted) -> Result<Exit, Failure> {
+    let (task, workflows) = (start.task.clone(), start.workflows.clone());
+    let rehearsal = rehearse(start);
+    let notes = notes(setting, &rehearsal, &workflows);
+    if setting.json {
+        say_json(&serde_json::json!({
+            "version": VERSION, "task": task, "rehearsal": rehearsal, "notes": notes,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let paint = Paint::stdout();
+    let name = workflows.first().map_or("", |main| main.name.as_str());
+    let mut text = format!(
+        "Dry run of `{name}` on \"{}\": no agent starts, nothing is written.\n\
+         ‹…› stands for what only a run knows.\n",
+        words::one_line(&task)
+    );
+    for (index, scene) in rehearsal.scenes.iter().enumerate() {
+        let _ = write!(text, "\n{}", one(paint, index + 1, scene));
+    }
+    let _ = writeln!(text, "\n{}", ending(&rehearsal));
+    for note in notes {
+        let _ = writeln!(text, "{} {note}", paint.ink(Ink::Busy, "note:"));
+    }
+    terminal::say(text.trim_end());
+    Ok(Exit::Done)
+}
+
+fn ending(rehearsal: &Rehearsal) -> String {
+    let ends = match &rehearsal.ends {
+        Ok(()) => "The main way comes to the end.".to_owned(),
+        Err(why) => format!("The main way does not come to the end: {}.", words::one_line(why)),
+    };
+    if rehearsal.is_cut { format!("{ends} Only {SCENES_MAX} phases are shown.") } else { ends }
+}
+
+fn one(paint: Paint, number: usize, scene: &Scene) -> String {
+    let place = paint.ink(Ink::Strong, scene.place.as_str());
+    let mut text = format!("{number:>3}  {place}  {}\n", words::one_line(&scene.name));
+    let mut row = |title: &str, said: String| {
+        let _ = writeln!(text, "     {} {}", paint.ink(Ink::Dim, &format!("{title:<9}")), said);
+    };
+    if let Some(through) = &scene.through {
+        let outcome = through.outcome.as_ref().map_or_else(String::new, |it| format!(" on `{it}`"));
+        row("through", format!("`{}`{outcome}", through.from));
+    }
+    match scene.commands.as_slice() {
+        [] => row("agent", agent(scene)),
+        commands => commands.iter().for_each(|it| row("command", words::one_line(it))),
+    }
+    if let (Some(persona), []) = (&scene.persona, scene.commands.as_slice()) {
+        row("persona", words::one_line(persona));
+    }
+    if let Some(tools) = tools(scene) {
+        row("tools", tools);
+    }
+    row("limits", limits(scene));
+    scene.asks.iter().for_each(|ask| row("asks you", words::one_line(ask)));
+    row("leads to", ways(scene));
+    if let Some(handover) = &scene.handover {
+        row("handover", format!("{} bytes, as it would be sent:", handover.len()));
+        for line in handover.lines() {
+            let _ = writeln!(text, "     {} {}", paint.ink(Ink::Dim, "│"), plain(line));
+        }
+    }
+    text
+}
+
+/// A line of any length, harmless to a terminal.
+fn plain(line: &str) -> String {
+    line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+fn agent(scene: &Scene) -> String {
+    let agent = if scene.agent.is_empty() { "none is named" } else { &scene.agent };
+    let thinking = scene.thinking.as_ref().map(|it| format!("thinking {it}"));
+    let parts = [Some(agent.to_owned()), scene.model.clone(), thinking];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn tools(scene: &Scene) -> Option<String> {
+    match (&scene.allow, scene.deny.as_slice()) {
+        (Some(allow), _) if allow.is_empty() => Some("none but Chronicle's own".to_owned()),
+        (Some(allow), _) => Some(format!("only {}", allow.join(", "))),
+        (None, []) => None,
+        (None, deny) => Some(format!("all but {}", deny.join(", "))),
+    }
+}
+
+fn limits(scene: &Scene) -> String {
+    let time = scene.timeout_ms.map_or_else(|| "no time limit".to_owned(), words::duration);
+    let idle = scene
+        .idle_ms
+        .map_or_else(String::new, |ms| format!(", stuck after {} of silence", words::duration(ms)));
+    format!("{time}{idle}")
+}
+
+fn ways(scene: &Scene) -> String {
+    let ways = scene.ways.iter().map(|(outcome, target)| match outcome {
+        Some(outcome) => format!("on {outcome}: {target}"),
+        None => target.to_string(),
+    });
+    ways.collect::<Vec<_>>().join(", ")
+}
+
+/// What a person should know before they start it.
+fn notes(setting: &Setting, rehearsal: &Rehearsal, workflows: &[Workflow]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut agents: Vec<&str> = Vec::new();
+    for scene in rehearsal.scenes.iter().filter(|scene| scene.handover.is_some()) {
+        if !agents.contains(&scene.agent.as_str()) {
+            agents.push(&scene.agent);
+        }
+    }
+    for agent in agents {
+        match agents::find(agent, setting.project.root()) {
+            Ok(_) => {}
+            Err(_) if agent.is_empty() => {
+                notes.push("no agent is named: `run` would need `--agent`".to_owned());
+            }
+            Err(error) => notes.push(format!("{error}: `run` would refuse it")),
+        }
+    }
+    for workflow in workflows {
+        let phases: Vec<String> = unbounded(workflow).iter().map(|id| format!("`{id}`")).collect();
+        if !phases.is_empty() {
+            notes.push(format!(
+                "nothing bounds how long {} of `{}` may work: no `limits.timeout`, no `budget`",
+                phases.join(", "),
+                workflow.key
+            ));
+        }
+    }
+    notes
+}

@@ -1,0 +1,380 @@
+//! `chronicle list`.
+
+use chronicle_core::workflow::{Format, PhaseKind, Problem, Severity, Show};
+use chronicle_runtime::discover::{self, Catalog, FoundPersona, FoundWorkflow, Level, Origin};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, say_json, with_rules};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Ink, Paint};
+
+/// The version of what `--json` prints.
+const VERSION: u32 = 1;
+/// Most problems that are shown of one thing.
+const SHOWN_MAX: usize = 5;
+
+/// List the workflows, personas, teams and rules that are here
+///
+/// Each with where it is from, what it overrides, and what is wrong with it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle list --json | jq -r '.workflows[].key'")]
+pub(super) struct ListArgs {}
+
+pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Failure> {
+    let catalog = discover::find(&setting.project);
+    let root = format!("{}/", setting.project.root().display());
+    if setting.json {
+        say_json(&Listed::of(&catalog))?;
+        return Ok(Exit::Done);
+    }
+    let page = Page { paint: Paint::stdout(), root };
+    for line in page.lines(&catalog) {
+        if !terminal::say(&line) {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Draws the catalog.
+struct Page {
+    paint: Paint,
+    root: String,
+}
+
+impl Page {
+    fn lines(&self, catalog: &Catalog) -> Vec<String> {
+        let mut lines = Vec::new();
+        let (chains, workflows): (Vec<&FoundWorkflow>, Vec<&FoundWorkflow>) =
+            catalog.workflows.iter().partition(|it| it.origin.format == Some(Format::Chain));
+        for (title, found) in [("Workflows", workflows), ("Chains", chains)] {
+            let width = found.iter().map(|it| it.key.chars().count()).max().unwrap_or(0).min(30);
+            let rows = found.into_iter().flat_map(|found| self.workflow(found, width));
+            self.section(&mut lines, title, rows.collect());
+        }
+        let width = catalog.personas.iter().map(|it| it.persona.name.chars().count()).max();
+        let width = width.unwrap_or(0).min(30);
+        let rows = catalog.personas.iter().flat_map(|found| self.persona(found, width));
+        self.section(&mut lines, "Personas", rows.collect());
+        let teams = catalog.teams.iter().map(|found| {
+            let members = found.team.members.join(", ");
+            format!("  {}  {}", self.strong(&found.team.name), self.row(&members, &found.origin))
+        });
+        self.section(&mut lines, "Teams", teams.collect());
+        let rules = catalog.rules.iter().flat_map(|found| {
+            let many = with_rules::counted(&found.read.rules);
+            let count = format!("{many}, not enforced by this version");
+            let first = format!("  {}", self.row(&count, &found.origin));
+            let overrides = self.overrides(&found.overrides);
+            [first].into_iter().chain(overrides).chain(self.problems(&found.read.problems))
+        });
+        self.section(&mut lines, "Rules", rules.collect());
+        self.section(&mut lines, "Problems", self.problems(&catalog.problems).collect());
+        if lines.is_empty() {
+            lines.push("Nothing is here yet. Try: chronicle demo".to_owned());
+        }
+        lines
+    }
+
+    fn section(&self, lines: &mut Vec<String>, title: &str, rows: Vec<String>) {
+        if rows.is_empty() {
+            return;
+        }
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(self.strong(title));
+        lines.extend(rows);
+    }
+
+    fn workflow(&self, found: &FoundWorkflow, width: usize) -> Vec<String> {
+        let workflow = found.unit.workflow.as_ref();
+        let phases = workflow.map_or(0, |workflow| workflow.phases.len());
+        let mut about = match phases {
+            1 => "1 phase".to_owned(),
+            many => format!("{many} phases"),
+        };
+        if let Some(command) = found.command().filter(|command| *command != found.key) {
+            about = format!("{about}, also `{command}`");
+        }
+        if workflow.is_some_and(|workflow| workflow.show == Show::Workflows) {
+            about.push_str(", for other workflows");
+        }
+        let mark = if found.is_usable { " " } else { "✗" };
+        let key = format!("{:<width$}", words(&found.key));
+        let head = format!("{} {}", self.paint.ink(Ink::Bad, mark), self.strong(&key));
+        let mut rows = vec![format!("{head}  {}", self.row(&about, &found.origin))];
+        let about = workflow.and_then(|workflow| workflow.description.as_deref());
+        rows.extend(about.map(|text| format!("    {}", shorten(text))));
+        for origin in &found.instead_of {
+            rows.push(format!("    instead of {}, which cannot be used", self.path(origin)));
+        }
+        rows.extend(self.overrides(&found.overrides));
+        rows.extend(self.problems(&found.problems));
+        rows
+    }
+
+    fn persona(&self, found: &FoundPersona, width: usize) -> Vec<String> {
+        let name = format!("{:<width$}", words(&found.persona.name));
+        let about = shorten(&found.persona.description);
+        let mut rows =
+            vec![format!("  {}  {}", self.strong(&name), self.row(&about, &found.origin))];
+        rows.extend(self.overrides(&found.overrides));
+        rows.extend(self.problems(&found.problems));
+        rows
+    }
+
+    fn row(&self, about: &str, origin: &Origin) -> String {
+        let gap = if about.is_empty() { "" } else { "  " };
+        format!("{}{gap}{}", words(about), self.paint.ink(Ink::Dim, &self.path(origin)))
+    }
+
+    fn overrides(&self, overrides: &[Origin]) -> impl Iterator<Item = String> {
+        overrides.iter().map(|origin| format!("    overrides {}", self.path(origin)))
+    }
+
+    fn problems(&self, problems: &[Problem]) -> impl Iterator<Item = String> {
+        let rest = problems.len().saturating_sub(SHOWN_MAX);
+        let rest =
+            (rest > 0).then(|| format!("    … and {rest} more: `chronicle check` tells all"));
+        let shown = problems.iter().take(SHOWN_MAX);
+        shown.map(|problem| format!("    {}", self.problem(problem))).chain(rest)
+    }
+
+    fn problem(&self, problem: &Problem) -> String {
+        let ink = match problem.severity {
+            Severity::Error => Ink::Bad,
+            Severity::Warning => Ink::Busy,
+            Severity::Note => Ink::Dim,
+        };
+        let text = problem.to_string().replace(&self.root, "");
+        self.paint.ink(ink, &words(&text))
+    }
+
+    fn strong(&self, text: &str) -> String {
+        self.paint.ink(Ink::Strong, text)
+    }
+
+    /// A path below the project is told from there.
+    fn path(&self, origin: &Origin) -> String {
+        let path = origin.path.strip_prefix(&self.root).unwrap_or(&origin.path);
+        words(path)
+    }
+}
+
+/// One line, harmless to a terminal.
+fn words(text: &str) -> String {
+    let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    text.trim().chars().map(plain).collect()
+}
+
+fn shorten(text: &str) -> String {
+    const MOST: usize = 72;
+    let line = chronicle_core::words::one_line(text);
+    if line.chars().count() <= MOST {
+        return line;
+    }
+    let kept: String = line.chars().take(MOST - 1).collect();
+    format!("{kept}…")
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Listed {
+    version: u32,
+    workflows: Vec<ListedWorkflow>,
+    personas: Vec<ListedPersona>,
+    teams: Vec<ListedTeam>,
+    rules: Vec<ListedRules>,
+    problems: Vec<ListedProblem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedWorkflow {
+    key: String,
+    name: Option<String>,
+    description: Option<String>,
+    command: Option<String>,
+    show: &'static str,
+    format: &'static str,
+    origin: ListedOrigin,
+    usable: bool,
+    phases: Vec<ListedPhase>,
+    overrides: Vec<ListedOrigin>,
+    instead_of: Vec<ListedOrigin>,
+    problems: Vec<ListedProblem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedPhase {
+    id: String,
+    name: String,
+    run: PhaseKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persona: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedPersona {
+    name: String,
+    description: String,
+    model: Option<String>,
+    tools: Option<Vec<String>>,
+    origin: ListedOrigin,
+    overrides: Vec<ListedOrigin>,
+    problems: Vec<ListedProblem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedTeam {
+    name: String,
+    members: Vec<String>,
+    not_covered: Vec<String>,
+    origin: ListedOrigin,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedRules {
+    count: usize,
+    usable: bool,
+    enforced: bool,
+    origin: ListedOrigin,
+    overrides: Vec<ListedOrigin>,
+    problems: Vec<ListedProblem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedOrigin {
+    level: &'static str,
+    path: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedProblem {
+    code: &'static str,
+    severity: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Listed {
+    fn of(catalog: &Catalog) -> Self {
+        Self {
+            version: VERSION,
+            workflows: catalog.workflows.iter().map(ListedWorkflow::of).collect(),
+            personas: catalog.personas.iter().map(ListedPersona::of).collect(),
+            teams: catalog
+                .teams
+                .iter()
+                .map(|found| ListedTeam {
+                    name: found.team.name.clone(),
+                    members: found.team.members.clone(),
+                    not_covered: found.team.not_covered.clone(),
+                    origin: ListedOrigin::of(&found.origin),
+                })
+                .collect(),
+            rules: catalog
+                .rules
+                .iter()
+                .map(|found| ListedRules {
+                    count: found.read.rules.count(),
+                    usable: found.read.is_usable(),
+                    enforced: false,
+                    origin: ListedOrigin::of(&found.origin),
+                    overrides: origins(&found.overrides),
+                    problems: problems(&found.read.problems),
+                })
+                .collect(),
+            problems: problems(&catalog.problems),
+        }
+    }
+}
+
+impl ListedWorkflow {
+    fn of(found: &FoundWorkflow) -> Self {
+        let workflow = found.unit.workflow.as_ref();
+        let phases = workflow.into_iter().flat_map(|workflow| &workflow.phases);
+        Self {
+            key: found.key.clone(),
+            name: workflow.map(|workflow| workflow.name.clone()),
+            description: workflow.and_then(|workflow| workflow.description.clone()),
+            command: found.command().map(str::to_owned),
+            show: match workflow.map(|workflow| workflow.show) {
+                Some(Show::Workflows) => "workflows",
+                Some(Show::User) | None => "user",
+            },
+            format: match found.origin.format {
+                Some(Format::Phased) => "pi-workflows",
+                Some(Format::Template) => "chronicle-json",
+                Some(Format::Chain) => "agent-chain",
+                Some(Format::Native) | None => "native",
+            },
+            origin: ListedOrigin::of(&found.origin),
+            usable: found.is_usable,
+            phases: phases
+                .map(|phase| ListedPhase {
+                    id: phase.id.to_string(),
+                    name: phase.name.clone(),
+                    run: phase.run,
+                    persona: phase.persona.clone(),
+                    workflow: phase.workflow.clone(),
+                })
+                .collect(),
+            overrides: origins(&found.overrides),
+            instead_of: origins(&found.instead_of),
+            problems: problems(&found.problems),
+        }
+    }
+}
+
+impl ListedPersona {
+    fn of(found: &FoundPersona) -> Self {
+        Self {
+            name: found.persona.name.clone(),
+            description: found.persona.description.clone(),
+            model: found.persona.model.clone(),
+            tools: found.persona.tools.allow.clone(),
+            origin: ListedOrigin::of(&found.origin),
+            overrides: origins(&found.overrides),
+            problems: problems(&found.problems),
+        }
+    }
+}
+
+impl ListedOrigin {
+    fn of(origin: &Origin) -> Self {
+        let level = match origin.level {
+            Level::Project => "project",
+            Level::User => "user",
+            Level::Builtin => "built-in",
+        };
+        Self { level, path: origin.path.clone() }
+    }
+}
+
+fn origins(origins: &[Origin]) -> Vec<ListedOrigin> {
+    origins.iter().map(ListedOrigin::of).collect()
+}
+
+fn problems(problems: &[Problem]) -> Vec<ListedProblem> {
+    let listed = problems.iter().map(|problem| ListedProblem {
+        code: problem.code,
+        severity: problem.severity.to_string(),
+        file: problem.file.clone(),
+        line: problem.span.as_ref().map(|_| problem.line),
+        column: problem.span.as_ref().map(|_| problem.column),
+        message: problem.message.clone(),
+        hint: problem.hint.clone(),
+    });
+    listed.collect()
+}

@@ -1,0 +1,213 @@
+//! From a workflow as it was found to one that can run here: the project's commands, the agent, the budget, and trust.
+//!
+//! Who has the first word: a flag, then the phase, the workflow, the project's settings, the user's, the default.
+
+use std::path::Path;
+
+use chronicle_core::settings::Settings;
+use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow, unsupported};
+use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
+use chronicle_runtime::{agents, trust};
+
+use super::Setting;
+use super::trust::confirm;
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// What a person says about one run.
+#[derive(Debug, Default)]
+pub(super) struct Wishes<'a> {
+    pub(super) agent: Option<&'a str>,
+    pub(super) model: Option<&'a str>,
+    /// Run although not all can be enforced.
+    pub(super) accept_unenforced: bool,
+    /// Trust the project for this run.
+    pub(super) trust: bool,
+    /// Nothing will start, so nothing is asked.
+    pub(super) dry_run: bool,
+}
+
+/// The agent and the model of phases that name none.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) agent: String,
+    pub(super) model: Option<String>,
+}
+
+/// Fills in what the workflows leave open, and asks for what only a person may say.
+pub(super) fn prepare(
+    setting: &Setting,
+    settings: &Settings,
+    catalog: &Catalog,
+    loaded: &mut Loaded,
+    wishes: &Wishes<'_>,
+) -> Result<Chosen, Failure> {
+    let found = fill_verify(setting, settings, &mut loaded.workflows)?;
+    fill_budget(settings, &mut loaded.workflows, wishes)?;
+    if wishes.trust {
+        super::only_for_people()?;
+    } else if !wishes.dry_run {
+        settle_trust(setting, settings, (catalog, loaded), &found)?;
+    }
+    for workflow in &mut loaded.workflows {
+        if wishes.agent.is_some() {
+            workflow.leave_agent_to_run();
+        }
+        if wishes.model.is_some() {
+            workflow.leave_model_to_run();
+        }
+        workflow.rename_agents(|name| own_agent(settings, name));
+    }
+    let agent = match wishes.agent.or_else(|| settings.text("agent")) {
+        Some(agent) => agent.to_owned(),
+        None if wishes.dry_run => String::new(),
+        None if loaded.workflows.iter().any(lacks_agent) => only_agent(setting, settings)?,
+        None => String::new(),
+    };
+    let model = wishes.model.or_else(|| settings.text("model")).map(str::to_owned);
+    Ok(Chosen { agent: own_agent(settings, &agent).unwrap_or(agent), model })
+}
+
+/// Puts the project's check commands where they are wanted; returns those that nobody set. Nothing passes by being empty.
+fn fill_verify(
+    setting: &Setting,
+    settings: &Settings,
+    workflows: &mut [Workflow],
+) -> Result<Vec<String>, Failure> {
+    let wanting =
+        workflows.iter().find_map(|workflow| Some((&workflow.key, workflow.wants_verify()?)));
+    let Some((key, phase)) = wanting else { return Ok(Vec::new()) };
+    let said = settings.texts("verify");
+    let found: Vec<String> = if said.is_empty() {
+        discover::verify_commands(setting.project.root())
+            .into_iter()
+            .map(|one| one.command)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let commands = if said.is_empty() { found.as_slice() } else { said };
+    if commands.is_empty() {
+        let what = format!(
+            "phase `{}` of workflow `{key}` runs the project's own checks (`{VERIFY}`), and none are known",
+            phase.id
+        );
+        return Err(Failure::new(Exit::Definition, what).hint(
+            "`chronicle init` asks for them; or set `verify = [\"COMMAND\"]` in `.chronicle/config.toml`",
+        ));
+    }
+    for workflow in workflows {
+        workflow.fill_verify(commands);
+    }
+    Ok(found)
+}
+
+/// The run's budget; refused as a workflow's own would be while nothing enforces it.
+fn fill_budget(
+    settings: &Settings,
+    workflows: &mut [Workflow],
+    wishes: &Wishes<'_>,
+) -> Result<(), Failure> {
+    let (Some(budget), Some(main)) = (settings.budget(), workflows.first_mut()) else {
+        return Ok(());
+    };
+    if main.budget.is_some() {
+        return Ok(());
+    }
+    main.fill_budget(&budget);
+    let is_open = unsupported(main).iter().any(|it| it.field == "budget" && it.phase.is_none());
+    if wishes.accept_unenforced || !is_open {
+        return Ok(());
+    }
+    let row = settings
+        .rows()
+        .into_iter()
+        .find(|row| row.name.starts_with("budget.") && row.said.is_some());
+    let place = row.and_then(|row| {
+        row.said.map(|said| format!("`{}` ({}:{})", row.name, said.file, said.line))
+    });
+    let what = format!(
+        "this version cannot enforce {}, and will not ignore it",
+        place.unwrap_or_else(|| "`budget`".to_owned())
+    );
+    Err(Failure::new(Exit::Definition, what)
+        .hint("take it out, or accept that with `--accept-unenforced`"))
+}
+
+/// What this run would use of the project must be trusted.
+fn settle_trust(
+    setting: &Setting,
+    settings: &Settings,
+    (catalog, loaded): (&Catalog, &Loaded),
+    found: &[String],
+) -> Result<(), Failure> {
+    let mut used = Vec::new();
+    let config = setting.project.definitions().join("config.toml");
+    if config.is_file() {
+        used.extend(trust::items_of(&setting.project, &config)?);
+    }
+    for source in loaded.sources.iter().filter(|source| !builtin::is_builtin(source)) {
+        used.extend(trust::items_of(&setting.project, Path::new(&source.name))?);
+    }
+    for file in catalog.brought(&loaded.workflows) {
+        used.extend(trust::items_of(&setting.project, &file)?);
+    }
+    if !found.is_empty() {
+        used.push(trust::commands(found));
+    }
+    let phases = loaded.workflows.iter().flat_map(|workflow| &workflow.phases);
+    let mut commands: Vec<String> = Vec::new();
+    for command in phases.flat_map(|phase| &phase.commands) {
+        if !commands.contains(command) {
+            commands.push(command.clone());
+        }
+    }
+    confirm(&setting.project, &used, &commands, settings)
+}
+
+/// An agent under a name of the person's own is a program that speaks the agent protocol.
+fn own_agent(settings: &Settings, name: &str) -> Option<String> {
+    let command = settings.agent_command(name).filter(|_| !AGENT_PROGRAMS.contains(&name))?;
+    Some(format!("command:{command}"))
+}
+
+fn lacks_agent(workflow: &Workflow) -> bool {
+    let is_worker = |phase: &&chronicle_core::workflow::Phase| {
+        phase.run == PhaseKind::Worker && phase.id.as_str() != chronicle_core::ids::DONE
+    };
+    let named = workflow.agent.is_some();
+    workflow.phases.iter().filter(is_worker).any(|phase| !named && phase.agent.is_none())
+}
+
+/// The only agent there is. Two, and none chosen, is a question and not a guess.
+fn only_agent(setting: &Setting, settings: &Settings) -> Result<String, Failure> {
+    let installed = discover::installed_agents(settings);
+    let works = |name: &&str| agents::find(name, setting.project.root()).is_ok();
+    let programs = installed.iter().map(|agent| agent.name).filter(works);
+    let own = settings.agents().filter(|name| !AGENT_PROGRAMS.contains(name));
+    let names: Vec<&str> = own.chain(programs).collect();
+    match names.as_slice() {
+        [] => Ok(String::new()),
+        [only] => {
+            terminal::talk(&format!("Agent: `{only}`, the only one there is."));
+            Ok((*only).to_owned())
+        }
+        [first, ..] => ask_agent(&names).ok_or_else(|| {
+            let all: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            Failure::usage(format!(
+                "there are several agents, and none is chosen: {}",
+                all.join(", ")
+            ))
+            .hint(format!("say `--agent {first}`, or set `agent = \"{first}\"` in your settings"))
+        }),
+    }
+}
+
+fn ask_agent(names: &[&str]) -> Option<String> {
+    if !terminal::can_ask() {
+        return None;
+    }
+    let answer = terminal::ask(&format!("Which agent? [{}] ", names.join(", ")))?;
+    names.iter().find(|name| **name == answer.trim()).map(|name| (*name).to_owned())
+}

@@ -1,0 +1,183 @@
+//! `chronicle trust`, and the question that `run` asks before a project's own files decide what runs.
+
+use chronicle_core::settings::Settings;
+use chronicle_runtime::discover;
+use chronicle_runtime::project::Project;
+use chronicle_runtime::trust::{self, Item, TrustError, Unknown};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, only_for_people, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Most lines of a list that a person is shown before they are asked.
+const SHOWN_MAX: usize = 12;
+
+/// Agree to what a project's own files may run here
+///
+/// A project's workflows, rules, settings and check commands decide what runs on this machine. They are remembered by
+/// their content, for you alone and outside the project: what changes later is asked about again, by name. Your own and
+/// the built-in workflows need no trust. `trust.folders` in your settings trusts whole folders.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle trust              this project, as it is now
+  chronicle trust --list       every project that you trust
+  chronicle trust --revoke     ask again before anything of this project runs")]
+pub(super) struct TrustArgs {
+    /// Show every project that is trusted
+    #[arg(long, conflicts_with = "revoke")]
+    list: bool,
+
+    /// Forget this project
+    #[arg(long)]
+    revoke: bool,
+}
+
+/// What is trusted in a project, as JSON.
+#[derive(Debug, Serialize)]
+struct Trusted {
+    project: String,
+    items: Vec<String>,
+}
+
+pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Failure> {
+    if args.list {
+        return list(setting);
+    }
+    only_for_people()?;
+    let root = setting.project.root().display();
+    if args.revoke {
+        let was_known = trust::revoke(&setting.project)?;
+        let text = if was_known { "is no longer trusted" } else { "was not trusted" };
+        terminal::say(&format!("`{root}` {text}."));
+        return Ok(Exit::Done);
+    }
+    let items = whole(&setting.project, &[])?;
+    trust::record(&setting.project, &items)?;
+    let names: Vec<String> = items.into_iter().map(|item| item.name).collect();
+    if setting.json {
+        let trusted = Trusted { project: root.to_string(), items: names };
+        return say_json(&trusted).map(|()| Exit::Done);
+    }
+    for name in &names {
+        terminal::say(&format!("  {name}"));
+    }
+    terminal::say(&format!("`{root}` is trusted as it is now."));
+    Ok(Exit::Done)
+}
+
+fn list(setting: &Setting) -> Result<Exit, Failure> {
+    let trusted: Vec<Trusted> = trust::all()
+        .into_iter()
+        .map(|record| Trusted {
+            project: record.project.display().to_string(),
+            items: record.items.into_keys().collect(),
+        })
+        .collect();
+    if setting.json {
+        return say_json(&trusted).map(|()| Exit::Done);
+    }
+    if trusted.is_empty() {
+        terminal::talk("No project is trusted yet.");
+    }
+    for Trusted { project, items } in trusted {
+        let what =
+            if items.len() == 1 { "1 thing".to_owned() } else { format!("{} things", items.len()) };
+        terminal::say(&format!("{project}  ({what})"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Everything of the project that could run, and what is used beside it.
+fn whole(project: &Project, used: &[Item]) -> Result<Vec<Item>, Failure> {
+    let mut items = trust::items(project)?;
+    let found = discover::verify_commands(project.root());
+    if !found.is_empty() {
+        let commands: Vec<String> = found.into_iter().map(|one| one.command).collect();
+        items.push(trust::commands(&commands));
+    }
+    for item in used {
+        items.retain(|known| known.name != item.name);
+        items.push(item.clone());
+    }
+    items.sort_unstable();
+    Ok(items)
+}
+
+/// Asks about what nobody agreed to yet: once for the whole project, never a worker, and never without a terminal.
+pub(super) fn confirm(
+    project: &Project,
+    used: &[Item],
+    commands: &[String],
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let unknown = trust::judge(project, used, settings);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    only_for_people()?;
+    let root = project.root().display();
+    if !terminal::can_ask() {
+        let names: Vec<String> =
+            unknown.changed.iter().chain(&unknown.new).map(|it| format!("`{it}`")).collect();
+        let what = if unknown.is_known_folder {
+            "has changed since you trusted it"
+        } else {
+            "is not trusted on this machine yet"
+        };
+        return Err(Failure::usage(format!("`{root}` {what}: {}", names.join(", "))).hint(
+            "look at what it would run, then type `chronicle trust`; or say `--trust` for this once",
+        ));
+    }
+    terminal::talk(&question(&root.to_string(), &unknown, commands));
+    let answer = terminal::ask("Trust this project as it is now? [y/N] ").unwrap_or_default();
+    if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
+        return Err(Failure::usage("the project is not trusted, so nothing was started")
+            .hint("look at the files named above, then try again"));
+    }
+    trust::record(project, &whole(project, used)?)?;
+    Ok(())
+}
+
+fn question(root: &str, unknown: &Unknown, commands: &[String]) -> String {
+    let opening = if unknown.is_known_folder {
+        format!("`{root}` has changed since you trusted it:")
+    } else {
+        format!("`{root}` brings its own definitions. They decide what runs on this machine:")
+    };
+    let changed = unknown.changed.iter().map(|name| format!("  {name} (changed)"));
+    let mut lines: Vec<String> = vec![opening];
+    lines.extend(bounded(changed.chain(unknown.new.iter().map(|name| format!("  {name}")))));
+    if !commands.is_empty() {
+        lines.push("This run would execute, beside what its agents do:".to_owned());
+        lines.extend(bounded(
+            commands
+                .iter()
+                .map(|command| format!("  $ {}", chronicle_core::words::one_line(command))),
+        ));
+    }
+    lines.join("\n")
+}
+
+fn bounded(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = lines.collect();
+    let more = lines.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        lines.truncate(SHOWN_MAX);
+        lines.push(format!("  … and {more} more"));
+    }
+    lines
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        let hint = match &error {
+            TrustError::NoHome => "set `HOME`, then try again",
+            TrustError::Unreadable { .. } => "make the file readable for you, or take it away",
+            TrustError::Unwritable { .. } => "make the folder writable for you",
+        };
+        Self::internal("the project's trust cannot be settled", &error).hint(hint)
+    }
+}

@@ -1,0 +1,28 @@
+//! The files that `chronicle init` writes: settings with everything explained, and a first workflow.
+
+use chronicle_core::settings::{Value, commented};
+
+/// The name of the first workflow.
+pub(crate) const WORKFLOW: &str = "change";
+/// Its file, relative to the project.
+pub(crate) const WORKFLOW_FILE: &str = ".chronicle/workflows/change.yaml";
+
+/// Where a new file goes, relative to the project, and its text.
+pub(crate) type NewFile = (&'static str, String);
+
+/// Settings with these check commands.
+pub(crate) fn settings(verify: &[String]) -> NewFile {
+    let said = ("verify", Value::Texts(verify.to_vec()));
+    let text = commented(if verify.is_empty() { &[] } else { std::slice::from_ref(&said) });
+    (".chronicle/config.toml", text)
+}
+
+/// A workflow that is judged by the project's commands, or by a reviewer where there are none.
+pub(crate) fn workflow(verify: &[String]) -> NewFile {
+    let text = if verify.is_empty() {
+        include_str!("reviewed.yaml")
+    } else {
+        include_str!("verified.yaml")
+    };
+    (WORKFLOW_FILE, text.to_owned())
+}

@@ -1,0 +1,146 @@
+//! `chronicle config`, and who has the first word when several say something.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::session::Session;
+
+/// Two phases of which the second names its own agent and model.
+const WORKFLOW: &str = "
+name: Two
+phases:
+  one: {next: [two]}
+  two: {agent: 'scripted:phase.yaml', model: of-phase}
+";
+const SCRIPT: &str = "one: [{next: {}}]\ntwo: [{next: {}}]\n";
+
+fn session() -> Session {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    for name in ["phase.yaml", "user.yaml", "project.yaml"] {
+        session.write(name, SCRIPT);
+    }
+    session
+}
+
+fn user(session: &Session, text: &str) {
+    let file = session.user().join("config.toml");
+    let trusting = fs::read_to_string(&file).unwrap();
+    fs::write(file, format!("{text}\n{trusting}")).unwrap();
+}
+
+/// The agents of the newest run's attempts.
+fn agents(session: &Session) -> Vec<String> {
+    let started = session.events_of("attempt_started");
+    started.iter().map(|event| event["data"]["agent"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn flag_phase_project_and_user_in_this_order() {
+    let session = session();
+    user(&session, "agent = 'scripted:user.yaml'");
+    session.chronicle(&["run", "main", "x"]).exits(0);
+    assert_eq!(agents(&session), ["scripted:user.yaml", "scripted:phase.yaml"]);
+    session.write(".chronicle/config.toml", "agent = 'scripted:project.yaml'\nmodel = 'm'\n");
+    session.chronicle(&["run", "main", "x"]).exits(0);
+    assert_eq!(agents(&session), ["scripted:project.yaml", "scripted:phase.yaml"]);
+    assert_eq!(session.events_of("run_started")[0]["data"]["model"], "m");
+    session.run().exits(0);
+    assert_eq!(agents(&session), ["scripted:script.yaml", "scripted:script.yaml"]);
+    session.chronicle(&["run", "main", "x", "--model", "flag"]).exits(0);
+    let started = &session.events_of("run_started")[0]["data"];
+    assert_eq!(started["model"], "flag");
+    assert_eq!(started["workflows"][0]["phases"][1]["model"], Value::Null);
+}
+
+#[test]
+fn limits_hold_where_a_workflow_sets_none() {
+    let session =
+        Session::with("{name: L, limits: {nudges: 9}, phases: {work: {}}}", "work: [{next: {}}]");
+    user(&session, "limits.retries = 7\nlimits.idle = '3m'");
+    session.write(".chronicle/config.toml", "limits.retries = 5\nlimits.nudges = 1\n");
+    session.run().exits(0);
+    let limits = session.events_of("run_started")[0]["data"]["workflows"][0]["limits"].clone();
+    assert_eq!((&limits["retries"], &limits["nudges"]), (&5.into(), &9.into()));
+    assert_eq!(limits["idle_ms"], 180_000);
+}
+
+#[test]
+fn an_agent_may_have_a_name_of_ones_own_and_two_are_a_question() {
+    let session = Session::with("{name: O, phases: {work: {}}}", "work: [{next: {}}]");
+    let own = "agents.mine.command = 'chronicle scripted-agent script.yaml'";
+    user(&session, own);
+    session
+        .chronicle(&["run", "main", "x"])
+        .exits(0)
+        .talks("Agent: `mine`, the only one there is.");
+    assert_eq!(agents(&session), ["command:chronicle scripted-agent script.yaml"]);
+    user(&session, "agents.other.command = 'false'");
+    let said = session.chronicle(&["run", "main", "x"]).exits(2);
+    said.talks("there are several agents, and none is chosen: `mine`, `other`")
+        .talks("--agent mine");
+    assert_eq!(session.runs().len(), 1);
+    session.chronicle(&["run", "main", "x", "--agent", "mine"]).exits(0);
+    user(&session, "agent = 'mine'");
+    session.chronicle(&["run", "main", "x"]).exits(0);
+}
+
+#[test]
+fn its_json_has_everything_about_every_setting() {
+    let session = session();
+    session.write(".chronicle/config.toml", "\nlimits.retries = 5\n");
+    session.write("Cargo.toml", "[package]\n");
+    let rows = session.json(&["config"]);
+    let row = |key: &str| -> Value {
+        rows.as_array().unwrap().iter().find(|row| row["key"] == key).unwrap().clone()
+    };
+    let retries = row("limits.retries");
+    assert_eq!((&retries["value"], &retries["default"]), (&"5".into(), &"2".into()));
+    assert_eq!(retries["origin"], ".chronicle/config.toml:2");
+    assert!(retries["about"].as_str().unwrap().contains("crashes"));
+    assert_eq!(row("verify")["value"], "[\"cargo test\"]");
+    assert_eq!(row("verify")["origin"], "found from Cargo.toml");
+    assert_eq!(row("model")["value"], Value::Null);
+    let paths = session.json(&["config", "path"]);
+    assert_eq!((&paths[0]["whose"], &paths[1]["whose"]), (&"user".into(), &"project".into()));
+    session.chronicle(&["config", "limits.retrys"]).exits(2).talks("there is no setting");
+}
+
+#[test]
+fn on_gate_wait_stays_and_a_setting_that_is_wrong_stops_no_running_run() {
+    let session =
+        Session::with("{name: G, phases: {work: {approval: after}}}", "work: [{next: {}}]");
+    session.run().exits(4);
+    session.write(".chronicle/config.toml", "nonsense = 1\n");
+    let run = session.short();
+    session.chronicle(&["status"]).exits(0);
+    session.chronicle(&["approve", &run]).exits(0);
+    session.run().exits(3).talks("there is no setting `nonsense`");
+    session.write(".chronicle/config.toml", "on_gate = 'wait'\n");
+    let started = session.spawn_run();
+    crate::session::until("the run waits", || {
+        let said = session.chronicle(&["status", "--json"]);
+        session.runs().len() == 2 && said.code == Some(0) && said.json()["status"] == "waiting"
+    });
+    session.chronicle(&["approve", &session.short()]).exits(0);
+    started.wait().exits(0);
+    session.assert_whole();
+}
+
+#[test]
+fn a_variable_that_people_call_secret_is_redacted() {
+    let script = "work: [{shell: {command: 'echo the word is $PLAIN'}}, {say: 'the word is open-sesame-42'}, {next: {}}]";
+    let session = Session::with("{name: R, phases: {work: {}}}", script);
+    session.write(".chronicle/config.toml", "redact.variables = ['PLAIN']\n");
+    let run = |session: &Session| {
+        let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+        command.args(crate::session::RUN).env("PLAIN", "open-sesame-42");
+        session.start(command, "").wait().exits(0);
+        fs::read_to_string(session.run_file("transcripts/a1.jsonl")).unwrap()
+    };
+    let transcript = run(&session);
+    assert!(transcript.contains("the word is [redacted]"), "{transcript}");
+    assert!(!transcript.contains("open-sesame"), "{transcript}");
+    session.write(".chronicle/config.toml", "");
+    assert!(run(&session).contains("open-sesame-42"), "only because of the setting");
+}

@@ -1,0 +1,141 @@
+//! `chronicle run --dry-run`: it tells everything and touches nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+
+use crate::session::Session;
+
+const WORKFLOW: &str = "
+name: Small
+limits: {timeout: 10m}
+phases:
+  plan: {name: Planning, persona: planner, instructions: 'Plan {description}.', tools: {deny: [bash]}, approval: after, next: [test]}
+  test: {commands: ['touch ran'], next: [done], on: {fail: mend}}
+  mend: {agent: 'command:touch started', next: [test]}
+";
+
+/// Every file below a folder with its bytes, and every folder.
+fn everything(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path.clone());
+                found.insert(path, None);
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                found.insert(path, Some(bytes));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn it_tells_the_path_and_the_handovers() {
+    let session = Session::with(WORKFLOW, "");
+    let said =
+        session.chronicle(&["run", "main", "the task", "--agent", "scripted:s.yaml", "--dry-run"]);
+    expect![[r#"
+        Dry run of `Small` on "the task": no agent starts, nothing is written.
+        ‹…› stands for what only a run knows.
+
+          1  plan  Planning
+             agent     scripted:s.yaml
+             persona   You plan changes to a code base that others will carry out.  - Read before you decide: the code that the task touches, its tests, its callers, and how the project did something   similar before. Follo… [662 bytes cut]
+             tools     all but bash
+             limits    10 min 00 s, stuck after 10 min 00 s of silence
+             asks you  is `Planning` done? "‹what the worker of `plan` says›"
+             leads to  test
+             handover  454 bytes, as it would be sent:
+             │ ## Task
+             │ 
+             │ the task
+             │ 
+             │ ## Your phase
+             │ 
+             │ `plan`: Planning
+             │ Phase 1 of 3 in `Small`. Phases left so far: 0.
+             │ 
+             │ ## Instructions
+             │ 
+             │ Plan the task.
+             │ 
+             │ ## Tools
+             │ 
+             │ You may not use: bash.
+             │ 
+             │ ## When you are done
+             │ 
+             │ Call the tool `workflow_transition` with `target_state` and a `summary` of what you did and found; then end your turn. Ending your turn without it does not end the phase.
+             │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
+
+          2  test  test
+             command   touch ran
+             limits    10 min 00 s, stuck after 10 min 00 s of silence
+             leads to  done, on fail: mend
+
+          3  mend  mend
+             through   `test` on `fail`
+             agent     scripted:s.yaml
+             limits    10 min 00 s, stuck after 10 min 00 s of silence
+             leads to  test
+             handover  570 bytes, as it would be sent:
+             │ ## Task
+             │ 
+             │ the task
+             │ 
+             │ ## Your phase
+             │ 
+             │ `mend`: mend
+             │ Phase 3 of 3 in `Small`. Phases left so far: 2.
+             │ 
+             │ ## When you are done
+             │ 
+             │ Call the tool `workflow_transition` with `target_state` and a `summary` of what you did and found; then end your turn. Ending your turn without it does not end the phase.
+             │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
+             │ 
+             │ ## What happened before, newest first
+             │ 
+             │ - `test` → `mend` (fail): `touch ran` failed: ‹what the command prints›
+             │ - `plan` → `test` (complete): ‹what the worker of `plan` says›
+
+        The main way comes to the end.
+    "#]].assert_eq(&said.exits(0).stdout);
+}
+
+#[test]
+fn no_agent_starts_and_nothing_is_written() {
+    let session = Session::with(WORKFLOW, "work: []");
+    let home = session.project().parent().unwrap().join("home");
+    let before = (everything(&session.project()), everything(&home));
+    let dry = ["run", "main", "the task", "--agent", "command:touch started", "--dry-run"];
+    session.chronicle(&dry).exits(0);
+    session.chronicle(&[&dry[..], &["--json"]].concat()).exits(0);
+    assert_eq!((everything(&session.project()), everything(&home)), before);
+}
+
+#[test]
+fn an_agent_that_a_run_would_refuse_is_told() {
+    let session = Session::with(WORKFLOW, "");
+    let said = session.chronicle(&["run", "main", "the task", "--dry-run"]).exits(0);
+    said.prints("note: no agent is named: `run` would need `--agent`");
+    session.chronicle(&["run", "main", "--dry-run"]).exits(2);
+}
+
+#[test]
+fn a_machine_reads_the_same() {
+    let session = Session::with(WORKFLOW, "");
+    let json =
+        session.json(&["run", "main", "the task", "--agent", "scripted:s.yaml", "--dry-run"]);
+    let scenes = json["rehearsal"]["scenes"].as_array().unwrap();
+    let places: Vec<&str> = scenes.iter().map(|it| it["place"].as_str().unwrap()).collect();
+    assert_eq!(places, ["plan", "test", "mend"]);
+    assert_eq!(scenes[2]["through"]["from"], "test");
+    assert!(scenes[0]["handover"].as_str().unwrap().contains("Plan the task."));
+}

@@ -1,0 +1,111 @@
+//! `chronicle init`: what it finds, writes and leaves alone.
+
+use std::fs;
+
+use crate::session::{Session, until};
+use crate::terminal::Terminal;
+
+const SCRIPT: &str = "
+work:
+  1: [{append: {path: log, text: x}}, {next: {summary: first}}]
+  otherwise: [{write: {path: good, text: ''}}, {next: {summary: second}}]
+review: [{complete: {outcome: pass, summary: good}}]
+";
+
+/// A project without anything, and a person who trusts nothing yet.
+fn fresh() -> Session {
+    let session = Session::new();
+    fs::remove_dir_all(session.path(".chronicle")).unwrap();
+    session.distrust();
+    session.write("script.yaml", SCRIPT);
+    session
+}
+
+#[test]
+fn what_it_writes_runs_at_once_and_is_judged_by_the_projects_own_checks() {
+    let session = fresh();
+    session.write("Makefile", "check:\n\ttest -e good\n");
+    let said = session.chronicle(&["-C", ".", "init"]).exits(0);
+    let said = said
+        .prints("wrote  .chronicle/config.toml")
+        .prints("wrote  .chronicle/workflows/change.yaml");
+    said.prints("checks  make check").talks("Next: chronicle run change");
+    assert!(session.read(".chronicle/config.toml").contains("\nverify = [\"make check\"]\n"));
+    // The path may not have `make`: what counts is that the command is the one that was found.
+    let text = session.read(".chronicle/config.toml").replace("make check", "test -e good");
+    session.write(".chronicle/config.toml", text);
+    session.chronicle(&["trust"]).exits(0).prints(".chronicle/config.toml");
+    session.chronicle(&["run", "change", "x", "--agent", "scripted:script.yaml"]).exits(0);
+    assert_eq!(session.path_of_phases(), ["work", "verify", "work", "verify"]);
+    session.assert_whole();
+}
+
+#[test]
+fn without_checks_its_workflow_is_judged_by_a_reviewer_and_needs_no_question() {
+    let session = fresh();
+    session.chronicle(&["-C", ".", "init", "--yes"]).exits(0).prints("checks  none found");
+    session.chronicle(&["run", "change", "x", "--agent", "scripted:script.yaml"]).exits(0);
+    assert_eq!(session.path_of_phases(), ["work", "review"]);
+}
+
+#[test]
+fn it_never_touches_what_is_there() {
+    let session = fresh();
+    session.chronicle(&["-C", ".", "init", "--yes"]).exits(0);
+    let files = [".chronicle/config.toml", ".chronicle/workflows/change.yaml"];
+    let before = files.map(|file| session.read(file));
+    session.write("Cargo.toml", "[package]\n");
+    let again = session.json(&["init", "--yes"]);
+    assert_eq!(again["wrote"], serde_json::json!([]));
+    assert_eq!(again["kept"], serde_json::json!(files));
+    assert_eq!(files.map(|file| session.read(file)), before);
+    session.write(".chronicle/config.toml", "agent = \"mine\"\n");
+    fs::rename(session.path(files[1]), session.path(".chronicle/workflows/ours.yaml")).unwrap();
+    session.chronicle(&["init", "--yes"]).exits(0).prints("kept   .chronicle/workflows/ours.yaml");
+    assert_eq!(session.read(".chronicle/config.toml"), "agent = \"mine\"\n");
+    assert!(!session.has(files[1]));
+}
+
+#[test]
+fn it_finds_what_other_tools_left_and_the_agents_there_are() {
+    let session = fresh();
+    session.write(".claude/agents/reviewer.md", "---\nname: reviewer\n---\nYou review.\n");
+    session.write(".pi/workflows/spir/workflow.yaml", "name: Spir\n");
+    session.write("bin/claude", "#!/bin/sh\necho 2.0 of a fake\n");
+    session.shell("chmod +x bin/claude").exits(0);
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["-C", ".", "init", "--json"]).env("PATH", session.path("bin"));
+    let report = session.start(command, "").wait().exits(0).json();
+    let definitions = report["definitions"].as_array().unwrap();
+    assert_eq!(definitions.len(), 2, "{definitions:?}");
+    assert_eq!(report["agents"][0], format!("claude ({})", session.path("bin/claude").display()));
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["doctor", "--json"]).env("PATH", session.path("bin"));
+    let said = session.start(command, "").wait().json();
+    let agent = said.as_array().unwrap().iter().find(|one| one["what"] == "agent").unwrap();
+    let found = agent["found"].as_str().unwrap();
+    assert!(found.starts_with("claude at `") && found.contains("2.0 of a fake"), "{found}");
+}
+
+#[test]
+fn an_agent_that_hangs_does_not_hold_up_the_doctor() {
+    let session = fresh();
+    session.write("bin/pi", "#!/bin/sh\nwhile :; do :; done\n");
+    session.shell("chmod +x bin/pi").exits(0);
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["doctor"]).env("PATH", session.path("bin"));
+    session.start(command, "").wait().prints("pi at `").prints("says no version");
+}
+
+#[test]
+fn needs_tmux_it_asks_for_the_checks_where_it_finds_none() {
+    let session = fresh();
+    let terminal = Terminal::new(&session, "chronicle -C . init");
+    until("it asks", || terminal.screen().contains("Which command tells whether"));
+    terminal.tmux(&["send-keys", "sh test.sh", "Enter"]);
+    until("it asks again", || terminal.screen().contains("Another one?"));
+    terminal.tmux(&["send-keys", "Enter"]);
+    until("it ends", || terminal.screen().contains("ended with 0"));
+    assert!(session.read(".chronicle/config.toml").contains("\nverify = [\"sh test.sh\"]\n"));
+    assert!(session.read(".chronicle/workflows/change.yaml").contains("{verify}"));
+}

@@ -1,0 +1,178 @@
+//! Definitions of every kind through the real binary: listed, run, and frozen.
+
+use std::fs;
+
+use expect_test::expect;
+
+use crate::session::Session;
+
+/// An agent that notes what it was told and says something before it leaves.
+const AGENT: &str = r#"
+read -r order
+printf '%s\n' "$order" >> orders
+place=$(printf '%s' "$order" | sed -n 's/.*"place":"\([^"]*\)".*/\1/p')
+session=$(printf '%s' "$order" | sed -n 's/.*"session":"\([^"]*\)".*/\1/p')
+say() { printf '%s\n' "$1"; }
+say "{\"type\":\"session\",\"protocol\":1,\"session\":\"$session\",\"resumed\":false}"
+say '{"type":"text","text":"Before the tool."}'
+say '{"type":"permission","id":"c1","tool":"read","input":{"path":"x"}}'
+read -r answer
+say '{"type":"tool_end","id":"c1","ok":true}'
+say "{\"type\":\"text\",\"text\":\"$place says \$ORIGINAL and \"}"
+say '{"type":"text","text":"no more."}'
+say '{"type":"signal","id":"s1","tool":"signal_back","arguments":{"signal":"complete","summary":"short"}}'
+read -r answer
+say '{"type":"finished"}'
+"#;
+
+fn orders(session: &Session) -> Vec<serde_json::Value> {
+    session.read("orders").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_chain_feeds_each_step_with_what_the_one_before_said() {
+    let session = Session::new();
+    session.write("agent.sh", AGENT);
+    session.write(
+        ".pi/agents/agent-chain.yaml",
+        "look:\n  steps:\n    - {agent: scout, prompt: 'First: $INPUT'}\n    - {agent: Scout, prompt: 'Then: $INPUT / $ORIGINAL'}\n",
+    );
+    session.write(
+        ".pi/agents/scout.md",
+        "---\nname: scout\ntools: read,grep\nmodel: small\nthinking: low\n---\nYou are the scout.\n",
+    );
+    session.chronicle(&["run", "look", "the task", "--agent", "command:sh agent.sh"]).exits(0);
+    let orders = orders(&session);
+    assert_eq!(orders.len(), 2);
+    let told = |index: usize| orders[index]["handover"].as_str().unwrap().to_owned();
+    assert!(told(0).contains("First: the task"), "{}", told(0));
+    let second = "Then: scout says $ORIGINAL and no more. / the task";
+    assert!(told(1).contains(second), "{}", told(1));
+    for order in &orders {
+        assert_eq!(order["persona"], "You are the scout.");
+        assert_eq!(order["model"], "small");
+        assert_eq!(order["thinking"], "low");
+        assert_eq!(order["tools"]["allow"], serde_json::json!(["read", "grep"]));
+    }
+    let started = session.events_of("run_started");
+    assert_eq!(started[0]["data"]["personas"][0]["prompt"], "You are the scout.");
+    session.assert_whole();
+}
+
+#[test]
+fn a_failing_step_of_a_chain_stops_the_run() {
+    let session = Session::new();
+    session.write("script.yaml", "a:\n  - exit: 3\n");
+    session.write(
+        ".pi/agents/agent-chain.yaml",
+        "two: {steps: [{agent: a, prompt: x}, {agent: b, prompt: y}]}",
+    );
+    session.chronicle(&["run", "two", "t", "--agent", "scripted:script.yaml"]).exits(4);
+    assert_eq!(session.path_of_phases(), ["a"]);
+    session.assert_nothing_lives();
+}
+
+#[test]
+fn editing_a_workflow_and_its_persona_in_mid_run_changes_nothing_in_the_run() {
+    let session = Session::new();
+    session.write("agent.sh", AGENT);
+    let file = ".chronicle/workflows/main/workflow.yaml";
+    session.write(file, "phases: [one.md, two.md]\n");
+    session.write(
+        ".chronicle/workflows/main/one.md",
+        "---\napproval: before\npersona: keeper\n---\nThe old one.\n",
+    );
+    session.write(".chronicle/workflows/main/two.md", "---\npersona: keeper\n---\nThe old two.\n");
+    session.write(".chronicle/personas/keeper.md", "---\nname: Keeper\n---\nOld keeper.\n");
+    session.chronicle(&["run", "main", "t", "--agent", "command:sh agent.sh"]).exits(4);
+    session.write(file, "phases: [{id: other, instructions: New.}]\n");
+    session.write(".chronicle/workflows/main/two.md", "New two.\n");
+    session.write(".chronicle/personas/keeper.md", "---\nname: Keeper\n---\nNew keeper.\n");
+    fs::remove_file(session.path(".chronicle/workflows/main/one.md")).unwrap();
+    session.chronicle(&["approve", &session.short()]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.path_of_phases(), ["one", "two"]);
+    let orders = orders(&session);
+    for (order, words) in orders.iter().zip(["The old one.", "The old two."]) {
+        assert!(order["handover"].as_str().unwrap().contains(words));
+        assert_eq!(order["persona"], "Old keeper.");
+    }
+    session.assert_whole();
+}
+
+#[test]
+fn a_team_limits_the_personas_of_a_run() {
+    let session =
+        Session::with("phases: [{id: a, persona: builder}]", "a:\n  - complete: {summary: x}\n");
+    session.write(".pi/agents/builder.md", "---\nname: builder\n---\nBuild.\n");
+    session.write(".pi/agents/scout.md", "---\nname: scout\n---\nLook.\n");
+    session.write(".pi/agents/teams.yaml", "look: [scout]\nwork: {agents: [Builder, nobody]}\n");
+    let run = |team: &str| {
+        session.chronicle(&["run", "main", "t", "--agent", "scripted:script.yaml", "--team", team])
+    };
+    run("look").exits(3).talks("the workflow uses `builder`, not in team `look`");
+    run("nope").exits(2).talks("there are: look, work");
+    run("WORK").exits(0);
+    run("all").exits(0);
+    assert_eq!(session.runs().len(), 2, "a refused run leaves nothing");
+}
+
+#[test]
+fn rules_that_cannot_be_read_stop_the_start_and_others_are_said_not_to_be_enforced() {
+    let session = Session::with("phases: [{id: a}]", "a:\n  - complete: {summary: x}\n");
+    let file = ".pi/damage-control-rules.yaml";
+    session.write(file, "bashToolPatterns: [{pattern: 'a(', reason: r}]\n");
+    let said = session.run().exits(3).talks("error[bad-pattern]").talks("so nothing may start");
+    assert!(said.stderr.contains("Hint: mend"), "{}", said.stderr);
+    assert_eq!(session.runs().len(), 0);
+    session.write(file, "bashToolPatterns: [{pattern: 'a(?!b)', reason: r}]\nreadOnlyPaths: [x]\n");
+    session.run().exits(0).talks("does not enforce the 2 rules of");
+    let started = session.events_of("run_started");
+    let unenforced = started[0]["data"]["unenforced"][0].as_str().unwrap();
+    assert!(unenforced.starts_with("2 rules of `"), "{unenforced}");
+}
+
+#[test]
+fn the_list_shows_what_is_here_and_what_is_wrong() {
+    let session = Session::new();
+    session.chronicle(&["list"]).exits(0).prints("Nothing is here yet");
+    session.write(".chronicle/workflows/good.yaml", "description: Does it\nphases: [{id: a}]\n");
+    session.write(".chronicle/workflows/bad.yaml", "phases: [{id: a, nxet: b}]\n");
+    session.write(".pi/chronicle/workflows/good.json", r#"{"states": {"a": {}}}"#);
+    session.write(".pi/agents/agent-chain.yaml", "look: {steps: [{agent: scout, prompt: x}]}\n");
+    session.write(".pi/agents/scout.md", "---\ndescription: Looks around\n---\nLook.\n");
+    session.write(".pi/agents/teams.yaml", "small: [scout]\n");
+    session.write(".pi/damage-control-rules.yaml", "readOnlyPaths: [x]\n");
+    session.write(".claude/agents/README.md", "no persona\n");
+    let said = session.chronicle(&["list"]).exits(0);
+    expect![[r#"
+        Workflows
+        ✗ bad   1 phase  .chronicle/workflows/bad.yaml
+            error[unknown-field] .chronicle/workflows/bad.yaml:1:18: a phase has no field `nxet` (hint: did you mean `next`?)
+          good  1 phase  .chronicle/workflows/good.yaml
+            Does it
+            overrides .pi/chronicle/workflows/good.json
+
+        Chains
+          look  1 phase  .pi/agents/agent-chain.yaml
+
+        Personas
+          scout  Looks around  .pi/agents/scout.md
+
+        Teams
+          small  scout  .pi/agents/teams.yaml
+
+        Rules
+          1 rule, not enforced by this version  .pi/damage-control-rules.yaml
+
+        Problems
+            note[not-a-persona] .claude/agents/README.md: no fields before the text: it is no persona
+    "#]].assert_eq(&said.stdout);
+    let json = session.json(&["list"]);
+    assert_eq!(json["workflows"][0]["key"], "bad");
+    assert_eq!(json["workflows"][0]["usable"], false);
+    assert_eq!(json["workflows"][0]["problems"][0]["code"], "unknown-field");
+    assert_eq!(json["workflows"][1]["overrides"][0]["level"], "project");
+    assert_eq!(json["personas"][0]["name"], "scout");
+    assert_eq!(json["rules"][0]["count"], 1);
+}

@@ -1,5 +1,6 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
+mod files;
 mod said;
 
 use crate::event::{
@@ -12,6 +13,7 @@ use crate::state::Status;
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
+pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
@@ -81,6 +83,12 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
+        Event::TreeRecorded(recorded) => files::tree_recorded(recorded),
+        Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
+        Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
+        Event::UndoEnded { files, kept, error } => {
+            files::undo_ended(*files, kept, error.as_deref())
+        }
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
             let with = with_agent(agent.as_deref());

@@ -14,6 +14,7 @@ mod parting;
 mod people;
 mod scratch;
 mod target;
+mod trees;
 mod worker;
 mod world;
 
@@ -89,6 +90,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
+        Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
+    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Undo, Visit, number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -82,7 +82,13 @@ impl State {
             Event::StopAsked { attempt, cause } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
             }
-            Event::AttemptEnded(ended) => self.end_attempt(at, ended),
+            Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
+            Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
+            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
+            Event::UndoStarted { to, .. } => {
+                self.trees.undo = Some(Undo { cause, to: to.clone() });
+            }
+            Event::UndoEnded { .. } => self.trees.undo = None,
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
@@ -194,6 +200,7 @@ impl State {
         self.attempts.push(attempt);
         self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
+        self.trees.begin(cause, intent);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
             frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
@@ -260,7 +267,7 @@ impl State {
         self.change_frame_of(id, |frame| frame.counters.progress());
     }
 
-    fn end_attempt(&mut self, at: Millis, ended: &AttemptEnded) {
+    fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
         let Some(attempt) = self.attempt(ended.attempt) else { return };
         let stage = after(ended, attempt);
         self.change_frame_of(ended.attempt, |frame| {
@@ -275,6 +282,9 @@ impl State {
             frame.stage = stage;
         });
         self.live.remove(&ended.attempt);
+        if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
+            self.trees.end(cause, &attempt.intent);
+        }
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();

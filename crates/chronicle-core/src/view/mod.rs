@@ -9,11 +9,13 @@ mod list;
 mod run;
 mod run_json;
 mod timeline;
+mod trees;
 
 pub use list::{RunRow, row};
 pub use run::{AttemptRow, Breadcrumb, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run};
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
+pub use trees::{Span, TreeBook};
 
 /// The version of every view's JSON. It rises when a field changes its meaning or goes.
 pub const VIEW_VERSION: u32 = 1;

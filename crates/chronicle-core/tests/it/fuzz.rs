@@ -187,6 +187,10 @@ fn any_kind_of_event_is_reached() {
         "stop_asked",
         "gate_opened",
         "gate_answered",
+        "tree_recorded",
+        "tree_missed",
+        "undo_started",
+        "undo_ended",
     ];
     let ends = [
         "left",

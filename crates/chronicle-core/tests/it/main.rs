@@ -8,6 +8,7 @@ mod decide_kinds;
 mod decide_people;
 mod decide_signals;
 mod decide_traps;
+mod decide_trees;
 mod formats;
 mod fuzz;
 mod fuzz_events;

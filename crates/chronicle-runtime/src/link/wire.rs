@@ -183,7 +183,10 @@ impl Ask {
             Command::Answer { gate, text } => Self::Answer { gate, text },
             Command::Note { place, text } => Self::Note { place, text },
             Command::Go { place, note } => Self::Go { place, note },
-            Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
+            Command::Start(_)
+            | Command::Prepare(_)
+            | Command::Undo { .. }
+            | Command::Signal { .. } => return None,
         })
     }
 }

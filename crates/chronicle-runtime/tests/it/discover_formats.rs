@@ -120,6 +120,7 @@ fn a_bad_file_hides_neither_a_good_one_of_its_name_nor_any_other() {
               error[syntax] proj/.chronicle/workflows/both.yaml:1:7: not readable as YAML: unclosed bracket '['
             calls < proj/.chronicle/workflows/calls.yaml
             later BROKEN < proj/.chronicle/workflows/later.yaml
+              error[broken-workflow] proj/.chronicle/workflows/later.yaml:1:21: `lost` cannot run: it has errors
               error[workflow-not-found] proj/.chronicle/workflows/lost.yaml:1:21: no workflow is called `nobody` (hint: `chronicle list` shows the workflows)
             lost BROKEN < proj/.chronicle/workflows/lost.yaml
               error[workflow-not-found] proj/.chronicle/workflows/lost.yaml:1:21: no workflow is called `nobody` (hint: `chronicle list` shows the workflows)

@@ -73,7 +73,7 @@ fn unknown(error: DiscoverError, name: &str) -> Failure {
         DiscoverError::Unknown { known, .. } => {
             closest(name, known.iter().map(String::as_str)).map(str::to_owned)
         }
-        _ => None,
+        DiscoverError::Unreadable { .. } => None,
     };
     let failure = Failure::from(error);
     match meant {

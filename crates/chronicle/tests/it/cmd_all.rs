@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 28] = [
     "list",
     "check",
     "graph",
@@ -37,6 +37,9 @@ const COMMANDS: [&str; 25] = [
     "note",
     "go",
     "cancel",
+    "diff",
+    "undo",
+    "gc",
     "completions",
 ];
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use chronicle_core::event::Verdict;
 use chronicle_core::input::Answer;
 use chronicle_core::redact::Redactor;
+use chronicle_core::settings::Settings;
 use chronicle_core::signal::Signal;
 use chronicle_runtime::agents::{NAME_MAX, PATH_MAX, Seen, find};
 use serde_json::Value;
@@ -15,7 +16,9 @@ const WORDS_MAX: usize = 2_000;
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let redactor = Redactor::new(["hunter2hunter2".to_owned(), "pa\"ss\\word".to_owned()]);
-    let Ok(mut adapter) = find("command:agent", Path::new("/p")) else { panic!("no adapter") };
+    let Ok(mut adapter) = find("command:agent", Path::new("/p"), &Settings::default()) else {
+        panic!("no adapter")
+    };
     let mut named = false;
     for line in text.split('\n') {
         let shown = redactor.redact(line);
@@ -29,6 +32,9 @@ pub(crate) fn check(bytes: &[u8]) {
             named |= matches!(seen, Seen::Session(_));
         }
     }
+    for agent in ["claude", "pi"] {
+        read_published(agent, &text);
+    }
     for answer in answers(&text) {
         let lines = adapter.answer(&text, &answer);
         assert_eq!(lines.len(), 1);
@@ -36,6 +42,20 @@ pub(crate) fn check(bytes: &[u8]) {
         let read: Value = serde_json::from_str(&lines[0]).unwrap_or_default();
         assert_eq!(read["id"], Value::from(&*text));
     }
+}
+
+/// A published agent's lines are no promise of ours; but whatever is answered was asked, and once.
+fn read_published(agent: &str, text: &str) {
+    let Ok(mut adapter) = find(agent, Path::new("/p"), &Settings::default()) else {
+        panic!("no adapter")
+    };
+    for seen in text.split('\n').flat_map(|line| adapter.read(line)).collect::<Vec<_>>() {
+        check_size(text, &seen);
+        if let Seen::Permission { call, .. } = seen {
+            assert!(adapter.answer(&call, &Answer::Noted).len() <= 1);
+        }
+    }
+    assert!(adapter.answer("nobody asked this", &Answer::Noted).is_empty());
 }
 
 fn answers(text: &str) -> [Answer; 4] {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use chronicle_core::effect::Action;
+use chronicle_core::engine::SHELL;
 use chronicle_core::event::{
     Break, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted, SnapshotUpdate,
 };
@@ -202,7 +203,9 @@ impl Dice<'_> {
     }
 
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
-        match self.byte() % 13 {
+        // Of commands it is mostly told how they ended.
+        let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
+        match self.byte() % if commands { 26 } else { 13 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => AttemptReport::ToolCalled {
                 call: self.text(),
@@ -212,7 +215,7 @@ impl Dice<'_> {
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
-            5..8 => {
+            5..8 | 13.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
                 let due = frame.map_or(0, |frame| frame.counters.commands_done);
@@ -336,7 +339,7 @@ impl Dice<'_> {
             }
             Action::RecordTree(moment) => {
                 let mut changes = Changes::default();
-                if byte % 8 == 0 {
+                if byte.is_multiple_of(8) {
                     let (path, change) = (text.clone(), Change::Changed);
                     let (added, removed) = (Some(u64::MAX), None);
                     changes.add(FileChange { path, change, from: None, added, removed });
@@ -352,7 +355,7 @@ impl Dice<'_> {
                 })))
             }
             _ => {
-                let error = (byte % 2 == 0).then(|| text.clone());
+                let error = byte.is_multiple_of(2).then(|| text.clone());
                 Some(Report::TreeRestored { files: 7, kept: vec![text], error })
             }
         }

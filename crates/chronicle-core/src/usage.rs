@@ -96,7 +96,13 @@ pub struct SessionUsage {
 impl SessionUsage {
     /// Everything spent in this session.
     pub fn sum(&self) -> Usage {
-        self.counted().max(&self.baseline.plus(&self.total))
+        let (counted, told) = (self.counted(), self.baseline.plus(&self.total));
+        let mut sum = counted.max(&told);
+        if told.tokens() >= counted.tokens() {
+            // The price of what the messages counted came with the total.
+            sum.unpriced = told.unpriced;
+        }
+        sum
     }
 
     /// Takes in a report.
@@ -193,6 +199,17 @@ mod tests {
         let total = (Scope::Session, 60);
         assert_eq!(sum(&[(message("m1"), 10), total.clone(), (message("m2"), 5)]), 65);
         assert_eq!(sum(&[(message("m1"), 10), total, (message("m1"), 12)]), 62);
+    }
+
+    #[test]
+    fn a_total_brings_the_price_of_its_messages() {
+        let mut session = SessionUsage::default();
+        session.add(&message("m1"), &Usage { unpriced: true, ..tokens(10) });
+        assert!(session.sum().unpriced);
+        session.add(&Scope::Session, &Usage { usd_micros: 7, ..tokens(10) });
+        assert_eq!((session.sum().unpriced, session.sum().usd_micros), (false, 7));
+        session.add(&message("m2"), &Usage { unpriced: true, ..tokens(5) });
+        assert!(session.sum().unpriced, "nothing is known of what came later");
     }
 
     #[test]

@@ -66,14 +66,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::UsageReported { attempt, usage, .. } => {
             format!("{attempt} reported {}", spent(usage))
         }
-        Event::CommandEnded { attempt, index, code: Some(0), .. } => {
-            format!("{attempt}'s command {} ended well", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: Some(code), .. } => {
-            format!("{attempt}'s command {} failed with exit code {code}", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: None, .. } => {
-            format!("{attempt}'s command {} was ended by a signal", index.saturating_add(1))
+        Event::CommandEnded { attempt, index, code, .. } => {
+            format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
         }
         Event::SignalAccepted { attempt, leave, .. } => {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
@@ -83,12 +77,10 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
-        Event::TreeRecorded(recorded) => files::tree_recorded(recorded),
-        Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
-        Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
-        Event::UndoEnded { files, kept, error } => {
-            files::undo_ended(*files, kept, error.as_deref())
-        }
+        Event::TreeRecorded(_)
+        | Event::TreeMissed { .. }
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. } => files::sentence(event),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
             let with = with_agent(agent.as_deref());
@@ -102,6 +94,14 @@ fn raw_sentence(event: &Event) -> String {
         | Event::FollowUpEnded { .. }
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
+    }
+}
+
+fn ended_with(code: Option<i32>) -> String {
+    match code {
+        Some(0) => "ended well".to_owned(),
+        Some(code) => format!("failed with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
     }
 }
 

@@ -214,6 +214,11 @@ impl RunFolder {
         self.transcripts().join(format!("{attempt}.jsonl"))
     }
 
+    /// What one attempt's agent is given to read at its start.
+    pub fn given(&self, attempt: AttemptId) -> PathBuf {
+        self.path.join("given").join(attempt.to_string())
+    }
+
     /// The locks of attempts' keepers.
     pub fn keepers(&self) -> PathBuf {
         self.path.join("keepers")

@@ -5,6 +5,7 @@ mod demo;
 mod exit_code;
 mod failure;
 mod init;
+mod mcp;
 mod scripted;
 mod terminal;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Some("keeper") => process::keeper::main(&args),
         Some("keeper-exec") => process::keeper_exec(&args),
         Some("scripted-agent") => scripted::main(&args),
+        Some("mcp") => mcp::main(),
         _ => cli::main(&args),
     }
 }

@@ -51,6 +51,8 @@ pub enum Signal {
     Malformed(String),
 }
 
+/// The answer to a call that ended an earlier turn of the same session, and was sent again.
+pub const ALREADY: &str = "done already: what you asked for has come. Go on where you were.";
 /// The tool that a worker of the phased format leaves a phase with.
 pub const STEP_TOOL: &str = "workflow_step";
 /// The tools that a worker has, as their names are known here.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Undo, Visit, number,
+    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -83,12 +83,10 @@ impl State {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
-            Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
-            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
-            Event::UndoStarted { to, .. } => {
-                self.trees.undo = Some(Undo { cause, to: to.clone() });
-            }
-            Event::UndoEnded { .. } => self.trees.undo = None,
+            Event::TreeRecorded(_)
+            | Event::TreeMissed { .. }
+            | Event::UndoStarted { .. }
+            | Event::UndoEnded { .. } => self.apply_tree(cause, event),
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));

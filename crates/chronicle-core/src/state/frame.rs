@@ -34,6 +34,8 @@ pub struct Frame {
     pub agent: Option<String>,
     /// What the phase before wants done here.
     pub task: Option<String>,
+    /// The session and request that ended the worker's last turn: sent again there, it has been done already.
+    pub parted: Option<(SessionId, String)>,
     /// Workers that wait for help, the first first. Who works now helps the last of them.
     pub stack: Vec<Waiting>,
     /// Questions asked at this visit.
@@ -67,6 +69,8 @@ pub struct Waiting {
     pub reasons: Vec<Why>,
     /// What went wrong with it so far.
     pub counters: Counters,
+    /// The session and request with which it asked.
+    pub parted: Option<(SessionId, String)>,
 }
 
 /// Something that a person wants a worker to know.
@@ -192,6 +196,7 @@ impl Frame {
             reasons: Vec::new(),
             agent: None,
             task: None,
+            parted: None,
             stack: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
@@ -206,7 +211,7 @@ impl Frame {
     pub(crate) fn begin_visit(&mut self) {
         self.counters = Counters::default();
         (self.session, self.session_seen) = (None, false);
-        (self.try_number, self.agent) = (0, None);
+        (self.try_number, self.agent, self.parted) = (0, None, None);
         self.reasons.clear();
         self.stack.clear();
         self.questions.clear();

@@ -24,7 +24,11 @@ impl State {
             attempt.parting = Some((parting.clone(), cause));
             attempt.remember(request, answered);
         });
-        self.change_frame_of(id, |frame| frame.counters.progress());
+        let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
+        self.change_frame_of(id, |frame| {
+            frame.counters.progress();
+            frame.parted = session.map(|session| (session, request.to_owned()));
+        });
     }
 
     pub(super) fn update_snapshot(
@@ -59,6 +63,7 @@ impl State {
                 try_number: std::mem::take(&mut frame.try_number),
                 reasons: std::mem::take(&mut frame.reasons),
                 counters: std::mem::take(&mut frame.counters),
+                parted: frame.parted.take(),
             });
             frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
         });
@@ -75,7 +80,7 @@ impl State {
             let Some(waiting) = frame.stack.pop() else { return };
             (frame.session, frame.session_seen) = (waiting.session, waiting.session_seen);
             (frame.try_number, frame.reasons) = (waiting.try_number, waiting.reasons);
-            frame.counters = waiting.counters;
+            (frame.counters, frame.parted) = (waiting.counters, waiting.parted);
             let is_last = frame.stack.is_empty();
             frame.stage = match (waiting.follow_up.resume, is_last) {
                 (true, _) => {
@@ -129,6 +134,7 @@ impl Frame {
     pub(super) fn begin_attempt(&mut self, intent: &AttemptStarted) {
         if !intent.why.is_same_try() {
             self.reasons.clear();
+            self.parted = None;
         }
         // An interruption is told once, however often it came; and answers are told together.
         self.reasons.retain(|why| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::State;
-use crate::event::AttemptStarted;
+use crate::event::{AttemptStarted, Event};
 use crate::ids::{AttemptId, Cause, FramePath, Place, TreeId};
 use crate::limits::PROGRESS_TREES_MAX;
 use crate::tree::{Changes, Moment, TreeRecorded};
@@ -104,7 +104,20 @@ impl Trees {
 }
 
 impl State {
-    pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
+    /// Takes in what is about trees.
+    pub(super) fn apply_tree(&mut self, cause: Cause, event: &Event) {
+        match event {
+            Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
+            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
+            Event::UndoStarted { to, .. } => {
+                self.trees.undo = Some(Undo { cause, to: to.clone() });
+            }
+            Event::UndoEnded { .. } => self.trees.undo = None,
+            _ => {}
+        }
+    }
+
+    fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
         self.trees.missed = None;
         self.trees.last = Some((recorded.tree.clone(), cause.seq));
@@ -121,7 +134,7 @@ impl State {
         }
     }
 
-    pub(super) fn miss_tree(&mut self, moment: Moment, why: &str) {
+    fn miss_tree(&mut self, moment: Moment, why: &str) {
         self.trees.settle(moment);
         self.trees.missed = Some(why.to_owned());
     }

@@ -41,7 +41,7 @@ pub(super) fn sentence(event: &Event) -> String {
         }
         Event::MessageDelivered { attempt, message, repeated } => {
             let again = if *repeated { ", perhaps for the second time" } else { "" };
-            format!("{attempt} was told {}{again}", self::message(message))
+            format!("{attempt} was told {}{again}", self::message(*message))
         }
         Event::RunStarted(_)
         | Event::TreeRecorded(_)
@@ -136,7 +136,7 @@ pub(super) fn updated(update: &SnapshotUpdate) -> String {
     format!("{}{}", parts.join(", "), first.map_or_else(String::new, |text| saying(text)))
 }
 
-pub(super) fn message(message: &Message) -> String {
+pub(super) fn message(message: Message) -> String {
     match message {
         Message::Note(note) => note.to_string(),
         Message::Answer(gate) => format!("the answer to {gate}"),

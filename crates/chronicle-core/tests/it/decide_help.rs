@@ -311,3 +311,26 @@ fn help_may_be_continued_and_may_ask() {
     );
     assert_eq!(world.state.status(), Status::Done);
 }
+
+#[test]
+fn a_session_that_asks_again_for_what_has_come_is_told_so() {
+    let mut world = World::started(WORKFLOW, "build: help mender; hang\nbuild@mender: complete");
+    while world.state.attempts.len() < 3 {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    let wanted = FollowUp {
+        persona: "mender".to_owned(),
+        reason: "it is broken".to_owned(),
+        context: "all of it".to_owned(),
+        resume: true,
+    };
+    let again = |request: &str| {
+        signal(AttemptId(3), request, Signal::Break(Break::FollowUp(wanted.clone())))
+    };
+    let answer = world.step(&again("r0"));
+    assert_eq!(answer, Answer::Accepted(chronicle_core::signal::ALREADY.to_owned()));
+    assert!(world.state.attempt(AttemptId(3)).is_some_and(|attempt| !attempt.is_leaving()));
+    assert!(
+        matches!(world.step(&again("r7")), Answer::Accepted(text) if text.starts_with("accepted"))
+    );
+}

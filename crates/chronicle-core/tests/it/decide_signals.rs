@@ -151,11 +151,12 @@ fn each_signal_needs_its_own_fields() {
     let mut told = String::new();
     for (number, (tool, arguments)) in calls.iter().enumerate() {
         let call = signal(AttemptId(1), &format!("r{number}"), parse(tool, arguments));
-        told.push_str(&match world.step(&call) {
-            Answer::Accepted(text) => format!("+ {text}\n"),
-            Answer::Refused(text) => format!("- {text}\n"),
-            other => format!("{other:?}\n"),
-        });
+        let (sign, text) = match world.step(&call) {
+            Answer::Accepted(text) => ("+ ", text),
+            Answer::Refused(text) => ("- ", text),
+            other => ("", format!("{other:?}")),
+        };
+        told.extend([sign, &text, "\n"]);
     }
     expect![[r#"
         - the signal `complete` needs `summary`: what you did and found

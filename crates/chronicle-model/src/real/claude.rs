@@ -29,6 +29,11 @@ impl Claude {
         Ok(Self { program: installed(Path::new(&path))?, retries: 0 })
     }
 
+    /// The program, for whoever starts it otherwise.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Starts it, to be talked to line by line.
     pub fn start(&self, yard: &Yard, server: &Server, extra: &[&str]) -> io::Result<Program> {
         Program::start(self.command(yard, server, extra))

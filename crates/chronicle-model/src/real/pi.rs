@@ -36,6 +36,17 @@ impl Pi {
         Ok(Self { node: node()?, script: installed(&Path::new(folder).join(inside))? })
     }
 
+    /// The program and its script, for whoever starts it otherwise.
+    pub fn program(&self) -> [&Path; 2] {
+        [&self.node, &self.script]
+    }
+
+    /// Writes its list of models, which has the server's alone, into its home.
+    pub fn prepare(home: &Path, server: &Server) -> io::Result<()> {
+        fs::create_dir_all(home)?;
+        fs::write(home.join("models.json"), models(&server.url()).to_string())
+    }
+
     /// Starts it, to be talked to line by line.
     pub fn start(&self, yard: &Yard, server: &Server, extra: &[&str]) -> io::Result<Program> {
         Program::start(self.command(yard, server, extra)?)
@@ -44,8 +55,7 @@ impl Pi {
     /// The command, in the mode in which a supervisor drives it, after writing its list of models.
     pub fn command(&self, yard: &Yard, server: &Server, extra: &[&str]) -> io::Result<Command> {
         let home = yard.home().join("agent");
-        fs::create_dir_all(&home)?;
-        fs::write(home.join("models.json"), models(&server.url()).to_string())?;
+        Self::prepare(&home, server)?;
         let mut command = yard.command(&self.node);
         command.env("PI_CODING_AGENT_DIR", home).env("PI_OFFLINE", "1").env("PI_TELEMETRY", "0");
         command.arg(&self.script).args(["--mode", "rpc", "--model", "scripted/scripted-model"]);

@@ -1,7 +1,7 @@
 //! Splits `command:` names into words as a shell would, without any of its expansions.
 
 /// The words of a line. Blanks part them; `'…'`, `"…"` and `\` keep them together.
-pub(super) fn split(line: &str) -> Result<Vec<String>, &'static str> {
+pub(crate) fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut chars = line.chars().peekable();
     loop {

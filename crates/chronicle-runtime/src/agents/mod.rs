@@ -6,8 +6,12 @@
 //!
 //! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
 
+mod claude;
 mod command_line;
+mod figures;
+mod pi;
 mod protocol;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,15 +21,20 @@ use chronicle_core::event::{Change, CrashClass};
 use chronicle_core::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
 use chronicle_core::input::Answer;
 use chronicle_core::limits::{TOOL_INPUT_MAX, bounded};
+use chronicle_core::settings::Settings;
 use chronicle_core::signal::Signal;
 use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::Tools;
 use serde_json::Value;
 
+use claude::Claude;
+pub(crate) use command_line::split as command_words;
+use pi::Pi;
 use protocol::{Program, Protocol};
 
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
+pub use tools::{SignalTool, signal_tools};
 
 /// Longest line of an agent that is read; the rest of a longer one is thrown away.
 pub const LINE_MAX: usize = 4 * 1024 * 1024;
@@ -34,9 +43,12 @@ pub const NAME_MAX: usize = 200;
 /// Longest path that an agent may report.
 pub const PATH_MAX: usize = 4_096;
 
+/// The variable that tells the signal server where its run is.
+pub const RUN_FOLDER: &str = "CHRONICLE_RUN_FOLDER";
+
 /// Translates between Chronicle and one agent process. Lines have no line end.
 pub trait Adapter: Send {
-    /// The command that starts the agent, in the order's project. `chronicle` is our own binary.
+    /// The command that starts the agent, in the order's project. `chronicle` is our own binary, as our keeper starts it.
     fn launch(&self, order: &Order, chronicle: &Path) -> Launch;
     /// What is written to it first.
     fn open(&mut self, order: &Order) -> Vec<String>;
@@ -50,6 +62,10 @@ pub trait Adapter: Send {
     fn note(&mut self, text: &str) -> Vec<String>;
     /// Asks it to end its turn now.
     fn interrupt(&mut self) -> Vec<String>;
+    /// Tells from its standard error what ended it, where it says so nowhere else.
+    fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
+        |_| None
+    }
 }
 
 /// What an agent is to do.
@@ -85,6 +101,12 @@ pub struct Order {
     pub targets: Vec<PhaseId>,
     /// The folder to work in.
     pub project: PathBuf,
+    /// Our own binary, by a name under which any process can start it.
+    pub chronicle: PathBuf,
+    /// The run's own folder, where its supervisor is found.
+    pub run_folder: PathBuf,
+    /// The attempt's private folder: where the files of its launch are written.
+    pub given: PathBuf,
 }
 
 /// A command to start.
@@ -94,6 +116,17 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     /// Variables beside those of the user.
     pub env: BTreeMap<String, String>,
+    /// Files that must be there before it starts, in the attempt's private folder.
+    pub files: Vec<GivenFile>,
+}
+
+/// A file that an agent is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenFile {
+    /// Its name in the private folder.
+    pub name: &'static str,
+    /// What is in it.
+    pub text: String,
 }
 
 /// What a line of an agent means.
@@ -181,6 +214,15 @@ pub enum Seen {
     },
     /// Its terminal event: the turn ended, as far as the agent is concerned well.
     Finished,
+    /// Its terminal event: the turn ended, and badly.
+    Failed {
+        /// What kind.
+        class: CrashClass,
+        /// Its words.
+        text: String,
+    },
+    /// It lives; nothing else follows from the line.
+    Alive,
     /// A line that means nothing here; to be kept in the transcript and counted.
     NotUnderstood {
         /// Why.
@@ -210,7 +252,7 @@ impl ToolInput {
 }
 
 /// The forms of an agent's name, for help and errors.
-pub const KNOWN: [&str; 2] = ["scripted:SCRIPT", "command:PROGRAM ARGS"];
+pub const KNOWN: [&str; 4] = ["claude", "pi", "scripted:SCRIPT", "command:PROGRAM ARGS"];
 
 /// An agent's name that leads to no adapter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -224,19 +266,31 @@ pub struct UnknownAgent {
     pub hint: String,
 }
 
-/// Finds the adapter for an agent's name: `scripted:SCRIPT` or `command:PROGRAM ARGS`.
-pub fn find(agent: &str, project: &Path) -> Result<Box<dyn Adapter>, UnknownAgent> {
+/// Finds the adapter for an agent's name, one of [`KNOWN`]. The program of a published agent is the one of the settings,
+/// else the one on the path.
+pub fn find(
+    agent: &str,
+    project: &Path,
+    settings: &Settings,
+) -> Result<Box<dyn Adapter>, UnknownAgent> {
     let unknown = |why: &str, hint: &str| UnknownAgent {
         agent: bounded(agent, NAME_MAX),
         why: why.to_owned(),
         hint: hint.to_owned(),
     };
+    let command = |name: &str| {
+        let line = settings.agent_command(name).unwrap_or(name);
+        command_words(line)
+            .map_err(|why| unknown(why, &format!("set `agents.{name}.command`, quotes in pairs")))
+    };
     let program = match agent.split_once(':') {
+        None if agent == "claude" => return Ok(Box::new(Claude::new(command(agent)?))),
+        None if agent == "pi" => return Ok(Box::new(Pi::new(command(agent)?))),
         Some(("scripted", script)) if !script.trim().is_empty() => {
             Program::Scripted(project.join(script.trim()))
         }
         Some(("command", line)) => {
-            let words = command_line::split(line)
+            let words = command_words(line)
                 .map_err(|why| unknown(why, "write `command:PROGRAM ARGS`, quotes in pairs"))?;
             Program::Command(words)
         }
@@ -256,4 +310,10 @@ fn hint(agent: &str) -> &'static str {
     } else {
         "a program that speaks the agent protocol is `command:PROGRAM ARGS`"
     }
+}
+
+/// A file's name as people read it: below the project where it is there.
+fn shown_path(path: &str, project: &Path) -> String {
+    let below = Path::new(path).strip_prefix(project).ok().and_then(Path::to_str);
+    bounded(below.unwrap_or(path), PATH_MAX)
 }

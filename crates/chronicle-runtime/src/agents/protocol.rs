@@ -62,7 +62,7 @@ impl Adapter for Protocol {
             }
             Program::Command(words) => words.iter().map(Into::into).collect(),
         };
-        Launch { argv, env: BTreeMap::new() }
+        Launch { argv, env: BTreeMap::new(), files: Vec::new() }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::settings::Settings;
 
+use crate::agents;
+
 /// The agents that are looked for, by the names of their programs.
 pub const AGENT_PROGRAMS: [&str; 5] = ["claude", "pi", "codex", "gemini", "opencode"];
 
@@ -20,10 +22,21 @@ pub struct InstalledAgent {
 /// The agents there are: where a setting says, else on the path.
 pub fn installed_agents(settings: &Settings) -> Vec<InstalledAgent> {
     let found = |name: &'static str| {
-        let said = settings.agent_command(name).and_then(|line| line.split_whitespace().next());
-        Some(InstalledAgent { name, program: program(said.unwrap_or(name))? })
+        let said = settings.agent_command(name).and_then(first_word);
+        let program = program(said.as_deref().unwrap_or(name))?;
+        Some(InstalledAgent { name, program })
     };
     AGENT_PROGRAMS.into_iter().filter_map(found).collect()
+}
+
+fn first_word(line: &str) -> Option<String> {
+    agents::command_words(line).ok()?.into_iter().next()
+}
+
+/// Whether an agent is one of these programs, and nowhere to be found.
+pub fn is_missing(agent: &str, settings: &Settings) -> bool {
+    let is_program = AGENT_PROGRAMS.contains(&agent);
+    is_program && !installed_agents(settings).iter().any(|installed| installed.name == agent)
 }
 
 /// A program by its path, or by its name on the path.

@@ -5,7 +5,10 @@
 //! agent said. Nothing here decides anything.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::{DirBuilder, File};
 use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +26,7 @@ use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
-use crate::agents::{self, Order, Seen};
+use crate::agents::{self, GivenFile, Order, Seen};
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
@@ -63,7 +66,9 @@ impl Stop {
     fn said(&self, said: Spoken) -> bool {
         match said {
             Spoken::Lines(lines) => {
-                lines.iter().for_each(|line| self.shared.transcript.add(From::Supervisor, line));
+                for line in &lines {
+                    self.shared.transcript.add(From::Supervisor, line);
+                }
                 true
             }
             Spoken::Nothing => false,
@@ -86,6 +91,7 @@ struct Shared {
     reporter: Reporter,
     transcript: Transcript,
     watchdog: Watchdog,
+    died_of: fn(&str) -> Option<CrashClass>,
     voice: Voice,
     end: Mutex<LastWords>,
 }
@@ -103,13 +109,17 @@ struct LastWords {
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
-    let mut adapter = agents::find(&work.intent.agent, &project)
+    let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
     let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
+    give(&order.given, &launch.files).map_err(|error| {
+        cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
+    })?;
+    let died_of = adapter.died_of();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     keeper.env_set = env.into_iter().chain(launch.env).collect();
@@ -123,6 +133,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
         watchdog: Watchdog::new(),
+        died_of,
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
@@ -158,7 +169,24 @@ fn order(context: &Context, work: Work) -> Order {
         tools: work.tools,
         targets: work.targets,
         project: context.folder.project.clone(),
+        chronicle: process::executable_for_others(&context.chronicle),
+        run_folder: context.folder.path.clone(),
+        given: context.folder.given(work.intent.attempt),
     }
+}
+
+/// Writes what the agent is given to read. Nobody else may read it: a persona may say what is nobody's business.
+fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    for file in files {
+        let mut options = File::options();
+        let open = options.write(true).create(true).truncate(true).mode(0o600);
+        open.open(folder.join(file.name))?.write_all(file.text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// What every worker and command finds in its environment beside the user's own.
@@ -316,7 +344,8 @@ impl Reading<'_> {
                 self.shared.last_words().error = Some((CrashClass::Quota, text));
             }
             Seen::Finished => self.finished(),
-            Seen::NotUnderstood { .. } => {}
+            Seen::Failed { class, text } => self.failed(class, text),
+            Seen::Alive | Seen::NotUnderstood { .. } => {}
         }
     }
 
@@ -374,6 +403,17 @@ impl Reading<'_> {
         }
     }
 
+    /// The turn is over, and nothing more is said to it; what it broke before weighs more.
+    fn failed(&mut self, class: CrashClass, text: String) {
+        let mut last = self.shared.last_words();
+        if !matches!(last.error, Some((CrashClass::Protocol, _))) {
+            last.error = Some((class, text));
+        }
+        drop(last);
+        self.shared.voice.close();
+        self.shared.watchdog.finished();
+    }
+
     fn finished(&mut self) {
         let mut last = self.shared.last_words();
         last.finished = true;
@@ -422,11 +462,14 @@ impl Shared {
 
     fn seen(&self, end: KeeperEnd) -> EndSeen {
         let last = self.last_words();
+        let stderr = last.stderr.text();
+        let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
+        let error = last.error.clone().or_else(|| if last.finished { None } else { died_of() });
         let seen = EndSeen {
             finished: last.finished,
-            error: last.error.clone(),
+            error,
             transcript_bytes: self.transcript.finish(),
-            stderr: last.stderr.text(),
+            stderr: stderr.clone(),
             final_text: last.said.clone().map(|said| Box::new(Said(said))),
             ..EndSeen::default()
         };

@@ -23,6 +23,7 @@ use chronicle_core::event::{GateAnswer, Message as ToTell};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::redact::Redactor;
+use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
@@ -30,10 +31,11 @@ pub use activity::{Activities, Activity};
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
+use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
 use crate::process::{Control, sweep};
-use crate::project::RunFolder;
+use crate::project::{Project, RunFolder};
 use crate::secrets;
 use report::Reporter;
 use timer::Timers;
@@ -48,6 +50,8 @@ pub(crate) struct Context {
     /// Our own executable, for keepers and scripted agents.
     pub(crate) chronicle: PathBuf,
     pub(crate) redactor: Redactor,
+    /// Where the agents' programs are. Settings that cannot be read say nothing.
+    pub(crate) settings: Settings,
     pub(crate) activities: Activities,
     pub(crate) inbox: SyncSender<Message>,
 }
@@ -84,6 +88,7 @@ impl Processes {
             folder,
             chronicle,
             redactor: secrets::redactor(&project),
+            settings: discover::settings(&Project::at(&project)).settings,
             activities,
             inbox: inbox.clone(),
         });

@@ -36,7 +36,10 @@ pub use beside::{Show, beside, detached, leave_terminal, tool, tool_within};
 pub use control::Control;
 pub use exec::main as keeper_exec;
 pub use leases::KEEPERS_MAX;
-pub use order::{COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, own_executable, shell_argv};
+pub use order::{
+    COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, executable_for_others, own_executable,
+    shell_argv,
+};
 pub use read::{CHUNK_BYTES, LINE_MAX, Lines, ReadLine, Ring, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};
 pub use tool::{Ran, Tool};

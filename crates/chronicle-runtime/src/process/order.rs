@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The variable that marks an agent and everything it starts.
@@ -62,6 +62,15 @@ pub fn own_executable() -> PathBuf {
 #[cfg(not(target_os = "linux"))]
 pub fn own_executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("chronicle"))
+}
+
+/// That binary, by a name under which another process can start it while we live.
+pub fn executable_for_others(chronicle: &Path) -> PathBuf {
+    if chronicle == Path::new("/proc/self/exe") {
+        PathBuf::from(format!("/proc/{}/exe", std::process::id()))
+    } else {
+        chronicle.to_owned()
+    }
 }
 
 /// How an agent under a keeper came to its end. Nothing of it is left, but for `survivors`.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use chronicle_core::event::Verdict;
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
 use chronicle_core::input::Answer;
+use chronicle_core::settings::Settings;
 use chronicle_core::workflow::Tools;
 use chronicle_runtime::agents::{Adapter, FROM_AGENT, LINE_MAX, Order, Seen, TO_AGENT, find};
 use proptest::prelude::*;
@@ -14,10 +15,10 @@ use serde_json::{Value, json};
 const DOCUMENT: &str = include_str!("../../../../docs/agent-protocol.md");
 
 fn adapter() -> Box<dyn Adapter> {
-    find("command:agent", Path::new("/p")).unwrap()
+    find("command:agent", Path::new("/p"), &Settings::default()).unwrap()
 }
 
-fn order() -> Order {
+pub(crate) fn order() -> Order {
     Order {
         run: RunId::new("0199"),
         attempt: AttemptId(7),
@@ -34,6 +35,9 @@ fn order() -> Order {
         tools: Tools { allow: None, deny: vec!["bash".to_owned()] },
         targets: vec!["review".into()],
         project: PathBuf::from("/p"),
+        chronicle: PathBuf::from("/bin/c"),
+        run_folder: PathBuf::from("/p/run"),
+        given: PathBuf::from("/p/run/given/a7"),
     }
 }
 
@@ -227,7 +231,9 @@ fn answers_and_asides_are_written_as_the_document_says() {
 #[test]
 fn names_lead_to_commands() {
     let launch = |agent: &str| {
-        let launch = find(agent, Path::new("/p")).unwrap().launch(&order(), Path::new("/bin/c"));
+        let launch = find(agent, Path::new("/p"), &Settings::default())
+            .unwrap()
+            .launch(&order(), Path::new("/bin/c"));
         launch.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
     };
     assert_eq!(launch("scripted:a/b.yaml"), ["/bin/c", "scripted-agent", "/p/a/b.yaml"]);
@@ -238,12 +244,12 @@ fn names_lead_to_commands() {
 #[test]
 fn unknown_names_are_refused_with_what_would_do() {
     let refused = |agent: &str| {
-        let unknown = find(agent, Path::new("/p")).err().unwrap();
+        let unknown = find(agent, Path::new("/p"), &Settings::default()).err().unwrap();
         format!("{unknown} / {}", unknown.hint)
     };
     insta::assert_snapshot!(["claud", "scripted", "command:", "command:a 'b"].map(refused).join("\n"), @"
-    agent `claud` is not known; known agents: `scripted:SCRIPT`, `command:PROGRAM ARGS` / a program that speaks the agent protocol is `command:PROGRAM ARGS`
-    agent `scripted` is not known; known agents: `scripted:SCRIPT`, `command:PROGRAM ARGS` / name the script: `scripted:SCRIPT.yaml`, relative to the project
+    agent `claud` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS` / a program that speaks the agent protocol is `command:PROGRAM ARGS`
+    agent `scripted` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS` / name the script: `scripted:SCRIPT.yaml`, relative to the project
     agent `command:` names no program / write `command:PROGRAM ARGS`, quotes in pairs
     agent `command:a 'b` has a quote that is not closed / write `command:PROGRAM ARGS`, quotes in pairs
     ");
@@ -307,7 +313,7 @@ proptest! {
 
     #[test]
     fn no_name_is_too_odd(agent in any::<String>()) {
-        let _ = find(&agent, Path::new("/p"));
-        let _ = find(&format!("command:{agent}"), Path::new("/p"));
+        let _ = find(&agent, Path::new("/p"), &Settings::default());
+        let _ = find(&format!("command:{agent}"), Path::new("/p"), &Settings::default());
     }
 }

@@ -140,7 +140,9 @@ fn an_inner_workflow_that_cannot_be_read_is_said_so_and_not_called_missing() {
     let loaded = discover::workflow(&project, "zz-outer").unwrap();
     let told = "not text in UTF-8: byte 6 is none (hint: save it as UTF-8)";
     let expected = format!("error[not-text] {}: {told}", inner.display());
-    assert_eq!(loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    assert!(problems[0].contains("`zz-inner` cannot run: it has errors"), "{problems:?}");
+    assert_eq!(problems[1..], [expected]);
 
     fs::write(&inner, named("I")).unwrap();
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o000)).unwrap();
@@ -150,7 +152,7 @@ fn an_inner_workflow_that_cannot_be_read_is_said_so_and_not_called_missing() {
     } else {
         let loaded = discover::workflow(&project, "zz-outer").unwrap();
         let codes: Vec<&str> = loaded.problems.iter().map(|problem| problem.code).collect();
-        assert_eq!(codes, ["permission-denied"]);
+        assert_eq!(codes, ["broken-workflow", "permission-denied"]);
     }
 }
 

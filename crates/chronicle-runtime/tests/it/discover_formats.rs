@@ -163,6 +163,7 @@ fn phases_of_files_are_told_of_in_their_own_files() {
             s BROKEN < proj/.chronicle/workflows/s.yaml
               error[syntax] proj/.chronicle/workflows/s/two.md:2:7: not readable as YAML: unclosed bracket '['
             w BROKEN < proj/.chronicle/workflows/w/workflow.yaml
+              error[broken-workflow] proj/.chronicle/workflows/w/workflow.yaml:1:39: `s` cannot run: it has errors
               error[not-found] proj/.chronicle/workflows/w/workflow.yaml:1:43: the phase file `gone.md`: there is no such file
               error[path-escape] proj/.chronicle/workflows/w/workflow.yaml:1:52: the file `../../x.md` is outside of the workflows' folder (hint: put it beside the workflow)
               error[unknown-field] proj/.chronicle/workflows/w/plan.md:3:1: a phase has no field `nxet` (hint: did you mean `next`?)

@@ -4,8 +4,8 @@
 
 use chronicle_core::ids::{GateId, Place};
 use chronicle_core::input::{Answer, Command};
-use chronicle_runtime::agents;
 use chronicle_runtime::handle::{self, Told};
+use chronicle_runtime::{agents, discover};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -128,7 +128,7 @@ pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, F
 pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Failure> {
     let place = args.place.map(Place::new);
     if let Some(agent) = &args.agent {
-        agents::find(agent, setting.project.root())
+        agents::find(agent, setting.project.root(), &discover::settings(&setting.project).settings)
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
     tell(setting, &args.run, &Command::Retry { place, note: args.note, agent: args.agent })

@@ -265,7 +265,7 @@ fn unknown_agents(
     own.chain(of_phases)
         .filter(|(_, agent)| settings.agent_command(agent).is_none())
         .filter_map(|(phase, agent)| {
-            let error = agents::find(agent, setting.project.root()).err()?;
+            let error = agents::find(agent, setting.project.root(), settings).err()?;
             Some(agent_problem(loaded, (workflow, phase), &error))
         })
         .collect()

@@ -177,7 +177,7 @@ fn agents(setting: &Setting, settings: &Settings) -> Vec<Finding> {
         let version =
             said.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
         let version = version.map_or("says no version".to_owned(), one_line);
-        let driven = agents::find(agent.name, setting.project.root()).is_ok();
+        let driven = agents::find(agent.name, setting.project.root(), settings).is_ok();
         let note = if driven { "" } else { "; this version of Chronicle cannot drive it yet" };
         good(format!("{} at `{}`, {version}{note}", agent.name, agent.program.display()))
     };

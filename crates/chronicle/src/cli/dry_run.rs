@@ -6,7 +6,7 @@ use chronicle_core::event::RunStarted;
 use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::words;
 use chronicle_core::workflow::{Workflow, unbounded};
-use chronicle_runtime::agents;
+use chronicle_runtime::{agents, discover};
 
 use super::{Setting, say_json};
 use crate::exit_code::Exit;
@@ -131,8 +131,9 @@ fn notes(setting: &Setting, rehearsal: &Rehearsal, workflows: &[Workflow]) -> Ve
             agents.push(&scene.agent);
         }
     }
+    let settings = discover::settings(&setting.project).settings;
     for agent in agents {
-        match agents::find(agent, setting.project.root()) {
+        match agents::find(agent, setting.project.root(), &settings) {
             Ok(_) => {}
             Err(_) if agent.is_empty() => {
                 notes.push("no agent is named: `run` would need `--agent`".to_owned());

@@ -98,9 +98,8 @@ fn hear(remote: &Remote, gate: &GateRow, is_left: &AtomicBool) {
             terminal::talk("That is no answer here.");
             continue;
         };
-        match remote.submit(command) {
-            Some(Answer::Refused(why)) => terminal::talk(&format!("Refused: {why}.")),
-            Some(_) | None => {}
+        if let Some(Answer::Refused(why)) = remote.submit(command) {
+            terminal::talk(&format!("Refused: {why}."));
         }
         return;
     }

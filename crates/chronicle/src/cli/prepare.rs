@@ -183,7 +183,7 @@ fn lacks_agent(workflow: &Workflow) -> bool {
 /// The only agent there is. Two, and none chosen, is a question and not a guess.
 fn only_agent(setting: &Setting, settings: &Settings) -> Result<String, Failure> {
     let installed = discover::installed_agents(settings);
-    let works = |name: &&str| agents::find(name, setting.project.root()).is_ok();
+    let works = |name: &&str| agents::find(name, setting.project.root(), settings).is_ok();
     let programs = installed.iter().map(|agent| agent.name).filter(works);
     let own = settings.agents().filter(|name| !AGENT_PROGRAMS.contains(name));
     let names: Vec<&str> = own.chain(programs).collect();

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::ids::RunId;
 use chronicle_core::input::Command;
+use chronicle_core::settings::Settings;
 use chronicle_core::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_runtime::discover::{self, Places};
 use chronicle_runtime::driver::Rest;
@@ -42,8 +43,8 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     task_file: Option<PathBuf>,
 
-    /// The agent of every phase: `scripted:SCRIPT`, `command:PROGRAM ARGS`, or a name from your settings. Without it:
-    /// the phase's, the workflow's, the project's, yours, else the only one there is
+    /// The agent of every phase: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS`, or a name from your
+    /// settings. Without it: the phase's, the workflow's, the project's, yours, else the only one there is
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
@@ -122,7 +123,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     if args.dry_run {
         return dry_run::show(setting, start);
     }
-    check_agents(setting, &start)?;
+    check_agents((setting, &found.settings), &start)?;
     let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
         Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
@@ -207,7 +208,7 @@ fn refuse_inner(loaded: &Loaded) -> Result<(), Failure> {
 }
 
 /// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
-fn check_agents(setting: &Setting, start: &RunStarted) -> Result<(), Failure> {
+fn check_agents(setting: (&Setting, &Settings), start: &RunStarted) -> Result<(), Failure> {
     for workflow in &start.workflows {
         for agent in agents_of(workflow, &start.agent) {
             check_agent(setting, workflow, agent)?;
@@ -225,13 +226,23 @@ fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item 
     workers.map(move |phase| phase.agent.as_deref().or(of_workflow).unwrap_or(of_run))
 }
 
-fn check_agent(setting: &Setting, workflow: &Workflow, agent: &str) -> Result<(), Failure> {
+fn check_agent(
+    (setting, settings): (&Setting, &Settings),
+    workflow: &Workflow,
+    agent: &str,
+) -> Result<(), Failure> {
     if agent.is_empty() {
         let again = format!("chronicle run {} … --agent scripted:SCRIPT.yaml", workflow.key);
         return Err(Failure::usage(format!("no agent is named for workflow `{}`", workflow.key))
             .hint(again));
     }
-    agents::find(agent, setting.project.root())
-        .map(drop)
-        .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))
+    agents::find(agent, setting.project.root(), settings)
+        .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
+    if discover::is_missing(agent, settings) {
+        return Err(Failure::usage(format!("agent `{agent}` is not installed")).hint(format!(
+            "install it, say where it is with `agents.{agent}.command`, or try `--agent \
+             scripted:SCRIPT.yaml` or `chronicle demo`"
+        )));
+    }
+    Ok(())
 }

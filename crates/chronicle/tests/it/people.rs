@@ -68,7 +68,7 @@ fn of_two_who_approve_at_once_one_wins_and_the_other_is_told() {
     session.run().exits(4);
     let run = session.short();
     let both = [session.spawn(&["approve", &run, "g1"]), session.spawn(&["approve", &run, "g1"])];
-    let said = both.map(|one| one.wait());
+    let said = both.map(crate::session::Started::wait);
     let won: Vec<bool> = said.iter().map(|said| said.code == Some(0)).collect();
     assert_eq!(won.iter().filter(|won| **won).count(), 1, "{said:?}");
     let lost = said.iter().find(|said| said.code != Some(0)).unwrap();

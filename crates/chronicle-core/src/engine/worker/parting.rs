@@ -6,9 +6,10 @@ use super::{Call, caller, code, has_no_question, is_still_open, may_send};
 use crate::event::{Break, Event, FollowUp};
 use crate::ids::Outcome;
 use crate::input::Answer;
+use crate::signal::ALREADY;
 use crate::state::{Attempt, State};
 use crate::words;
-use crate::workflow::Phase;
+use crate::workflow::{Phase, PhaseKind};
 
 pub(super) fn part(
     scratch: &mut Scratch<'_>,
@@ -17,6 +18,9 @@ pub(super) fn part(
 ) -> Result<Answer, String> {
     let state = scratch.state();
     let (attempt, phase) = caller(state, call)?;
+    if phase.run == PhaseKind::Command {
+        return Err(format!("`{}` runs commands: there is no session to go on in", phase.id));
+    }
     match parting {
         Break::Continue { .. } => may_send(phase, "partially-complete")?,
         Break::Ask(_) => may_send(phase, "needs-user-input")?,
@@ -32,7 +36,18 @@ pub(super) fn accept(
     call: &Call,
     parting: Break,
 ) -> Result<Answer, String> {
-    let (attempt, _) = caller(scratch.state(), call)?;
+    let state = scratch.state();
+    let (attempt, _) = caller(state, call)?;
+    // A session that was ended before it heard the answer sends the same call again: what it asked for has come.
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let parted = frame.and_then(|frame| frame.parted.as_ref());
+    let is_old = attempt.parting.is_none()
+        && parted.is_some_and(|(session, request)| {
+            *session == attempt.intent.session && *request == call.request
+        });
+    if is_old {
+        return Ok(Answer::Accepted(ALREADY.to_owned()));
+    }
     let answer = Answer::Accepted(words::breaking_off(&parting));
     if attempt.parting.as_ref().is_some_and(|(before, _)| *before == parting) {
         return Ok(answer);

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{FROM_AGENT, PROTOCOL};
+use crate::agents::figures::usd_micros;
 use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, Seen, ToolInput};
 
 /// Most answers to choose from that are shown to a person.
@@ -193,27 +194,11 @@ fn usage(message: UsageReport) -> Result<Seen, String> {
         output: message.output,
         cache_read: message.cache_read,
         cache_write: message.cache_write,
-        usd_micros: message.usd.map(micros).transpose()?.unwrap_or(0),
+        usd_micros: message.usd.map(usd_micros).transpose()?.unwrap_or(0),
         unpriced: false,
     };
     usage.unpriced = message.usd.is_none() && usage.tokens() > 0;
     Ok(Seen::Usage { scope, usage })
-}
-
-/// More than any report can mean.
-const USD_MAX: f64 = 1e9;
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked to lie between nothing and a billion dollars"
-)]
-fn micros(usd: f64) -> Result<u64, String> {
-    if (0.0..=USD_MAX).contains(&usd) {
-        Ok((usd * 1e6).round() as u64)
-    } else {
-        Err(format!("`usd` cannot be {usd}"))
-    }
 }
 
 #[derive(Deserialize)]

@@ -12,6 +12,7 @@ use super::run::Sim;
 use super::supervisor::{Message, Reply, Supervisor};
 
 /// A process that works on an attempt.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, set and read apart")]
 pub(super) struct Agent {
     /// The epoch of the supervisor that started it.
     pub(super) owner: u64,

@@ -1,0 +1,159 @@
+//! Claude Code, driven over lines of JSON both ways. What it prints was seen by running it: `docs/agents/claude.md`.
+//!
+//! This file writes; `claude/reading.rs` reads. It asks before every tool, reads included; signals come through the MCP
+//! server `chronicle mcp`, which it is told to start, and which is answered by the supervisor itself.
+
+mod reading;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use chronicle_core::event::Verdict;
+use chronicle_core::input::Answer;
+use serde_json::{Value, json};
+
+use super::{Adapter, GivenFile, Launch, Order, Seen};
+use reading::Reading;
+
+/// Its own retries of a failed request; ours come after them.
+const RETRIES: &str = "2";
+/// How long its tools may wait for us: a person's answer may take days. Milliseconds.
+const TOOL_PATIENCE: &str = "1000000000";
+/// How long it waits for our server to start on a busy machine. Milliseconds.
+const SERVER_PATIENCE: &str = "60000";
+/// The file with the persona.
+const PERSONA: &str = "persona.md";
+/// Tools of its own that would lead around the workflow: questions to nobody, other folders, another time.
+const NOT_HERE: &str = "AskUserQuestion,EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,\
+    ScheduleWakeup,CronCreate,CronDelete,CronList";
+
+/// The adapter.
+pub(super) struct Claude {
+    program: Vec<String>,
+    reading: Reading,
+    interrupts: u32,
+}
+
+impl Claude {
+    pub(super) fn new(program: Vec<String>) -> Self {
+        Self { program, reading: Reading::default(), interrupts: 0 }
+    }
+}
+
+impl Adapter for Claude {
+    fn launch(&self, order: &Order, _chronicle: &Path) -> Launch {
+        let mut argv: Vec<OsString> = self.program.iter().map(OsString::from).collect();
+        argv.extend(MODE.iter().map(OsString::from));
+        let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
+        option("--settings", r#"{"permissions":{"ask":["*"]}}"#.into());
+        option("--disallowedTools", NOT_HERE.into());
+        option("--mcp-config", signal_server(order).to_string().into());
+        let session = if order.resume { "--resume" } else { "--session-id" };
+        option(session, order.session.as_str().into());
+        if let Some(model) = &order.model {
+            option("--model", model.into());
+        }
+        if let Some(effort) = order.thinking.as_deref().and_then(effort) {
+            option("--effort", effort.into());
+        }
+        let mut files = Vec::new();
+        if let Some(persona) = &order.persona {
+            option("--append-system-prompt-file", order.given.join(PERSONA).into());
+            files.push(GivenFile { name: PERSONA, text: persona.clone() });
+        }
+        Launch { argv, env: environment(), files }
+    }
+
+    fn open(&mut self, order: &Order) -> Vec<String> {
+        self.reading = Reading::of(order.project.clone());
+        self.prompt(&order.handover)
+    }
+
+    fn read(&mut self, line: &str) -> Vec<Seen> {
+        if line.trim().is_empty() { Vec::new() } else { self.reading.read(line) }
+    }
+
+    fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {
+        let Some(request) = self.reading.take_question(id) else { return Vec::new() };
+        let response = match answer {
+            // The input stays its own: ours was redacted.
+            Answer::Verdict(Verdict::Allowed) => json!({"behavior": "allow"}),
+            Answer::Verdict(Verdict::Denied(why)) | Answer::Refused(why) => deny(why),
+            _ => deny("the attempt is over: end your turn now"),
+        };
+        let inner = json!({"subtype": "success", "request_id": request, "response": response});
+        vec![json!({"type": "control_response", "response": inner}).to_string()]
+    }
+
+    fn prompt(&mut self, text: &str) -> Vec<String> {
+        let message = json!({"role": "user", "content": text});
+        vec![json!({"type": "user", "message": message}).to_string()]
+    }
+
+    fn note(&mut self, text: &str) -> Vec<String> {
+        self.prompt(text)
+    }
+
+    fn interrupt(&mut self) -> Vec<String> {
+        self.interrupts += 1;
+        let id = format!("chronicle-{}", self.interrupts);
+        let request = json!({"subtype": "interrupt"});
+        vec![json!({"type": "control_request", "request_id": id, "request": request}).to_string()]
+    }
+}
+
+/// Lines of JSON both ways, every event, and a question before every tool.
+const MODE: [&str; 12] = [
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--include-hook-events",
+    "--permission-prompt-tool",
+    "stdio",
+    // A persona given to a session that goes on counts, too.
+    "--system-prompt-snapshot",
+    "off",
+];
+
+fn signal_server(order: &Order) -> Value {
+    let server = json!({
+        "type": "stdio",
+        "command": order.chronicle.to_string_lossy(),
+        "args": ["mcp"],
+        "env": {super::RUN_FOLDER: order.run_folder.to_string_lossy()},
+        "alwaysLoad": true,
+    });
+    json!({"mcpServers": {"chronicle": server}})
+}
+
+fn environment() -> BTreeMap<String, String> {
+    let variables = [
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
+        ("MCP_TIMEOUT", SERVER_PATIENCE),
+        ("MCP_TOOL_TIMEOUT", TOOL_PATIENCE),
+    ];
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// Its word for how hard to think; none for words that are not known.
+fn effort(thinking: &str) -> Option<&'static str> {
+    match thinking.to_ascii_lowercase().as_str() {
+        "off" | "none" | "minimal" | "low" => Some("low"),
+        "medium" => Some("medium"),
+        "high" => Some("high"),
+        "xhigh" => Some("xhigh"),
+        "max" => Some("max"),
+        _ => None,
+    }
+}
+
+fn deny(why: &str) -> Value {
+    json!({"behavior": "deny", "message": why})
+}

@@ -1,0 +1,304 @@
+//! What a line of Claude Code means. Total: what cannot be read becomes `Seen::NotUnderstood`.
+//!
+//! Remembered are the questions that wait for an answer, which calls were asked about, and the last usage that was told, so
+//! that the same figure is not told once per block of a message.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::SessionId;
+use chronicle_core::limits::{TEXT_MAX, bounded};
+use chronicle_core::signal::Signal;
+use chronicle_core::time::Millis;
+use chronicle_core::usage::{Scope, Usage};
+use serde_json::Value;
+
+use crate::agents::figures::{class_of_status, priced};
+use crate::agents::{LINE_MAX, NAME_MAX, Seen, ToolInput, shown_path};
+
+/// Most questions and calls that are remembered.
+const CALLS_MAX: usize = 1_024;
+/// How our own tools begin.
+const OURS: &str = "mcp__chronicle__";
+/// How a call ends that it refused by itself, before anybody was asked.
+const NEVER_RAN: &str = "<tool_use_error>";
+
+/// What is remembered of one process.
+#[derive(Default)]
+pub(super) struct Reading {
+    project: PathBuf,
+    /// Calls that wait for leave, with the id of the question.
+    open: VecDeque<(String, String)>,
+    /// Calls that were asked about.
+    asked: VecDeque<String>,
+    /// Calls of sub-agents to tools that are not theirs.
+    barred: VecDeque<String>,
+    told: Option<(String, Usage)>,
+    reset: Option<Millis>,
+}
+
+impl Reading {
+    pub(super) fn of(project: PathBuf) -> Self {
+        Self { project, ..Self::default() }
+    }
+
+    /// The question that a call waits for; it can be answered once.
+    pub(super) fn take_question(&mut self, call: &str) -> Option<String> {
+        let at = self.open.iter().position(|(open, _)| open == call)?;
+        self.open.remove(at).map(|(_, request)| request)
+    }
+
+    pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
+        if line.len() > LINE_MAX {
+            return puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
+        }
+        let message: Value = match serde_json::from_str(line) {
+            Ok(message) => message,
+            Err(error) => return puzzled(format!("not a line of JSON: {error}")),
+        };
+        match text(&message, "type") {
+            Some("system") => system(&message),
+            Some("stream_event") => self.stream(&message),
+            Some("assistant") => self.of_sub_agent(&message),
+            Some("user") => self.results(&message),
+            Some("control_request") => self.question(&message["request"], &message),
+            Some("control_cancel_request") => self.withdrawn(&message),
+            Some("result") => self.result(&message),
+            Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
+            Some("control_response" | "tool_progress" | "tool_use_summary" | "keep_alive") => {
+                alive()
+            }
+            Some(other) => {
+                puzzled(format!("a line of unknown type `{}`", bounded(other, NAME_MAX)))
+            }
+            None => puzzled("a line without `type`".to_owned()),
+        }
+    }
+
+    /// A piece of the model's answer as it comes.
+    fn stream(&mut self, message: &Value) -> Vec<Seen> {
+        let event = &message["event"];
+        match text(event, "type") {
+            Some("content_block_delta") => {
+                let delta = &event["delta"];
+                match (text(delta, "text"), text(delta, "thinking")) {
+                    (Some(said), _) => vec![Seen::Text(said.to_owned())],
+                    (None, Some(thought)) => vec![Seen::Thought(thought.to_owned())],
+                    (None, None) => alive(),
+                }
+            }
+            Some("message_start") => {
+                let begun = &event["message"];
+                self.spent(text(begun, "id"), &begun["usage"])
+            }
+            Some("message_delta") => self.spent(text(message, "api_message_id"), &event["usage"]),
+            _ => alive(),
+        }
+    }
+
+    /// Its text came in pieces before; what its sub-agents spend is told here alone.
+    fn of_sub_agent(&mut self, message: &Value) -> Vec<Seen> {
+        if message["parent_tool_use_id"].is_null() {
+            return alive();
+        }
+        let said = &message["message"];
+        self.spent(text(said, "id"), &said["usage"])
+    }
+
+    fn spent(&mut self, id: Option<&str>, usage: &Value) -> Vec<Seen> {
+        let tokens = Usage {
+            input: number(usage, "input_tokens"),
+            output: number(usage, "output_tokens"),
+            cache_read: number(usage, "cache_read_input_tokens"),
+            cache_write: number(usage, "cache_creation_input_tokens"),
+            ..Usage::default()
+        };
+        let Some(id) = id.filter(|id| id.len() <= NAME_MAX && tokens.tokens() > 0) else {
+            return alive();
+        };
+        // Its price comes with the total at the end of the turn.
+        let told = (id.to_owned(), priced(tokens, None));
+        if self.told.as_ref() == Some(&told) {
+            return alive();
+        }
+        self.told = Some(told.clone());
+        vec![Seen::Usage { scope: Scope::Message(told.0), usage: told.1 }]
+    }
+
+    fn question(&mut self, request: &Value, message: &Value) -> Vec<Seen> {
+        if text(request, "subtype") != Some("can_use_tool") {
+            return alive();
+        }
+        let id = text(message, "request_id").unwrap_or_default();
+        let call = text(request, "tool_use_id").unwrap_or(id);
+        let tool = text(request, "tool_name").unwrap_or_default();
+        let fits = |name: &str| !name.is_empty() && name.len() <= NAME_MAX;
+        if !fits(id) || !fits(call) || !fits(tool) {
+            let text = "a question that cannot be answered: it has no names that fit".to_owned();
+            return vec![Seen::Error { class: CrashClass::Protocol, text }];
+        }
+        keep(&mut self.open, (call.to_owned(), id.to_owned()));
+        let own = tool.strip_prefix(OURS);
+        if let Some(own) = own.filter(|_| !request["agent_id"].is_null()) {
+            keep(&mut self.barred, call.to_owned());
+            let why =
+                format!("a sub-agent cannot call `{own}`: tell the agent that started you instead");
+            return vec![Seen::Signal { request: call.to_owned(), signal: Signal::Malformed(why) }];
+        }
+        keep(&mut self.asked, call.to_owned());
+        vec![Seen::Permission {
+            call: call.to_owned(),
+            tool: own.unwrap_or(tool).to_owned(),
+            input: ToolInput::new(request["input"].clone()),
+        }]
+    }
+
+    fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
+        let id = text(message, "request_id").unwrap_or_default();
+        self.open.retain(|(_, request)| request != id);
+        alive()
+    }
+
+    /// The ends of tools, and the files that they changed.
+    fn results(&mut self, message: &Value) -> Vec<Seen> {
+        let blocks = message["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut seen: Vec<Seen> = blocks.iter().filter_map(|block| self.tool_end(block)).collect();
+        let worked = |seen: &Seen| matches!(seen, Seen::ToolEnd { ok: true, .. });
+        if seen.iter().any(worked) {
+            seen.extend(self.file_change(&message["tool_use_result"]));
+        }
+        if seen.is_empty() { alive() } else { seen }
+    }
+
+    fn tool_end(&self, block: &Value) -> Option<Seen> {
+        let call = text(block, "tool_use_id").filter(|_| block["type"] == "tool_result")?;
+        let ok = block["is_error"] != true;
+        let was_asked = self.asked.iter().any(|asked| asked == call);
+        let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
+        if self.barred.iter().any(|barred| barred == call) || (!was_asked && !ok && never_ran) {
+            return None;
+        }
+        Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok })
+    }
+
+    fn file_change(&self, result: &Value) -> Option<Seen> {
+        let path = text(result, "filePath").filter(|_| result["structuredPatch"].is_array())?;
+        let is_new = result["type"] == "create" || result["originalFile"].is_null();
+        let change = if is_new { Change::Created } else { Change::Changed };
+        Some(Seen::FileChange { path: shown_path(path, &self.project), change })
+    }
+
+    fn rate_limit(&mut self, info: &Value) -> Vec<Seen> {
+        let resets = info["resetsAt"].as_u64().filter(|_| info["status"] == "rejected");
+        self.reset = resets.map(|seconds| Millis(seconds.saturating_mul(1_000))).or(self.reset);
+        alive()
+    }
+
+    /// The end of a turn. What the session has spent comes first; it has its sub-agents in it, the turn's own sum has not.
+    fn result(&mut self, message: &Value) -> Vec<Seen> {
+        let mut seen: Vec<Seen> = total(message).into_iter().collect();
+        let reason = text(message, "terminal_reason").unwrap_or_default();
+        if message["is_error"] != true || reason.starts_with("aborted") {
+            seen.push(Seen::Finished);
+            return seen;
+        }
+        let text = words_of(message);
+        let class = class_of(message, reason, &text);
+        seen.push(Seen::Failed { class, text });
+        if class == CrashClass::Quota {
+            seen.extend(self.reset.map(|until| Seen::QuotaReset { until }));
+        }
+        seen
+    }
+}
+
+fn system(message: &Value) -> Vec<Seen> {
+    match text(message, "subtype") {
+        Some("init") => init(message),
+        Some("api_retry") => {
+            let status = message["error_status"].as_u64();
+            let class = status.and_then(class_of_status).unwrap_or(CrashClass::Overload);
+            let what = text(message, "error").unwrap_or("unknown");
+            let status = status.map_or_else(String::new, |status| format!(" ({status})"));
+            let number = number(message, "attempt");
+            let text = format!("tries again, {number}: {}{status}", bounded(what, NAME_MAX));
+            vec![Seen::Retrying { class, text }]
+        }
+        _ => alive(),
+    }
+}
+
+/// The session; one without our server could never signal, so it ends here.
+fn init(message: &Value) -> Vec<Seen> {
+    let Some(session) = text(message, "session_id").filter(|id| id.len() <= NAME_MAX) else {
+        return puzzled("`init` without a session".to_owned());
+    };
+    let mut seen = vec![Seen::Session(SessionId::new(session))];
+    let servers = message["mcp_servers"].as_array().map_or(&[][..], Vec::as_slice);
+    let ours = servers.iter().find(|server| server["name"] == "chronicle");
+    if ours.is_some_and(|server| server["status"] == "failed") {
+        let text = "its signal server `chronicle mcp` could not be started".to_owned();
+        seen.push(Seen::Failed { class: CrashClass::Other, text });
+    }
+    seen
+}
+
+/// What the session spent so far, sub-agents included. After an interrupt in mid-text nothing is told, which says nothing.
+fn total(message: &Value) -> Option<Seen> {
+    let models = message["modelUsage"].as_object().filter(|models| !models.is_empty())?;
+    let sum = |name: &str| models.values().map(|model| number(model, name)).sum();
+    let tokens = Usage {
+        input: sum("inputTokens"),
+        output: sum("outputTokens"),
+        cache_read: sum("cacheReadInputTokens"),
+        cache_write: sum("cacheCreationInputTokens"),
+        ..Usage::default()
+    };
+    let usage = priced(tokens, message["total_cost_usd"].as_f64());
+    Some(Seen::Usage { scope: Scope::Session, usage })
+}
+
+fn words_of(message: &Value) -> String {
+    let errors = message["errors"].as_array().map_or(&[][..], Vec::as_slice);
+    let errors: Vec<&str> = errors.iter().filter_map(Value::as_str).collect();
+    let told = text(message, "result").map_or_else(|| errors.join("; "), str::to_owned);
+    bounded(&told, TEXT_MAX)
+}
+
+fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
+    let by_status = message["api_error_status"].as_u64().and_then(class_of_status);
+    if reason == "prompt_too_long" {
+        CrashClass::ContextFull
+    } else if text.starts_with("No conversation found with session ID") {
+        CrashClass::SessionGone
+    } else if text.contains("/login") {
+        CrashClass::Auth
+    } else {
+        by_status.unwrap_or(CrashClass::Other)
+    }
+}
+
+/// Adds to what is remembered; the oldest goes.
+fn keep<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() >= CALLS_MAX {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+fn number(value: &Value, field: &str) -> u64 {
+    value.get(field).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn alive() -> Vec<Seen> {
+    vec![Seen::Alive]
+}
+
+fn puzzled(why: String) -> Vec<Seen> {
+    vec![Seen::NotUnderstood { why }]
+}

@@ -1,0 +1,38 @@
+//! Figures as agents report them.
+
+use chronicle_core::usage::Usage;
+
+/// More than any report can mean.
+const USD_MAX: f64 = 1e9;
+
+/// Dollars in millionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to lie between nothing and a billion dollars"
+)]
+pub(super) fn usd_micros(usd: f64) -> Result<u64, String> {
+    if (0.0..=USD_MAX).contains(&usd) {
+        Ok((usd * 1e6).round() as u64)
+    } else {
+        Err(format!("`usd` cannot be {usd}"))
+    }
+}
+
+/// Tokens with the price that the agent names for them; without one they have none.
+pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
+    let micros = usd.and_then(|usd| usd_micros(usd).ok());
+    let unpriced = micros.is_none() && tokens.tokens() > 0;
+    Usage { usd_micros: micros.unwrap_or(0), unpriced, ..tokens }
+}
+
+/// What a service's answer says about the failure, as far as its number tells.
+pub(super) fn class_of_status(status: u64) -> Option<chronicle_core::event::CrashClass> {
+    use chronicle_core::event::CrashClass;
+    match status {
+        401 | 403 => Some(CrashClass::Auth),
+        429 => Some(CrashClass::Quota),
+        500..=599 => Some(CrashClass::Overload),
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! Pi, driven in its RPC mode. What it prints was seen by running it: `docs/agents/pi.md`.
+//!
+//! This file writes; `pi/reading.rs` reads. An extension of ours, `pi/chronicle.ts`, is written to the attempt's private
+//! folder and loaded at the start: it asks before every tool and has the tools for signals. Both wait for our answer.
+
+mod reading;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use chronicle_core::event::{CrashClass, Verdict};
+use chronicle_core::input::Answer;
+use serde_json::{Value, json};
+
+use super::{Adapter, GivenFile, Launch, Order, Seen, signal_tools};
+use reading::{Dialog, Reading};
+
+/// The extension, and where its list of tools goes.
+const EXTENSION: &str = include_str!("pi/chronicle.ts");
+const TOOLS_MARK: &str = "[/* TOOLS */]";
+/// The files that it is given.
+const EXTENSION_FILE: &str = "chronicle.ts";
+const PERSONA_FILE: &str = "persona.md";
+/// The levels that it knows.
+const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// The adapter.
+pub(super) struct Pi {
+    program: Vec<String>,
+    reading: Reading,
+    sent: u32,
+}
+
+impl Pi {
+    pub(super) fn new(program: Vec<String>) -> Self {
+        Self { program, reading: Reading::default(), sent: 0 }
+    }
+
+    /// A line with an id of its own.
+    fn line(&mut self, mut message: Value) -> String {
+        self.sent += 1;
+        message["id"] = json!(self.sent.to_string());
+        message.to_string()
+    }
+}
+
+impl Adapter for Pi {
+    fn launch(&self, order: &Order, _chronicle: &Path) -> Launch {
+        let mut argv: Vec<OsString> = self.program.iter().map(OsString::from).collect();
+        let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
+        option("--mode", "rpc".into());
+        option("-e", order.given.join(EXTENSION_FILE).into());
+        // One that goes on must exist; the other option would make a new one without a word.
+        let session = if order.resume { "--session" } else { "--session-id" };
+        option(session, order.session.as_str().into());
+        if let Some(model) = &order.model {
+            option("--model", model.into());
+        }
+        let level = order.thinking.as_deref().map(str::to_ascii_lowercase);
+        if let Some(level) = level.filter(|level| LEVELS.contains(&level.as_str())) {
+            option("--thinking", level.into());
+        }
+        let mut files = vec![GivenFile { name: EXTENSION_FILE, text: extension() }];
+        if let Some(persona) = &order.persona {
+            option("--append-system-prompt", order.given.join(PERSONA_FILE).into());
+            files.push(GivenFile { name: PERSONA_FILE, text: persona.clone() });
+        }
+        let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Launch { argv, env: BTreeMap::from(env), files }
+    }
+
+    fn open(&mut self, order: &Order) -> Vec<String> {
+        self.reading = Reading::of(order.project.clone(), order.attempt);
+        let state = self.line(json!({"type": "get_state"}));
+        std::iter::once(state).chain(self.prompt(&order.handover)).collect()
+    }
+
+    fn read(&mut self, line: &str) -> Vec<Seen> {
+        if line.trim().is_empty() { Vec::new() } else { self.reading.read(line) }
+    }
+
+    fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {
+        let Some((dialog, request)) = self.reading.take_dialog(id) else { return Vec::new() };
+        vec![match dialog {
+            Dialog::Permission => value(&request, &leave(answer).to_string()),
+            Dialog::Signal => value(&request, &heard(answer).to_string()),
+            Dialog::Foreign => match answer {
+                Answer::Accepted(text) => value(&request, text),
+                _ => cancelled(&request),
+            },
+        }]
+    }
+
+    fn prompt(&mut self, text: &str) -> Vec<String> {
+        vec![self.line(json!({"type": "prompt", "message": text}))]
+    }
+
+    fn note(&mut self, text: &str) -> Vec<String> {
+        vec![self.line(json!({"type": "steer", "message": text}))]
+    }
+
+    fn interrupt(&mut self) -> Vec<String> {
+        // It does not end while a question is open.
+        let abort = self.line(json!({"type": "abort"}));
+        let open = self.reading.interrupted();
+        std::iter::once(abort).chain(open.iter().map(|request| cancelled(request))).collect()
+    }
+
+    fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
+        |errors| errors.contains("No session found matching").then_some(CrashClass::SessionGone)
+    }
+}
+
+/// The extension with its tools filled in.
+fn extension() -> String {
+    let tools = signal_tools()
+        .into_iter()
+        .map(|tool| json!({"name": tool.name, "description": tool.about, "schema": tool.schema}));
+    EXTENSION.replace(TOOLS_MARK, &Value::Array(tools.collect()).to_string())
+}
+
+fn leave(answer: &Answer) -> Value {
+    match answer {
+        Answer::Verdict(Verdict::Allowed) => json!({"allow": true}),
+        Answer::Verdict(Verdict::Denied(why)) | Answer::Refused(why) => json!({"deny": why}),
+        _ => json!({"deny": "the attempt is over: end your turn now"}),
+    }
+}
+
+fn heard(answer: &Answer) -> Value {
+    match answer {
+        Answer::Accepted(text) => json!({"accepted": true, "text": text}),
+        Answer::Refused(text) => json!({"accepted": false, "text": text}),
+        _ => json!({"accepted": false, "text": "the attempt is over: end your turn now"}),
+    }
+}
+
+fn value(request: &str, value: &str) -> String {
+    json!({"type": "extension_ui_response", "id": request, "value": value}).to_string()
+}
+
+fn cancelled(request: &str) -> String {
+    json!({"type": "extension_ui_response", "id": request, "cancelled": true}).to_string()
+}

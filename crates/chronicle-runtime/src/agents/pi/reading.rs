@@ -1,0 +1,304 @@
+//! What a line of Pi means. Total: what cannot be read becomes `Seen::NotUnderstood`.
+//!
+//! Remembered are the dialogs that wait for an answer, which calls were asked about and which file they are about, and how
+//! the last message ended: that alone tells whether a turn ended well.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::ids::{AttemptId, SessionId};
+use chronicle_core::limits::{TEXT_MAX, bounded};
+use chronicle_core::signal;
+use chronicle_core::usage::{Scope, Usage};
+use serde_json::Value;
+
+use crate::agents::figures::{class_of_status, priced};
+use crate::agents::{LINE_MAX, NAME_MAX, Seen, ToolInput, shown_path};
+
+/// Most dialogs and calls that are remembered.
+const CALLS_MAX: usize = 1_024;
+/// Most answers of a foreign dialog that are shown.
+const OPTIONS_MAX: usize = 20;
+/// Lines that say nothing we need.
+const PLAIN: [&str; 17] = [
+    "agent_start",
+    "agent_end",
+    "turn_start",
+    "turn_end",
+    "message_start",
+    "tool_execution_start",
+    "tool_execution_update",
+    "entry_appended",
+    "queue_update",
+    "auto_retry_end",
+    "compaction_start",
+    "compaction_end",
+    "session",
+    "session_info",
+    "extension_error",
+    "model_select",
+    "thinking_level_select",
+];
+
+/// Who asks in a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialog {
+    /// Our extension, before a tool.
+    Permission,
+    /// Our extension, for a signal.
+    Signal,
+    /// An extension of the user's own.
+    Foreign,
+}
+
+/// A dialog that waits.
+struct Open {
+    id: String,
+    dialog: Dialog,
+    request: String,
+}
+
+/// A call that was asked about.
+struct Call {
+    id: String,
+    /// The file that it would change.
+    path: Option<String>,
+}
+
+/// What is remembered of one process.
+#[derive(Default)]
+pub(super) struct Reading {
+    project: PathBuf,
+    attempt: Option<AttemptId>,
+    messages: u64,
+    open: VecDeque<Open>,
+    calls: VecDeque<Call>,
+    /// How the last message failed.
+    failed: Option<(CrashClass, String)>,
+    is_interrupted: bool,
+}
+
+impl Reading {
+    pub(super) fn of(project: PathBuf, attempt: AttemptId) -> Self {
+        Self { project, attempt: Some(attempt), ..Self::default() }
+    }
+
+    /// The dialog behind an id of ours; it can be answered once. A call asks for leave first, then signals.
+    pub(super) fn take_dialog(&mut self, id: &str) -> Option<(Dialog, String)> {
+        let at = self.open.iter().position(|open| open.id == id)?;
+        self.open.remove(at).map(|open| (open.dialog, open.request))
+    }
+
+    /// It was asked to end its turn, so that an end is no failure: the dialogs that it waits for.
+    pub(super) fn interrupted(&mut self) -> Vec<String> {
+        self.is_interrupted = true;
+        self.open.drain(..).map(|open| open.request).collect()
+    }
+
+    pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
+        if line.len() > LINE_MAX {
+            return puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
+        }
+        let message: Value = match serde_json::from_str(line) {
+            Ok(message) => message,
+            Err(error) => return puzzled(format!("not a line of JSON: {error}")),
+        };
+        match text(&message, "type") {
+            Some("response") => response(&message),
+            Some("message_update") => delta(&message["assistantMessageEvent"]),
+            Some("message_end") => self.message(&message["message"]),
+            Some("tool_execution_end") => self.tool_end(&message),
+            Some("extension_ui_request") => self.dialog(&message),
+            Some("auto_retry_start") => {
+                let (class, text) = failure(text(&message, "errorMessage").unwrap_or_default());
+                vec![Seen::Retrying { class, text }]
+            }
+            Some("agent_settled") => vec![self.settled()],
+            Some(plain) if PLAIN.contains(&plain) => alive(),
+            Some(other) => {
+                puzzled(format!("a line of unknown type `{}`", bounded(other, NAME_MAX)))
+            }
+            None => puzzled("a line without `type`".to_owned()),
+        }
+    }
+
+    /// A whole message: what it cost, and whether it failed. Usage that is repeated elsewhere is not counted.
+    fn message(&mut self, message: &Value) -> Vec<Seen> {
+        if message["role"] != "assistant" {
+            return alive();
+        }
+        self.failed = (message["stopReason"] == "error")
+            .then(|| failure(text(message, "errorMessage").unwrap_or_default()));
+        let usage = &message["usage"];
+        let tokens = Usage {
+            input: number(usage, "input"),
+            output: number(usage, "output"),
+            cache_read: number(usage, "cacheRead"),
+            cache_write: number(usage, "cacheWrite"),
+            ..Usage::default()
+        };
+        if tokens.tokens() == 0 {
+            return alive();
+        }
+        self.messages += 1;
+        // Its own ids may be missing, and ours must not be those of another process in the same session.
+        let attempt = self.attempt.map_or_else(String::new, |attempt| attempt.to_string());
+        let scope = Scope::Message(format!("{attempt}-{}", self.messages));
+        vec![Seen::Usage { scope, usage: priced(tokens, usage["cost"]["total"].as_f64()) }]
+    }
+
+    fn settled(&mut self) -> Seen {
+        let interrupted = std::mem::take(&mut self.is_interrupted);
+        match self.failed.take().filter(|_| !interrupted) {
+            Some((class, text)) => Seen::Failed { class, text },
+            None => Seen::Finished,
+        }
+    }
+
+    fn tool_end(&mut self, message: &Value) -> Vec<Seen> {
+        let id = text(message, "toolCallId").unwrap_or_default();
+        let ok = message["isError"] != true;
+        let asked = self.calls.iter().position(|call| call.id == id);
+        let call = asked.and_then(|at| self.calls.remove(at));
+        if call.is_none() && !ok && never_ran(&message["result"]) {
+            return alive();
+        }
+        let mut seen = vec![Seen::ToolEnd { call: bounded(id, NAME_MAX), ok }];
+        if let Some(path) = call.and_then(|call| call.path).filter(|_| ok) {
+            let path = shown_path(&path, &self.project);
+            seen.push(Seen::FileChange { path, change: Change::Changed });
+        }
+        seen
+    }
+
+    fn dialog(&mut self, message: &Value) -> Vec<Seen> {
+        let request = text(message, "id").unwrap_or_default();
+        let asked = text(message, "placeholder").and_then(|it| serde_json::from_str(it).ok());
+        match (text(message, "method"), text(message, "title"), asked) {
+            (Some("input"), Some("chronicle:permission"), Some(asked)) => {
+                self.permission(request, &asked)
+            }
+            (Some("input"), Some("chronicle:signal"), Some(asked)) => self.signal(request, &asked),
+            (Some("input" | "select" | "confirm" | "editor"), title, _) => {
+                self.wait(request, Dialog::Foreign, request);
+                let options = message["options"].as_array().map_or(&[][..], Vec::as_slice);
+                let options = options.iter().filter_map(Value::as_str).take(OPTIONS_MAX);
+                vec![Seen::Question {
+                    request: request.to_owned(),
+                    question: bounded(title.unwrap_or_default(), TEXT_MAX),
+                    options: options.map(|option| bounded(option, NAME_MAX)).collect(),
+                }]
+            }
+            _ => alive(),
+        }
+    }
+
+    fn permission(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
+        let Some((call, tool)) = names(asked) else { return broken() };
+        self.wait(call, Dialog::Permission, request);
+        let changes = matches!(tool, "edit" | "write");
+        let path = text(&asked["input"], "path").filter(|_| changes).map(str::to_owned);
+        keep(&mut self.calls, Call { id: call.to_owned(), path });
+        vec![Seen::Permission {
+            call: call.to_owned(),
+            tool: tool.to_owned(),
+            input: ToolInput::new(asked["input"].clone()),
+        }]
+    }
+
+    fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
+        let Some((call, tool)) = names(asked) else { return broken() };
+        self.wait(call, Dialog::Signal, request);
+        let signal = signal::parse(tool, &asked["input"]);
+        vec![Seen::Signal { request: call.to_owned(), signal }]
+    }
+
+    fn wait(&mut self, id: &str, dialog: Dialog, request: &str) {
+        keep(&mut self.open, Open { id: id.to_owned(), dialog, request: request.to_owned() });
+    }
+}
+
+fn response(message: &Value) -> Vec<Seen> {
+    match (text(message, "command"), message["success"] == true) {
+        (Some("get_state"), true) => match text(&message["data"], "sessionId") {
+            Some(id) if id.len() <= NAME_MAX => vec![Seen::Session(SessionId::new(id))],
+            _ => puzzled("a state without a session".to_owned()),
+        },
+        (Some("prompt"), false) => {
+            let why = text(message, "error").unwrap_or("the prompt was refused");
+            let (class, text) = failure(why);
+            vec![Seen::Failed { class, text }]
+        }
+        _ => alive(),
+    }
+}
+
+fn delta(event: &Value) -> Vec<Seen> {
+    let piece = text(event, "delta").map(str::to_owned);
+    match (text(event, "type"), piece) {
+        (Some("text_delta"), Some(piece)) => vec![Seen::Text(piece)],
+        (Some("thinking_delta"), Some(piece)) => vec![Seen::Thought(piece)],
+        _ => alive(),
+    }
+}
+
+/// Its words for what went wrong begin with the status, where there was one: `429: {…}`.
+fn failure(words: &str) -> (CrashClass, String) {
+    let digits = words.split(|c: char| !c.is_ascii_digit()).next();
+    let status = digits.filter(|digits| digits.len() == 3).and_then(|it| it.parse().ok());
+    let lower = words.to_ascii_lowercase();
+    let is_full = ["context_length_exceeded", "context length", "prompt is too long"];
+    let is_unsigned = ["no api key", "not logged in", "/login"];
+    let class = if is_full.iter().any(|it| lower.contains(it)) {
+        CrashClass::ContextFull
+    } else if is_unsigned.iter().any(|it| lower.contains(it)) {
+        CrashClass::Auth
+    } else if lower.contains("terminated") {
+        CrashClass::Overload
+    } else {
+        status.and_then(class_of_status).unwrap_or(CrashClass::Other)
+    };
+    (class, bounded(words, TEXT_MAX))
+}
+
+/// Whether a call failed before anybody was asked: there is no such tool, or its input makes no sense.
+fn never_ran(result: &Value) -> bool {
+    let words = result["content"][0]["text"].as_str().unwrap_or_default();
+    words.starts_with("Tool ") && words.contains("not found")
+        || words.starts_with("Validation failed")
+}
+
+fn names(asked: &Value) -> Option<(&str, &str)> {
+    let fits = |name: &&str| !name.is_empty() && name.len() <= NAME_MAX;
+    Some((text(asked, "id").filter(fits)?, text(asked, "tool").filter(fits)?))
+}
+
+fn broken() -> Vec<Seen> {
+    let text = "a question that cannot be answered: it has no names that fit".to_owned();
+    vec![Seen::Error { class: CrashClass::Protocol, text }]
+}
+
+/// Adds to what is remembered; the oldest goes.
+fn keep<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() >= CALLS_MAX {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+fn number(value: &Value, field: &str) -> u64 {
+    value.get(field).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn alive() -> Vec<Seen> {
+    vec![Seen::Alive]
+}
+
+fn puzzled(why: String) -> Vec<Seen> {
+    vec![Seen::NotUnderstood { why }]
+}

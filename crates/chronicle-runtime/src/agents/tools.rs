@@ -1,0 +1,142 @@
+//! The tools that every worker has for its signals, as agents are told of them. How their arguments are read stands in
+//! `chronicle_core::signal`: whatever is written here must be understood there.
+
+use serde_json::{Value, json};
+
+/// A tool, as agents want it described.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SignalTool {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in words for the model.
+    pub about: &'static str,
+    /// The JSON schema of its arguments.
+    pub schema: Value,
+}
+
+/// All that this version understands; plans come with the phases that want them.
+pub fn signal_tools() -> Vec<SignalTool> {
+    vec![transition(), signal_back(), step(), snapshot(), ask(), status()]
+}
+
+fn text(about: &str) -> Value {
+    json!({"type": "string", "description": about})
+}
+
+fn texts(about: &str) -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": about})
+}
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+fn transition() -> SignalTool {
+    SignalTool {
+        name: "workflow_transition",
+        about: "Leave your phase when its work is done. End your turn after it was accepted; \
+            ending your turn without it does not end the phase.",
+        schema: object(
+            &json!({
+                "target_state": text("The phase to go to, one of those that you were told."),
+                "summary": text("What you did and found; the next phase reads it."),
+                "outcome": text("How it went, where the workflow asks for that: `pass`, `fail`, …"),
+                "task": text("What the next phase is to do, in your words."),
+            }),
+            &["target_state", "summary"],
+        ),
+    }
+}
+
+fn signal_back() -> SignalTool {
+    SignalTool {
+        name: "signal_back",
+        about: "Tell the supervisor how your work stands, then end your turn. `complete` needs \
+            `summary`; `partially-complete` needs `progress` and `continuationPoint`; \
+            `needs-user-input` needs `question` and `context`; `needs-role-followup` needs \
+            `targetRole`, `reason`, `context` and `resume`.",
+        schema: object(
+            &json!({
+                "signal": {
+                    "type": "string",
+                    "enum": [
+                        "complete", "partially-complete", "needs-user-input", "needs-role-followup",
+                    ],
+                },
+                "summary": text("complete: what you did and found."),
+                "outcome": text("complete: how it went, where the workflow asks for that."),
+                "progress": text("partially-complete: what is done by now."),
+                "continuationPoint": text("partially-complete: where to go on."),
+                "question": text("needs-user-input: what you want to know."),
+                "options": texts("needs-user-input: answers to choose from, if any."),
+                "context": text("needs-user-input, needs-role-followup: what one must know."),
+                "targetRole": text("needs-role-followup: the persona that is to help."),
+                "reason": text("needs-role-followup: what for."),
+                "resume": {
+                    "type": "boolean",
+                    "description": "needs-role-followup: whether you are to go on afterwards.",
+                },
+                "stepId": text("The step that you work on, where you were told one."),
+            }),
+            &["signal"],
+        ),
+    }
+}
+
+fn step() -> SignalTool {
+    SignalTool {
+        name: "workflow_step",
+        about: "Walk on in the workflow: `next` leaves your phase for the following one, `status` \
+            says where you are, `loop` begins the workflow anew, `cancel` gives it up.",
+        schema: object(
+            &json!({
+                "action": {"type": "string", "enum": ["next", "status", "loop", "cancel"]},
+                "summary": text("What you did and found."),
+            }),
+            &["action"],
+        ),
+    }
+}
+
+fn snapshot() -> SignalTool {
+    let lists = json!({
+        "type": "object",
+        "properties": {
+            "findings": texts("What was found out."),
+            "pending": texts("What is still to be done."),
+            "done": texts("What of that is done."),
+            "files": texts("Files that matter."),
+            "custom": {"type": "object", "description": "Anything else, by name."},
+        },
+        "additionalProperties": false,
+    });
+    SignalTool {
+        name: "workflow_update_snapshot",
+        about: "Keep something for the phases after yours: a text, or lists by their names.",
+        schema: object(&json!({"data": {"anyOf": [text("One finding."), lists]}}), &["data"]),
+    }
+}
+
+fn ask() -> SignalTool {
+    SignalTool {
+        name: "workflow_ask",
+        about: "Ask a person and wait for the answer, without leaving your phase. It may take \
+            long: ask only what you cannot find out.",
+        schema: object(
+            &json!({
+                "question": text("What you want to know."),
+                "options": texts("Answers to choose from, if any."),
+                "context": text("What one must know to answer."),
+            }),
+            &["question"],
+        ),
+    }
+}
+
+fn status() -> SignalTool {
+    SignalTool {
+        name: "workflow_status",
+        about: "Say where you are in the workflow, and where you may go.",
+        schema: object(&json!({}), &[]),
+    }
+}

@@ -1,0 +1,135 @@
+//! `chronicle mcp`: the signal server that an agent starts below itself, on standard input and output.
+//!
+//! A thin proxy. It knows the tools by name and hands every call on to the supervisor of its run, over the link, which
+//! finds out from the system which attempt this process belongs to: no word of the agent is believed. Each call has a thread and a
+//! connection of its own, so that a question to a person keeps nothing else waiting.
+
+mod wire;
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chronicle_runtime::agents::{RUN_FOLDER, signal_tools};
+use chronicle_runtime::link::{Ask, Client, LINE_MAX, LinkError, Reply};
+use chronicle_runtime::project;
+use serde_json::{Value, json};
+
+use wire::{Call, Request};
+
+/// Most calls that wait for an answer at once.
+const CALLS_MAX: usize = 16;
+/// What an agent with no supervisor is to do.
+const GONE: &str = "the supervisor of this run is gone: nothing was done. End your turn now; \
+    `chronicle resume` goes on from here";
+
+/// What the threads share.
+struct Server {
+    run_folder: Option<PathBuf>,
+    /// Tells the calls of this process from those of one before it.
+    name: String,
+    calls: AtomicUsize,
+    output: Mutex<io::Stdout>,
+}
+
+/// Answers until the agent closes its end.
+pub(crate) fn main() -> ExitCode {
+    let server = Arc::new(Server {
+        run_folder: std::env::var_os(RUN_FOLDER).map(PathBuf::from),
+        name: project::new_run_id(),
+        calls: AtomicUsize::new(0),
+        output: Mutex::new(io::stdout()),
+    });
+    match server.serve(&mut io::stdin().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+impl Server {
+    fn serve(self: &Arc<Self>, input: &mut impl BufRead) -> io::Result<()> {
+        loop {
+            let mut line = Vec::new();
+            if input.by_ref().take(LINE_MAX + 1).read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            if line.len() as u64 > LINE_MAX {
+                let why = format!("a line is longer than {LINE_MAX} bytes");
+                // The rest of it would be read as another line.
+                return self.say(&wire::error(&Value::Null, wire::PARSE, &why));
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match wire::read(&line) {
+                Ok(None) => {}
+                Ok(Some(Request::Call(call))) => self.begin(call)?,
+                Ok(Some(Request::Plain { id, result })) => self.say(&wire::result(&id, &result))?,
+                Err((id, code, why)) => self.say(&wire::error(&id, code, &why))?,
+            }
+        }
+    }
+
+    /// Takes a call in hand.
+    fn begin(self: &Arc<Self>, call: Call) -> io::Result<()> {
+        if !signal_tools().iter().any(|tool| tool.name == call.tool) {
+            let why = format!("there is no tool `{}`", call.tool);
+            return self.say(&wire::error(&call.id, wire::PARAMS, &why));
+        }
+        if self.calls.fetch_add(1, Ordering::SeqCst) >= CALLS_MAX {
+            self.calls.fetch_sub(1, Ordering::SeqCst);
+            let answer = Err(format!("{CALLS_MAX} calls wait already: wait for their answers"));
+            return self.answer(&call.id, answer);
+        }
+        let it = Arc::clone(self);
+        let work = move || {
+            let answer = it.ask(&call);
+            it.calls.fetch_sub(1, Ordering::SeqCst);
+            // An agent that does not read any more has no use for it.
+            let _ = it.answer(&call.id, answer);
+        };
+        std::thread::Builder::new().name("call".to_owned()).spawn(work).map(drop)
+    }
+
+    fn ask(&self, call: &Call) -> Result<String, String> {
+        let Some(folder) = &self.run_folder else {
+            return Err(format!("no run is named: `{RUN_FOLDER}` is not set"));
+        };
+        let client = Client::connect(folder, "worker").map_err(|error| told(&error))?;
+        let mut client = client.ok_or_else(|| GONE.to_owned())?;
+        let own = || format!("{}-{}", self.name, call.id);
+        let ask = Ask::Signal {
+            request: call.name.clone().unwrap_or_else(own),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        };
+        match client.ask(ask).map_err(|error| told(&error))? {
+            Reply::Accepted { text, .. } => Ok(text),
+            Reply::Refused { text, .. } => Err(text),
+            Reply::Rests { .. } | Reply::View { .. } => Err(GONE.to_owned()),
+        }
+    }
+
+    /// A refusal is a result that the model reads, not an error of the protocol.
+    fn answer(&self, id: &Value, answer: Result<String, String>) -> io::Result<()> {
+        let is_error = answer.is_err();
+        let text = answer.unwrap_or_else(|why| why);
+        let content = json!([{"type": "text", "text": text}]);
+        self.say(&wire::result(id, &json!({"content": content, "isError": is_error})))
+    }
+
+    fn say(&self, message: &Value) -> io::Result<()> {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.write_all(format!("{message}\n").as_bytes())?;
+        output.flush()
+    }
+}
+
+fn told(error: &LinkError) -> String {
+    match error {
+        LinkError::Broken(_) => GONE.to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,173 @@
+//! The Model Context Protocol, as much of it as a server of tools needs: JSON-RPC 2.0, one message a line.
+
+use chronicle_runtime::agents::signal_tools;
+use serde_json::{Value, json};
+
+/// Not JSON at all.
+pub(super) const PARSE: i64 = -32_700;
+/// JSON, and no request.
+const REQUEST: i64 = -32_600;
+/// A method that is not here.
+const METHOD: i64 = -32_601;
+/// Parameters that make no sense.
+pub(super) const PARAMS: i64 = -32_602;
+/// The versions that are spoken, the newest first; they do not differ in what is used here.
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// What is to be answered.
+#[derive(Debug, PartialEq)]
+pub(super) enum Request {
+    /// Known at once.
+    Plain {
+        /// Of the request.
+        id: Value,
+        /// Its answer.
+        result: Value,
+    },
+    /// A tool.
+    Call(Call),
+}
+
+/// A call of a tool.
+#[derive(Debug, PartialEq)]
+pub(super) struct Call {
+    /// Of the request.
+    pub(super) id: Value,
+    /// The tool.
+    pub(super) tool: String,
+    /// What it is given.
+    pub(super) arguments: Value,
+    /// The agent's own id of the call, where it tells: the same call repeated bears it again.
+    pub(super) name: Option<String>,
+}
+
+/// What is wrong with a message: its id, the code, the words.
+pub(super) type Wrong = (Value, i64, String);
+
+/// Reads a message; none for what wants no answer.
+pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Wrong> {
+    let message: Value = serde_json::from_slice(line)
+        .map_err(|error| (Value::Null, PARSE, format!("not JSON: {error}")))?;
+    let id = message.get("id").cloned().unwrap_or(Value::Null);
+    let has_id = id.is_string() || id.is_number();
+    let is_request = message["jsonrpc"] == "2.0" && (has_id || message.get("id").is_none());
+    let Some(method) = message["method"].as_str().filter(|_| is_request) else {
+        let is_answer = message.get("result").is_some() || message.get("error").is_some();
+        let wrong = (id, REQUEST, "not a request of JSON-RPC 2.0".to_owned());
+        // We ask nothing, so that an answer is for somebody else.
+        return if is_answer { Ok(None) } else { Err(wrong) };
+    };
+    if !has_id {
+        return Ok(None);
+    }
+    let plain = |result| Ok(Some(Request::Plain { id: id.clone(), result }));
+    match method {
+        "initialize" => plain(initialize(&message["params"])),
+        "ping" => plain(json!({})),
+        "tools/list" => plain(list()),
+        "tools/call" => call(id, &message["params"]).map(|call| Some(Request::Call(call))),
+        other => Err((id, METHOD, format!("there is no method `{other}`"))),
+    }
+}
+
+fn initialize(params: &Value) -> Value {
+    let wanted = params["protocolVersion"].as_str().unwrap_or_default();
+    let version = VERSIONS.iter().find(|version| **version == wanted).unwrap_or(&VERSIONS[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "chronicle", "version": env!("CARGO_PKG_VERSION")},
+        "instructions": "Leave your phase with `workflow_transition` when its work is done.",
+    })
+}
+
+fn list() -> Value {
+    let tools = signal_tools().into_iter().map(
+        |tool| json!({"name": tool.name, "description": tool.about, "inputSchema": tool.schema}),
+    );
+    json!({"tools": tools.collect::<Vec<_>>()})
+}
+
+fn call(id: Value, params: &Value) -> Result<Call, Wrong> {
+    let Some(tool) = params["name"].as_str().map(str::to_owned) else {
+        return Err((id, PARAMS, "`tools/call` needs `name`".to_owned()));
+    };
+    let arguments = match params.get("arguments") {
+        None | Some(Value::Null) => json!({}),
+        Some(Value::Object(arguments)) => Value::Object(arguments.clone()),
+        Some(_) => return Err((id, PARAMS, "`arguments` must be an object".to_owned())),
+    };
+    let name = params["_meta"]["claudecode/toolUseId"].as_str().map(str::to_owned);
+    Ok(Call { id, tool, arguments, name })
+}
+
+/// An answer.
+pub(super) fn result(id: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+/// What went wrong.
+pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn answers(lines: &[&str]) -> String {
+        let answer = |line: &&str| match read(line.as_bytes()) {
+            Ok(None) => "(nothing)".to_owned(),
+            Ok(Some(Request::Plain { id, result })) => super::result(&id, &result).to_string(),
+            Ok(Some(Request::Call(call))) => format!("{call:?}"),
+            Err((id, code, why)) => error(&id, code, &why).to_string(),
+        };
+        lines.iter().map(answer).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn requests_are_answered_and_the_rest_is_named() {
+        expect![[r#"
+            {"id":0,"jsonrpc":"2.0","result":{"capabilities":{"tools":{}},"instructions":"Leave your phase with `workflow_transition` when its work is done.","protocolVersion":"2025-06-18","serverInfo":{"name":"chronicle","version":"0.1.0"}}}
+            {"id":"x","jsonrpc":"2.0","result":{"capabilities":{"tools":{}},"instructions":"Leave your phase with `workflow_transition` when its work is done.","protocolVersion":"2025-11-25","serverInfo":{"name":"chronicle","version":"0.1.0"}}}
+            (nothing)
+            {"id":1,"jsonrpc":"2.0","result":{}}
+            Call { id: Number(2), tool: "workflow_status", arguments: Object {}, name: Some("toolu_1") }
+            {"error":{"code":-32602,"message":"`arguments` must be an object"},"id":3,"jsonrpc":"2.0"}
+            {"error":{"code":-32602,"message":"`tools/call` needs `name`"},"id":4,"jsonrpc":"2.0"}
+            {"error":{"code":-32601,"message":"there is no method `server/discover`"},"id":5,"jsonrpc":"2.0"}
+            (nothing)
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":null,"jsonrpc":"2.0"}
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":7,"jsonrpc":"2.0"}
+            {"error":{"code":-32600,"message":"not a request of JSON-RPC 2.0"},"id":null,"jsonrpc":"2.0"}
+            {"error":{"code":-32700,"message":"not JSON: EOF while parsing an object at line 1 column 1"},"id":null,"jsonrpc":"2.0"}"#]]
+        .assert_eq(&answers(&[
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#,
+            r#"{"jsonrpc":"2.0","id":"x","method":"initialize","params":{"protocolVersion":"1999-01-01"}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"workflow_status","_meta":{"claudecode/toolUseId":"toolu_1"}}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"workflow_status","arguments":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":4,"method":"tools/call"}"#,
+            r#"{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":6,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            r#"{"id":7,"method":"ping"}"#,
+            r"[]",
+            r"{",
+        ]));
+    }
+
+    #[test]
+    fn every_tool_that_is_told_of_is_understood() {
+        let tools = list();
+        for tool in tools["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            assert!(tool["inputSchema"]["type"] == "object" && tool["description"].is_string());
+            let signal = chronicle_core::signal::parse(name, &json!({}));
+            assert!(!format!("{signal:?}").contains("there is no tool"), "{name}: {signal:?}");
+        }
+    }
+}

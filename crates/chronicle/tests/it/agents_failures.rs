@@ -1,0 +1,65 @@
+//! Real agents that fail: each failure has its own words and its own way on.
+
+use serde_json::json;
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+
+/// A key that is not known stops the run at once: no other try would help.
+fn is_not_signed_in(kind: Kind) {
+    let turns = json!([{"fail": {"kind": "unauthorized"}, "times": 0}]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let said = yard.exits(yard.run(), 4);
+    said.talks("is not signed in");
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+}
+
+#[test]
+fn needs_claude_is_not_signed_in() {
+    is_not_signed_in(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_not_signed_in() {
+    is_not_signed_in(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_not_signed_in() {
+    is_not_signed_in(Kind::PiNew);
+}
+
+/// A turn that ends well and did not leave is a crash, whatever the exit code: the same session is reminded.
+fn is_reminded(kind: Kind) {
+    let turns = json!([
+        {"say": "All is well, I think."},
+        {"calls": [kind.leave("done", "now it is")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let started = yard.session.events_of("attempt_started");
+    let (first, second) = (&started[0]["data"], &started[1]["data"]);
+    assert_eq!((first["session"] == second["session"], second["resume"] == true), (true, true));
+    assert_eq!(second["why"]["is"], "nudge");
+    let history = format!("{:?}", yard.server.asked()[1].messages);
+    assert!(history.contains("All is well, I think."), "{history}");
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_is_reminded() {
+    is_reminded(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_reminded() {
+    is_reminded(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_reminded() {
+    is_reminded(Kind::PiNew);
+}

@@ -1,0 +1,54 @@
+//! The supervisor of a real agent is killed in the middle of a turn.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::{of_run, until};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+/// Longer than it takes; the runner's own limit comes first.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Nothing of it lives on, and the same session goes on where it was, with its history.
+fn goes_on_after_a_kill(kind: Kind) {
+    let turns = json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")]},
+        {"say": "And then I said a long thing.", "stall": {"name": "late", "at": "middle"}},
+        {"calls": [kind.leave("done", "went on")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let supervisor = yard.spawn(&yard.run_args());
+    assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
+    let run = yard.session.run_id();
+    supervisor.kill();
+    until("nothing of it lives", || of_run(&run).is_empty());
+    yard.server.release("late");
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!(started.len(), 2, "{started:?}");
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+    assert_eq!(started[1]["data"]["why"]["is"], "lost");
+    let asked = yard.server.asked();
+    let resumed = format!("{:?}", asked[2].messages);
+    assert!(resumed.contains("Writing.") && resumed.contains("a.txt"), "{resumed}");
+    assert_eq!(yard.session.read("a.txt"), "one\n");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_goes_on_after_a_kill() {
+    goes_on_after_a_kill(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_goes_on_after_a_kill() {
+    goes_on_after_a_kill(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_goes_on_after_a_kill() {
+    goes_on_after_a_kill(Kind::PiNew);
+}

@@ -1,0 +1,218 @@
+//! Real agents do real work under Chronicle: files, signals through their own tool machinery, usage, refusals.
+
+use serde_json::{Value, json};
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::until;
+
+/// The three phases of the oldest format, the second with an approval.
+const TEMPLATE: &str = r#"{
+  "name": "greeting",
+  "states": {
+    "research": {"persona": "You are the pathfinder.", "next": ["implement"]},
+    "implement": {"persona": "You are the smith.", "next": ["review"], "requires_approval": true},
+    "review": {"persona": "You are the ward.", "next": []}
+  }
+}"#;
+
+fn usage(input: u64, output: u64) -> Value {
+    json!({"input": input, "output": output, "cache_read": 800})
+}
+
+fn in_three_phases(kind: Kind) -> Value {
+    let (plan, build) = (kind.write("plan.md", "greet\n"), kind.write("hello.txt", "hi\n"));
+    json!([
+        talk(
+            "research",
+            "`research`: ",
+            &json!([
+                {"say": "Planning.", "calls": [plan], "usage": usage(1200, 34)},
+                {"calls": [kind.leave("implement", "the plan is in plan.md")], "usage": usage(50, 20)},
+                {"say": "Done.", "usage": usage(60, 3)},
+            ])
+        ),
+        talk(
+            "implement",
+            "`implement`: ",
+            &json!([
+                {"calls": [build], "usage": usage(1300, 30)},
+                {"calls": [kind.leave("review", "greets")], "usage": usage(70, 20)},
+                {"say": "Built.", "usage": usage(80, 5)},
+            ])
+        ),
+        talk(
+            "review",
+            "`review`: ",
+            &json!([
+                {"calls": [kind.read("hello.txt")], "usage": usage(900, 11)},
+                {"calls": [kind.leave("done", "good")], "usage": usage(90, 12)},
+                {"say": "Reviewed.", "usage": usage(95, 6)},
+            ])
+        ),
+    ])
+}
+
+/// Signals called by the agent, files on disk, an approval from elsewhere, `done`, and every token counted.
+fn walks_three_phases(kind: Kind) {
+    let yard = AgentYard::new(kind, TEMPLATE, &in_three_phases(kind));
+    let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
+    until("it waits for an approval, or is over", || {
+        supervisor.talk().contains("g1 waits") || supervisor.has_ended()
+    });
+    let run = yard.session.short();
+    yard.session.chronicle(&["approve", run.as_str()]);
+    yard.exits(supervisor.wait(), 0);
+    assert_eq!(yard.session.path_of_phases(), ["research", "implement", "review"]);
+    assert_eq!(yard.session.read("plan.md"), "greet\n");
+    assert_eq!(yard.session.read("hello.txt"), "hi\n");
+    yard.assert_played();
+    yard.assert_spent_as_served();
+    let changed = yard.session.events_of("file_changed");
+    let paths: Vec<&str> = changed.iter().map(|it| it["data"]["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["plan.md", "hello.txt"]);
+    let asked = yard.server.asked();
+    let personas = ["You are the pathfinder.", "You are the smith.", "You are the ward."];
+    for (request, persona) in asked.iter().step_by(3).zip(personas) {
+        assert!(request.system.contains(persona), "{:.2000}", request.system);
+        assert!(request.first().contains("Add a greeting"));
+    }
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_walks_three_phases() {
+    walks_three_phases(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_walks_three_phases() {
+    walks_three_phases(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_walks_three_phases() {
+    walks_three_phases(Kind::PiNew);
+}
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+
+/// What the model was told by the tools that it called, in all requests together.
+fn results(yard: &AgentYard) -> Vec<String> {
+    let last = yard.server.asked().pop().unwrap();
+    last.messages
+        .iter()
+        .flat_map(|message| message.results.clone())
+        .map(|it| format!("{it:?}"))
+        .collect()
+}
+
+/// A wrong way out is refused with the right ones, and the worker takes one of them in the same turn.
+fn is_corrected(kind: Kind) {
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.leave("nowhere", "lost")]},
+            {"calls": [kind.leave("done", "found")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, ONE, &json!([talk]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    assert!(told[0].contains("nowhere") && told[0].contains("`done`"), "{told:?}");
+    assert_eq!(yard.session.events_of("signal_refused").len(), 1);
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_is_corrected() {
+    is_corrected(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_corrected() {
+    is_corrected(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_corrected() {
+    is_corrected(Kind::PiNew);
+}
+
+/// A tool that the phase forbids does not run, be it one that only reads, and the model is told why.
+fn is_denied(kind: Kind) {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {deny: [read, bash]}}}\n";
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.read("secret.txt")]},
+            {"calls": [kind.shell("touch made")]},
+            {"calls": [kind.leave("done", "looked at nothing")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, workflow, &json!([talk]));
+    yard.session.write("secret.txt", "the cake is a lie");
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    assert!(told[0].contains("this phase denies the tool"), "{told:?}");
+    assert!(told[1].contains("this phase denies the tool"), "{told:?}");
+    assert!(!told.iter().any(|text| text.contains("cake")), "{told:?}");
+    assert!(!yard.session.has("made"));
+}
+
+#[test]
+fn needs_claude_is_denied_even_reads() {
+    is_denied(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_denied_even_reads() {
+    is_denied(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_denied_even_reads() {
+    is_denied(Kind::PiNew);
+}
+
+/// What its shell left running is gone with the phase.
+fn leaves_nothing_running(kind: Kind) {
+    let stray = "setsid sh -c 'echo $$ > pid; exec tail -f /dev/null' > /dev/null 2>&1 & echo on";
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.shell(stray)]},
+            {"calls": [kind.shell("until test -s pid; do :; done")]},
+            {"calls": [kind.leave("done", "left something")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, ONE, &json!([talk]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let pid = yard.session.read("pid");
+    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid} lives");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_leaves_nothing_running() {
+    leaves_nothing_running(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_leaves_nothing_running() {
+    leaves_nothing_running(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_leaves_nothing_running() {
+    leaves_nothing_running(Kind::PiNew);
+}

@@ -26,6 +26,8 @@ pub const QUESTIONS_MAX: usize = 8;
 pub const NOTE_MAX: usize = 4_000;
 /// Most notes that wait for one worker.
 pub const NOTES_MAX: usize = 32;
+/// How much of what a worker had said is kept as a finding when its time is over.
+pub const PARTIAL_MAX: usize = 1_200;
 /// Most entries of the snapshot, all lists together.
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.

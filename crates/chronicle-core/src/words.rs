@@ -2,6 +2,7 @@
 
 mod files;
 mod said;
+mod spent;
 
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
@@ -16,9 +17,10 @@ use crate::workflow::Phase;
 pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
-    snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, partial,
+    parting, snapshot_kept, too_deep, worker_cancelled,
 };
+pub(crate) use spent::{balance, no_such_limit, raised, short};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -73,7 +75,7 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
         }
         Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
-        Event::StopAsked { attempt, cause } => {
+        Event::StopAsked { attempt, cause, .. } => {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
@@ -86,6 +88,8 @@ fn raw_sentence(event: &Event) -> String {
             let with = with_agent(agent.as_deref());
             format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::BudgetWarned(warned) => spent::warned(warned),
+        Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
         | Event::SnapshotUpdated { .. }
         | Event::CancelAsked { .. }
@@ -128,6 +132,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
@@ -211,6 +216,7 @@ fn stop(cause: StopCause) -> &'static str {
         StopCause::Grace => "it went on after its leaving signal",
         StopCause::Timeout => "it took longer than the phase allows",
         StopCause::Idle => "nothing was heard of it for too long",
+        StopCause::Budget => "it used up a budget",
         StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }
@@ -220,6 +226,7 @@ fn gate_opened(gate: &GateOpened) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
         GateKind::Intervention => "intervention",
         GateKind::Question => "an answer",
+        GateKind::Budget => "a budget",
     };
     format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
 }
@@ -234,6 +241,7 @@ fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Rejected => "rejected".to_owned(),
         GateAnswer::Retry => "answered with `retry`".to_owned(),
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
+        GateAnswer::Raised => "answered with `budget`".to_owned(),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
     }
@@ -245,6 +253,9 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
     match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
+        }
+        GateKind::Budget => {
+            format!("{}  (or: chronicle cancel {run})", spent::next(gate, run))
         }
         GateKind::Question if gate.options.is_empty() => {
             format!("chronicle answer {run} {id} \"your answer\"")

@@ -87,7 +87,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         model: models.into_iter().flatten().next().cloned(),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
-        keeps_text: phase.chained,
+        keeps_text: phase.chained || phase.limits.timeout_ms.is_some(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),

@@ -16,6 +16,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
     };
     match end {
         End::Stopped => attempt(state, frame, Why::Paused),
+        End::StoppedBy(StopCause::Budget) => attempt(state, frame, Why::Raised),
         End::StoppedBy(StopCause::Asks) => match frame.questions.last() {
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
             None => attempt(state, frame, Why::Paused),

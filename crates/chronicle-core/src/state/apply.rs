@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{
-    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
-};
+use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit, number};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
-    Leave, Mover, ToolCalled, Why,
+    Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::ANSWERS_MAX;
@@ -65,22 +63,9 @@ impl State {
                 let answered = Answered { accepted: false, text: answer.clone() };
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
-            Event::BreakAccepted { attempt, request, parting } => {
-                self.break_off(cause, *attempt, request, parting);
-            }
-            Event::SnapshotUpdated { attempt, request, update } => {
-                self.update_snapshot(*attempt, request, update);
-            }
-            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
-            Event::CancelDropped { attempt } => {
-                self.change(*attempt, |attempt| attempt.cancel_asked = false);
-            }
-            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
-            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
-                self.end_follow_up(place, persona, (outcome, summary));
-            }
-            Event::StopAsked { attempt, cause } => {
+            Event::StopAsked { attempt, cause, active_ms } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
+                self.spend(*attempt, &Usage::default(), *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
             Event::TreeRecorded(_)
@@ -91,10 +76,16 @@ impl State {
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
-            Event::NoteGiven { note, place, who, text, attempt } => {
-                self.give_note(place, Note::new(*note, who, text, *attempt));
-            }
-            Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
+            Event::BudgetWarned(warned) => self.budgets.warn(warned),
+            Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
+            Event::BreakAccepted { .. }
+            | Event::SnapshotUpdated { .. }
+            | Event::CancelAsked { .. }
+            | Event::CancelDropped { .. }
+            | Event::FollowUpBegan { .. }
+            | Event::FollowUpEnded { .. }
+            | Event::NoteGiven { .. }
+            | Event::MessageDelivered { .. } => self.apply_said(cause, event),
         }
     }
 
@@ -279,6 +270,9 @@ impl State {
             }
             frame.stage = stage;
         });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
         self.live.remove(&ended.attempt);
         if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
             self.trees.end(cause, &attempt.intent);
@@ -424,7 +418,7 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
         (GateAnswer::Skip, _) => approved(left_as("complete", note)),
-        (GateAnswer::Approved | GateAnswer::Go(_), held) => held,
+        (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
@@ -451,6 +445,7 @@ impl Counters {
             | Why::Lost
             | Why::SessionGone
             | Why::Paused
+            | Why::Raised
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }

@@ -23,6 +23,7 @@ pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};
 
+use crate::budget::Budgets;
 use crate::event::{
     AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
     SupervisorStarted, Verdict,
@@ -68,6 +69,9 @@ pub struct State {
     /// What is known of the project's files.
     #[serde(default)]
     pub trees: Trees,
+    /// What people said about budgets.
+    #[serde(default, skip_serializing_if = "Budgets::is_empty")]
+    pub budgets: Budgets,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.

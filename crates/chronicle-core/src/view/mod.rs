@@ -12,7 +12,9 @@ mod timeline;
 mod trees;
 
 pub use list::{RunRow, row};
-pub use run::{AttemptRow, Breadcrumb, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run};
+pub use run::{
+    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run,
+};
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
 pub use trees::{Span, TreeBook};

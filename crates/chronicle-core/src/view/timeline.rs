@@ -79,6 +79,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::UndoStarted { .. }
         | Event::UndoEnded { .. }
         | Event::GateOpened(_)
-        | Event::GateAnswered { .. } => false,
+        | Event::GateAnswered { .. }
+        | Event::BudgetWarned(_)
+        | Event::BudgetRaised(_) => false,
     }
 }

@@ -3,7 +3,7 @@
 use super::{code, one_line, quote, saying};
 use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::ids::{AttemptId, Outcome};
-use crate::limits::{TEXT_MAX, bounded};
+use crate::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
 use crate::snapshot::{Snapshot, SnapshotUpdate};
 use crate::state::Frame;
 use crate::workflow::Phase;
@@ -68,11 +68,18 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::CommandEnded { .. }
         | Event::SignalAccepted { .. }
         | Event::SignalRefused { .. }
+        | Event::BudgetWarned(_)
+        | Event::BudgetRaised(_)
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. } => String::new(),
     }
+}
+
+/// What is left of a worker's work whose time was over.
+pub(crate) fn partial(phase: &str, text: &str) -> String {
+    format!("[Partial – {phase} timed out] {}", bounded(text.trim(), PARTIAL_MAX))
 }
 
 /// What a worker asked for when it ended its turn.

@@ -27,7 +27,7 @@ use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::words;
-use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_core::workflow::{Budget, Source, Workflow, load};
 
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;
@@ -294,6 +294,14 @@ impl World {
                 scope: Scope::Message(format!("m{at}")),
                 usage: Usage { input: rest.parse().unwrap(), ..Usage::default() },
             },
+            "unpriced" => AttemptReport::Usage {
+                scope: Scope::Message(format!("m{at}")),
+                usage: Usage { input: rest.parse().unwrap(), unpriced: true, ..Usage::default() },
+            },
+            "costs" => AttemptReport::Usage {
+                scope: Scope::Message(format!("m{at}")),
+                usage: Usage { usd_micros: rest.parse().unwrap(), ..Usage::default() },
+            },
             "tool" => AttemptReport::ToolCalled {
                 call: format!("c{at}"),
                 tool: rest.to_owned(),
@@ -316,6 +324,10 @@ impl World {
             }
             "timeout" => {
                 self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Timeout }));
+                return;
+            }
+            "time-over" => {
+                self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Budget }));
                 return;
             }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
@@ -399,6 +411,19 @@ fn signalled(verb: &str, rest: &str) -> Signal {
     }
 }
 
+/// `5 tokens`, `5 usd` (in millionths), `5 ms`, `5 attempts`.
+fn more(text: &str) -> Budget {
+    let (number, unit) = text.split_once(' ').unwrap();
+    let number: u64 = number.parse().unwrap();
+    match unit {
+        "tokens" => Budget { tokens: Some(number), ..Budget::default() },
+        "usd" => Budget { usd_micros: Some(number), ..Budget::default() },
+        "ms" => Budget { time_ms: Some(number), ..Budget::default() },
+        "attempts" => Budget { attempts: u32::try_from(number).ok(), ..Budget::default() },
+        other => panic!("no such unit: {other}"),
+    }
+}
+
 fn answer(gate: GateId, text: &str) -> Command {
     let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
     let note = rest.to_owned();
@@ -410,6 +435,7 @@ fn answer(gate: GateId, text: &str) -> Command {
         "answer" => Command::Answer { gate: Some(gate), text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
+        "budget" => Command::Budget { place: None, more: more(rest) },
         other => panic!("no such answer: {other}"),
     }
 }

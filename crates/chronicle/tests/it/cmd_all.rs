@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "list",
     "check",
     "graph",
@@ -35,6 +35,7 @@ const COMMANDS: [&str; 28] = [
     "retry",
     "skip",
     "note",
+    "budget",
     "go",
     "cancel",
     "diff",

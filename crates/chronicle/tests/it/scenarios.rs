@@ -22,6 +22,7 @@ macro_rules! scenarios {
 scenarios! {
     approval
     back_and_forth
+    budget
     builtin_bugfix
     builtin_feature
     builtin_review

@@ -5,7 +5,9 @@ mod agents;
 use std::path::PathBuf;
 
 use chronicle_core::settings::Settings;
+use chronicle_core::words;
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
+use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
 use chronicle_runtime::{discover, trust};
 use clap::Args;
 use serde::Serialize;
@@ -34,8 +36,14 @@ struct Finding {
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
-    let mut findings =
-        vec![keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
+    let mut findings = vec![
+        keeper(setting),
+        disk(setting),
+        lock(setting),
+        git(setting),
+        trees(setting),
+        proc_folder(),
+    ];
     let (settings, finding) = settings(setting);
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
@@ -130,7 +138,21 @@ fn git(setting: &Setting) -> Finding {
         }
         Ok(_) | Err(_) => (false, "git is not there".to_owned()),
     };
-    Finding { more: Vec::new(), what: "git", good, found, advice: Some("install git") }
+    let advice =
+        Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
+    Finding { more: Vec::new(), what: "git", good, found, advice }
+}
+
+/// How much room the recorded files take.
+fn trees(setting: &Setting) -> Finding {
+    let bytes = Trees::bytes(setting.project.root());
+    let found = bytes.map_or_else(
+        || "no files were recorded here yet".to_owned(),
+        |bytes| format!("recorded files take {}", words::bytes(bytes)),
+    );
+    let good = bytes.is_none_or(|bytes| bytes < TREES_WARN_BYTES);
+    let advice = Some("`chronicle gc` frees what nobody needs");
+    Finding { more: Vec::new(), what: "trees", good, found, advice }
 }
 
 /// Whether the settings can be used.

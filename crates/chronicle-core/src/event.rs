@@ -630,6 +630,9 @@ pub struct AttemptEnded {
     /// What it said last, where the next phase is told it: in chains.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
+    /// Lines of it that meant nothing; they are in its transcript.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_understood: u64,
 }
 
 /// How an attempt ended.

@@ -173,7 +173,12 @@ fn attempt_ended(ended: &AttemptEnded) -> String {
         1 => "; 1 process that it left behind was ended".to_owned(),
         n => format!("; {n} processes that it left behind were ended"),
     };
-    format!("{} {}{strays}", ended.attempt, end(&ended.end))
+    let puzzling = match ended.not_understood {
+        0 => String::new(),
+        1 => "; 1 line of it meant nothing".to_owned(),
+        many => format!("; {} lines of it meant nothing", thousands(many)),
+    };
+    format!("{} {}{strays}{puzzling}", ended.attempt, end(&ended.end))
 }
 
 /// How an attempt ended.

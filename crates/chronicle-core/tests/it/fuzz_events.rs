@@ -140,7 +140,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => started,
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
-            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes, final_text })
+            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes, final_text, not_understood: transcript_bytes })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
             |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
-use chronicle_core::limits::TEXT_MAX;
+use chronicle_core::limits::{TEXT_MAX, bounded};
 use chronicle_core::signal::{self, Signal};
 use chronicle_core::work::Work;
 
@@ -34,6 +34,8 @@ use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Rin
 const OUTBOX_MAX: usize = 64;
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// How much of the first of them a person is shown.
+const FIRST_MAX: usize = 120;
 /// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
 const OWN_RETRIES_MAX: u32 = 2;
 /// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
@@ -108,6 +110,8 @@ struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
     stderr: Ring,
+    /// Lines that meant nothing.
+    not_understood: u64,
     /// What it said since its last tool; none where nobody asks for it.
     said: Option<String>,
 }
@@ -152,6 +156,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
             finished: false,
             error: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
+            not_understood: 0,
             said,
         }),
         context,
@@ -302,7 +307,9 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
 /// Reads one agent's standard output.
 struct Reading<'a> {
     shared: &'a Shared,
+    /// Lines in a row that meant nothing, and the first of them.
     puzzled: u32,
+    first: String,
     /// What it tried again by itself since it last got on.
     retries: u32,
     /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
@@ -311,7 +318,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(shared: &'a Shared) -> Self {
-        Self { shared, puzzled: 0, retries: 0, verdicts: VecDeque::new() }
+        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: VecDeque::new() }
     }
 
     fn all(mut self, stdout: ChildStdout, control: &Control) {
@@ -320,7 +327,10 @@ impl<'a> Reading<'a> {
             self.line(line, is_stopped);
             if self.puzzled >= NOT_UNDERSTOOD_MAX {
                 self.puzzled = 0;
-                self.breach(format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing"));
+                let first = std::mem::take(&mut self.first);
+                self.breach(format!(
+                    "{NOT_UNDERSTOOD_MAX} lines in a row meant nothing; the first was `{first}`"
+                ));
             }
             let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
             if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
@@ -347,15 +357,25 @@ impl<'a> Reading<'a> {
             return;
         }
         for seen in self.shared.voice.read(&text) {
-            self.seen(seen);
+            if let Seen::NotUnderstood { .. } = seen {
+                self.puzzles(&text);
+            } else {
+                self.seen(seen);
+            }
         }
     }
 
-    fn seen(&mut self, seen: Seen) {
-        if let Seen::NotUnderstood { .. } = seen {
-            self.puzzled += 1;
-            return;
+    /// Counted, and kept in the transcript; some lines of nonsense harm nobody.
+    fn puzzles(&mut self, line: &str) {
+        if self.puzzled == 0 {
+            self.first = bounded(line, FIRST_MAX);
         }
+        self.puzzled += 1;
+        let mut last = self.shared.last_words();
+        last.not_understood = last.not_understood.saturating_add(1);
+    }
+
+    fn seen(&mut self, seen: Seen) {
         self.puzzled = 0;
         self.shared.watchdog.heard();
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
@@ -534,6 +554,7 @@ impl Shared {
             finished: last.finished,
             error,
             transcript_bytes: self.transcript.finish(),
+            not_understood: last.not_understood,
             stderr: stderr.clone(),
             final_text: last.said.clone().map(|said| Box::new(Said(said))),
             ..EndSeen::default()

@@ -111,6 +111,14 @@ impl AgentYard {
         }
     }
 
+    /// Starts the agent by another program, which is given the agent's own command.
+    pub(crate) fn wrap(&self, wrapper: &str) {
+        let config = self.session.user().join("config.toml");
+        let settings = fs::read_to_string(&config).unwrap();
+        fs::write(config, settings.replace("command = '", &format!("command = '{wrapper} ")))
+            .unwrap();
+    }
+
     /// Adds to the user's settings.
     pub(crate) fn set(&self, text: &str) {
         let config = self.session.user().join("config.toml");

@@ -5,6 +5,7 @@ mod agents_broken;
 mod agents_budget;
 mod agents_failures;
 mod agents_kill;
+mod agents_nonsense;
 mod agents_signals;
 mod agents_work;
 mod agents_yard;

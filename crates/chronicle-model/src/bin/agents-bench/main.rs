@@ -21,13 +21,15 @@ const RATIO_MOST: f64 = 1.05;
 const MEMORY_MOST_KIB: u64 = 8 * 1024;
 
 fn main() -> ExitCode {
-    let Some(chronicle) = std::env::args_os().nth(1) else {
-        eprintln!("usage: agents-bench CHRONICLE");
+    let mut words = std::env::args_os().skip(1);
+    let Some(chronicle) = words.next() else {
+        eprintln!("usage: agents-bench CHRONICLE [TURNS]");
         return ExitCode::FAILURE;
     };
+    let turns = words.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(TURNS);
     println!("| agent | alone | through Chronicle | ratio | goal |\n|---|--:|--:|--:|--:|");
     for agent in Agent::ALL {
-        if let Err(why) = wall_time(agent, Path::new(&chronicle)) {
+        if let Err(why) = wall_time(agent, Path::new(&chronicle), turns) {
             eprintln!("Error: {} cannot be measured: {why}", agent.name());
             return ExitCode::FAILURE;
         }
@@ -44,10 +46,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn wall_time(agent: Agent, chronicle: &Path) -> Result<(), String> {
+fn wall_time(agent: Agent, chronicle: &Path, count: usize) -> Result<(), String> {
     let mut turns = Vec::new();
     // The first of each fills the caches of the disk.
-    for turn in 0..=TURNS {
+    for turn in 0..=count {
         let pair = (Scene::new(agent)?.alone()?, Scene::new(agent)?.through(chronicle)?);
         if turn > 0 {
             turns.push(pair);

@@ -353,6 +353,19 @@ pub struct AttemptStarted {
     /// For a follow-up: who helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
+    /// What its worker is told, kept beside the ledger; none for commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handed>,
+}
+
+/// What a worker is told at its start: artifacts, by the sums of their content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handed {
+    /// The text itself.
+    pub text: String,
+    /// What did not fit into it: a file that the text names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
 }
 
 /// Why an attempt exists.
@@ -565,7 +578,7 @@ pub struct AttemptEnded {
     /// How far its transcript goes.
     #[serde(default)]
     pub transcript_bytes: u64,
-    /// What it said last, where the next phase is told it: in chains.
+    /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
 }

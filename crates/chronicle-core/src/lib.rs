@@ -13,7 +13,6 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
-pub mod carried;
 mod chain;
 pub mod effect;
 pub mod engine;
@@ -29,6 +28,7 @@ pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod settings;
+pub mod shell;
 pub mod signal;
 pub mod snapshot;
 pub mod state;

@@ -28,6 +28,12 @@ pub const NOTES_MAX: usize = 32;
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
+/// Longest text of a command that is kept beside its event.
+pub const COMMAND_MAX: usize = 400;
+/// Most commands of one visit that are known one by one.
+pub const COMMANDS_MAX: usize = 64;
+/// How much of what a worker said last is kept when it ended before it was done.
+pub const PARTIAL_MAX: usize = 1_200;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.

@@ -14,8 +14,8 @@ use crate::workflow::Phase;
 
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, parting,
-    snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
+    parting, snapshot_kept, too_deep, worker_cancelled,
 };
 
 /// A run that goes round without anybody working.
@@ -177,6 +177,12 @@ pub fn end(end: &End) -> String {
     }
 }
 
+/// How an attempt ended, with what it said last.
+pub(crate) fn ended_saying(end: &End, said: &str) -> String {
+    let how = self::end(end);
+    if said.trim().is_empty() { how } else { format!("{how}; it said last: {}", said.trim()) }
+}
+
 fn crashed(crash: &Crash) -> String {
     let what = match crash.class {
         CrashClass::NoSignal => "finished without a leaving signal",
@@ -228,6 +234,18 @@ fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
+    }
+}
+
+/// What a person did at a gate, as a worker is told it later.
+pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "asked for another try".to_owned(),
+        GateAnswer::Go(to) => format!("sent the run to `{to}`"),
+        GateAnswer::Skip => "went on without it".to_owned(),
+        GateAnswer::Said(_) => format!("answered {}", quote(&gate.about)),
     }
 }
 
@@ -432,6 +450,11 @@ fn quote(text: &str) -> String {
 /// Text from outside on one line, without control characters that could fool a terminal.
 pub fn one_line(text: &str) -> String {
     plain(&bounded(text.trim(), QUOTE_MAX))
+}
+
+/// A line of any length, without what could fool a terminal.
+pub fn plain_line(text: &str) -> String {
+    plain(text)
 }
 
 /// Without control characters, nor those that turn the direction of text.

@@ -5,6 +5,7 @@
 use super::enter::begin;
 use super::gates::intervene;
 use crate::event::{AttemptStarted, Event, Why};
+use crate::handover;
 use crate::ids::{AttemptId, Place, RunId, SessionId};
 use crate::state::{Frame, State};
 use crate::words;
@@ -36,7 +37,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
     let known = known_session(frame, &why, phase, &agent);
-    Event::AttemptStarted(AttemptStarted {
+    let mut intent = AttemptStarted {
         attempt: id,
         try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
         agent,
@@ -44,9 +45,12 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: if same_try { frame.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
+        handover: None,
         place,
         why,
-    })
+    };
+    intent.handover = handover::handed(state, &intent).filter(|_| intent.agent != SHELL);
+    Event::AttemptStarted(intent)
 }
 
 /// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.

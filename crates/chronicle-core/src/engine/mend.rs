@@ -5,7 +5,7 @@ use super::gates::intervene;
 use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
-use crate::state::{Attempt, Frame, State};
+use crate::state::{Attempt, Frame, Stage, State};
 use crate::words;
 use crate::workflow::{Phase, PhaseKind};
 
@@ -91,11 +91,22 @@ fn has_edge(phase: &Phase, outcome: &str) -> bool {
     phase.on.contains_key(&Outcome::from(outcome))
 }
 
+/// What the attempt said last that broke; it was worth something even if it was not the end.
+fn said_last<'s>(state: &'s State, frame: &Frame) -> &'s str {
+    match &frame.stage {
+        Stage::Broken { attempt, .. } => state.attempt(*attempt).map_or("", |it| it.said.as_str()),
+        _ => "",
+    }
+}
+
 /// Takes the edge that the workflow has for this outcome, else asks a person.
 fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {
-        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &words::end(end))),
+        Some(to) => {
+            let summary = words::ended_saying(end, said_last(state, frame));
+            take(state, frame, to, &Way::by_itself(&outcome, &summary))
+        }
         None => intervene(state, frame, words::needs_person(phase, end)),
     }
 }

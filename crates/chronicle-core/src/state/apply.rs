@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
+    Answered, Attempt, Commands, Counters, Departure, Frame, Gate, Note, Stage, State, Visit,
+    number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -48,7 +49,8 @@ impl State {
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
-            Event::ToolEnded { attempt, call, active_ms, .. } => {
+            Event::ToolEnded { attempt, call, ok, active_ms } => {
+                self.end_call(*attempt, call, *ok);
                 self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
                 self.spend(*attempt, &Usage::default(), *active_ms);
             }
@@ -85,9 +87,11 @@ impl State {
             Event::AttemptEnded(ended) => self.end_attempt(at, ended),
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
+                self.remark(event);
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
             Event::NoteGiven { note, place, who, text, attempt } => {
+                self.remark(event);
                 self.give_note(place, Note::new(*note, who, text, *attempt));
             }
             Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
@@ -116,7 +120,8 @@ impl State {
         });
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
-        self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
+        let commands = Commands::default();
+        self.visits.push(Visit { place: place.clone(), entered_at: at, commands, left: None });
         self.forget_visits();
     }
 
@@ -184,11 +189,13 @@ impl State {
             cancel_asked: false,
             stop: None,
             calls: std::collections::VecDeque::new(),
+            running: std::collections::VecDeque::new(),
             answers: std::collections::VecDeque::new(),
             usage: Usage::default(),
             active_ms: 0,
             tools: 0,
             failed_command: None,
+            said: String::new(),
             ended: None,
         };
         self.attempts.push(attempt);
@@ -219,6 +226,7 @@ impl State {
     }
 
     fn call_tool(&mut self, called: &ToolCalled) {
+        self.run_command(called);
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
@@ -243,6 +251,7 @@ impl State {
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
+        self.ran_command(id, index, code);
         if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
@@ -278,7 +287,11 @@ impl State {
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();
+            attempt.running.clear();
             attempt.answers.clear();
+            if !matches!(ended.end, End::Left | End::BrokeOff) {
+                attempt.said.clone_from(&ended.final_text);
+            }
             attempt.asking.clear();
             attempt.cancel_asked = false;
         });

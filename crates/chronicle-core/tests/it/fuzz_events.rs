@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Leave, Mover, RunStarted, StopCause, SupervisorStarted, ToolCalled,
-    Verdict, Why,
+    GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause, SupervisorStarted,
+    ToolCalled, Verdict, Why,
 };
 use chronicle_core::ids::{
     AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId,
@@ -130,6 +130,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             why,
             first_command: try_number,
             persona: None,
+            handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());

@@ -137,7 +137,7 @@ fn a_blank_text_counts_as_none() {
     let mut world = World::new("");
     let text = "{initialMessage: ' ', notDoneReminder: '', phases: {a: }}";
     world.step(&person(chronicle_core::input::Command::Start(Box::new(start(workflows(text))))));
-    assert!(opening(&world).starts_with("## Task"), "{}", opening(&world));
+    assert!(opening(&world).starts_with("## Why you are here"), "{}", opening(&world));
     end(&mut world, 1);
     assert!(opening(&world).contains("ended without a leaving signal"), "{}", opening(&world));
 }

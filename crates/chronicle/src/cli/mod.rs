@@ -10,6 +10,7 @@ mod detach;
 mod doctor;
 mod dry_run;
 mod graph;
+mod handover;
 mod init;
 mod inline;
 mod list;
@@ -81,6 +82,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Log(log::LogArgs),
+    Handover(handover::HandoverArgs),
     Audit(audit::AuditArgs),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
@@ -168,6 +170,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::cmd_runs(setting, &args),
         Command::Status(args) => status::cmd_status(setting, &args),
         Command::Log(args) => log::cmd_log(setting, &args),
+        Command::Handover(args) => handover::cmd_handover(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::{BudgetRaised, BudgetWarned, Lack};
+pub use crate::handover::Handed;
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
@@ -197,6 +199,9 @@ pub enum Event {
         attempt: AttemptId,
         /// Why.
         cause: StopCause,
+        /// Active time of the attempt so far, where that is why.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        active_ms: u64,
     },
     /// An attempt is over, with everything that ran below it.
     AttemptEnded(AttemptEnded),
@@ -217,6 +222,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// Most of a limit is spent.
+    BudgetWarned(BudgetWarned),
+    /// A person lets more be spent.
+    BudgetRaised(BudgetRaised),
     /// A person wants a worker to know something.
     NoteGiven {
         /// Its id.
@@ -241,6 +250,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         repeated: bool,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Everything frozen at the start of a run.
@@ -358,16 +372,6 @@ pub struct AttemptStarted {
     pub handover: Option<Handed>,
 }
 
-/// What a worker is told at its start: artifacts, by the sums of their content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handed {
-    /// The text itself.
-    pub text: String,
-    /// What did not fit into it: a file that the text names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rest: Option<String>,
-}
-
 /// Why an attempt exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
@@ -390,6 +394,8 @@ pub enum Why {
     SessionGone,
     /// The run was paused.
     Paused,
+    /// The last one used up a budget, and a person raised it: the same session.
+    Raised,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
@@ -433,6 +439,7 @@ impl Why {
             Self::Lost
             | Self::SessionGone
             | Self::Paused
+            | Self::Raised
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
@@ -561,6 +568,8 @@ pub enum StopCause {
     Idle,
     /// It waits for a person's answer, and no supervisor stays for that.
     Asks,
+    /// It used up a budget.
+    Budget,
 }
 
 /// The end of an attempt.
@@ -669,6 +678,9 @@ pub struct GateOpened {
     /// Why it is asked, of a question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// What is lacking, of a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack: Option<Lack>,
     /// The worker that waits for the answer; none = it has ended its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asker: Option<GateAsker>,
@@ -697,6 +709,8 @@ pub enum GateKind {
     Intervention,
     /// A worker, or the workflow, wants to know something.
     Question,
+    /// May more be spent?
+    Budget,
 }
 
 /// What a person answered.
@@ -715,6 +729,8 @@ pub enum GateAnswer {
     Said(String),
     /// Go on without what could not be done.
     Skip,
+    /// More may be spent.
+    Raised,
 }
 
 /// What is told to an agent while it works.

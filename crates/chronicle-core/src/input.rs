@@ -9,6 +9,7 @@ use crate::ids::{AttemptId, GateId, Place, SessionId};
 use crate::signal::Signal;
 use crate::time::Millis;
 use crate::usage::{Scope, Usage};
+use crate::workflow::Budget;
 
 /// One thing that came in.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,6 +115,13 @@ pub enum Command {
         place: Option<Place>,
         /// What.
         text: String,
+    },
+    /// More may be spent.
+    Budget {
+        /// Whose limit; what waits, else the run's, when none.
+        place: Option<Place>,
+        /// How much more of each.
+        more: Budget,
     },
     /// Go to a phase, whatever the workflow says.
     Go {
@@ -264,6 +272,8 @@ pub enum TimerKind {
     Grace,
     /// From its start.
     Timeout,
+    /// Until a budget of time is used up.
+    Budget,
 }
 
 /// What is answered to an input, once its decision is on disk.

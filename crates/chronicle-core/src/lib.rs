@@ -13,6 +13,7 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+pub mod budget;
 mod chain;
 pub mod effect;
 pub mod engine;

@@ -124,13 +124,16 @@ impl Walk {
         while !state.done {
             let gate = state.open_gates().next().map(|gate| gate.opened.clone());
             if let Some(opened) = gate {
-                if opened.gate_kind == GateKind::Intervention {
+                if matches!(opened.gate_kind, GateKind::Intervention | GateKind::Budget) {
                     return Err(format!("at `{}` {}", opened.place, opened.about));
                 }
                 let answer = self.answer(&state, &opened)?;
                 match opened.gate_kind {
                     GateKind::ApprovalAfter => self.asks_after(&opened),
-                    GateKind::ApprovalBefore | GateKind::Intervention | GateKind::Question => {
+                    GateKind::ApprovalBefore
+                    | GateKind::Intervention
+                    | GateKind::Question
+                    | GateKind::Budget => {
                         asks.push(opened.about);
                     }
                 }

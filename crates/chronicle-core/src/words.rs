@@ -1,6 +1,7 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
 mod said;
+mod spent;
 
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
@@ -15,8 +16,9 @@ use crate::workflow::Phase;
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
-    parting, snapshot_kept, too_deep, worker_cancelled,
+    out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
+pub(crate) use spent::{balance, no_such_limit, raised, short};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -77,7 +79,7 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
         }
         Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
-        Event::StopAsked { attempt, cause } => {
+        Event::StopAsked { attempt, cause, .. } => {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
@@ -86,6 +88,8 @@ fn raw_sentence(event: &Event) -> String {
             let with = with_agent(agent.as_deref());
             format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::BudgetWarned(warned) => spent::warned(warned),
+        Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
         | Event::SnapshotUpdated { .. }
         | Event::CancelAsked { .. }
@@ -120,6 +124,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
@@ -177,12 +182,6 @@ pub fn end(end: &End) -> String {
     }
 }
 
-/// How an attempt ended, with what it said last.
-pub(crate) fn ended_saying(end: &End, said: &str) -> String {
-    let how = self::end(end);
-    if said.trim().is_empty() { how } else { format!("{how}; it said last: {}", said.trim()) }
-}
-
 fn crashed(crash: &Crash) -> String {
     let what = match crash.class {
         CrashClass::NoSignal => "finished without a leaving signal",
@@ -209,6 +208,7 @@ fn stop(cause: StopCause) -> &'static str {
         StopCause::Grace => "it went on after its leaving signal",
         StopCause::Timeout => "it took longer than the phase allows",
         StopCause::Idle => "nothing was heard of it for too long",
+        StopCause::Budget => "it used up a budget",
         StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }
@@ -218,6 +218,7 @@ fn gate_opened(gate: &GateOpened) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
         GateKind::Intervention => "intervention",
         GateKind::Question => "an answer",
+        GateKind::Budget => "a budget",
     };
     format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
 }
@@ -232,6 +233,7 @@ fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Rejected => "rejected".to_owned(),
         GateAnswer::Retry => "answered with `retry`".to_owned(),
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
+        GateAnswer::Raised => "answered with `budget`".to_owned(),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
     }
@@ -245,6 +247,7 @@ pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
         GateAnswer::Retry => "asked for another try".to_owned(),
         GateAnswer::Go(to) => format!("sent the run to `{to}`"),
         GateAnswer::Skip => "went on without it".to_owned(),
+        GateAnswer::Raised => "raised the budget".to_owned(),
         GateAnswer::Said(_) => format!("answered {}", quote(&gate.about)),
     }
 }
@@ -255,6 +258,9 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
     match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
+        }
+        GateKind::Budget => {
+            format!("{}  (or: chronicle cancel {run})", spent::next(gate, run))
         }
         GateKind::Question if gate.options.is_empty() => {
             format!("chronicle answer {run} {id} \"your answer\"")

@@ -3,7 +3,8 @@
 //! Every start comes through `attempt`, so what must hold before any of them (budgets, a tree of the files) belongs there.
 
 use super::enter::begin;
-use super::gates::intervene;
+use super::gates::{self, intervene};
+use crate::budget::{Doing, Shortage, shortage};
 use crate::event::{AttemptStarted, Event, Why};
 use crate::handover;
 use crate::ids::{AttemptId, Place, RunId, SessionId};
@@ -36,6 +37,9 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     }
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
+    if let Some(short) = shortage(state, &place, Doing::Begins(&agent, &why)) {
+        return gates::budget(state, frame, &short);
+    }
     let known = known_session(frame, &why, phase, &agent);
     let mut intent = AttemptStarted {
         attempt: id,
@@ -53,6 +57,14 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     Event::AttemptStarted(intent)
 }
 
+/// What an attempt that is held at a gate for its budget is short of.
+pub(super) fn shortage_of(state: &State, frame: &Frame) -> Option<Shortage> {
+    let place = frame.place();
+    let agent = agent_of(state, frame, state.phase_at(&place)?);
+    let short = |why| shortage(state, &place, Doing::Begins(&agent, &why));
+    short(Why::Raised).or_else(|| short(Why::First))
+}
+
 /// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
 fn tries_at(state: &State, place: &Place) -> u32 {
     state.tally(place).map_or(0, |tally| tally.tries)
@@ -65,7 +77,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         return None;
     }
     match why {
-        Why::Lost | Why::Paused => frame.session.clone(),
+        Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
         Why::Nudge { .. } | Why::Rejected { .. } | Why::Answered { .. } | Why::Helped { .. } => {
             frame.session.clone().filter(|_| frame.session_seen)
         }

@@ -5,7 +5,7 @@
 
 use super::gates::intervene;
 use super::scratch::Scratch;
-use super::{attempt, enter, mend, out, parting};
+use super::{attempt, budget, enter, mend, out, parting};
 use crate::event::{Event, OnGate};
 use crate::ids::FramePath;
 use crate::limits::DECISION_EVENTS_MAX;
@@ -47,7 +47,10 @@ fn follows(state: &State) -> Option<Event> {
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
         return Some(Event::RunDone);
     }
-    fails(state).or_else(|| state.frames.values().find_map(|frame| next_of(state, frame)))
+    let spent = || budget::follow(state);
+    fails(state)
+        .or_else(spent)
+        .or_else(|| state.frames.values().find_map(|frame| next_of(state, frame)))
 }
 
 /// A run that was started to fail when a person is needed does so at its first gate.
@@ -57,7 +60,7 @@ fn fails(state: &State) -> Option<Event> {
     Some(Event::RunFailed { reason: words::nobody_stays(&gate.opened) })
 }
 
-fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
     match &frame.stage {
         Stage::Bound => Some(enter::enter(state, frame)),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),

@@ -1,7 +1,9 @@
 //! Opening gates: where the run waits for a person.
 
+use crate::budget::Shortage;
 use crate::event::{Event, GateKind, GateOpened, Question};
 use crate::state::{Frame, State};
+use crate::words;
 
 pub(super) fn intervene(state: &State, frame: &Frame, about: String) -> Event {
     gate(state, frame, GateKind::Intervention, about)
@@ -9,6 +11,12 @@ pub(super) fn intervene(state: &State, frame: &Frame, about: String) -> Event {
 
 pub(super) fn gate(state: &State, frame: &Frame, gate_kind: GateKind, about: String) -> Event {
     Event::GateOpened(opened(state, frame, gate_kind, about))
+}
+
+/// Asks a person for more to spend.
+pub(super) fn budget(state: &State, frame: &Frame, short: &Shortage) -> Event {
+    let gate = opened(state, frame, GateKind::Budget, words::short(short));
+    Event::GateOpened(GateOpened { lack: Some(short.lack()), ..gate })
 }
 
 /// Asks a person; whoever wanted to know has ended its turn.
@@ -31,6 +39,7 @@ pub(super) fn opened(
         about,
         options: Vec::new(),
         context: String::new(),
+        lack: None,
         asker: None,
     }
 }

@@ -5,7 +5,7 @@ use super::gates::intervene;
 use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
-use crate::state::{Attempt, Frame, Stage, State};
+use crate::state::{Attempt, Frame, State};
 use crate::words;
 use crate::workflow::{Phase, PhaseKind};
 
@@ -16,6 +16,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
     };
     match end {
         End::Stopped => attempt(state, frame, Why::Paused),
+        End::StoppedBy(StopCause::Budget) => attempt(state, frame, Why::Raised),
         End::StoppedBy(StopCause::Asks) => match frame.questions.last() {
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
             None => attempt(state, frame, Why::Paused),
@@ -61,15 +62,24 @@ fn mend_crash(
         CrashClass::CannotStart | CrashClass::Auth => {
             edge_or_person(state, frame, phase, "crash", &end)
         }
+        CrashClass::ContextFull => out_of_context(state, frame, phase),
         CrashClass::NoSignal
         | CrashClass::Died
         | CrashClass::SessionGone
         | CrashClass::Quota
         | CrashClass::Overload
-        | CrashClass::ContextFull
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
     }
+}
+
+/// The same session would be too long again: a fresh one goes on in its place.
+fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    let (progress, point) = words::out_of_context();
+    if frame.counters.continuations >= phase.limits.continuations {
+        return intervene(state, frame, words::continued_too_often(phase, &point));
+    }
+    attempt(state, frame, Why::Continued { progress, point })
 }
 
 /// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.
@@ -91,22 +101,11 @@ fn has_edge(phase: &Phase, outcome: &str) -> bool {
     phase.on.contains_key(&Outcome::from(outcome))
 }
 
-/// What the attempt said last that broke; it was worth something even if it was not the end.
-fn said_last<'s>(state: &'s State, frame: &Frame) -> &'s str {
-    match &frame.stage {
-        Stage::Broken { attempt, .. } => state.attempt(*attempt).map_or("", |it| it.said.as_str()),
-        _ => "",
-    }
-}
-
 /// Takes the edge that the workflow has for this outcome, else asks a person.
 fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {
-        Some(to) => {
-            let summary = words::ended_saying(end, said_last(state, frame));
-            take(state, frame, to, &Way::by_itself(&outcome, &summary))
-        }
+        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &words::end(end))),
         None => intervene(state, frame, words::needs_person(phase, end)),
     }
 }

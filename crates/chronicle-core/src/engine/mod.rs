@@ -5,6 +5,7 @@
 //! lacks a consequence, and opening it needs no catching up.
 
 mod attempt;
+mod budget;
 mod enter;
 mod follow;
 mod gates;
@@ -87,6 +88,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
             people::retry(scratch, by, place.as_ref(), (note, agent.as_ref()))
         }
         Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
+        Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Signal { attempt, request, signal } => {

@@ -1,6 +1,7 @@
 //! Reports: what the world says about an effect. They cannot be refused.
 
 use super::scratch::Scratch;
+use crate::budget;
 use crate::event::{
     AttemptEnded, Crash, CrashClass, End, Event, Message, StopCause, SupervisorStarted, ToolCalled,
     Verdict,
@@ -47,7 +48,7 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
     let asking = state.live_attempts().filter(|attempt| state.is_asking(attempt));
     let asking: Vec<AttemptId> = asking.map(|attempt| attempt.intent.attempt).collect();
     for attempt in asking {
-        scratch.emit(Event::StopAsked { attempt, cause: StopCause::Asks });
+        scratch.emit(Event::StopAsked { attempt, cause: StopCause::Asks, active_ms: 0 });
     }
 }
 
@@ -56,10 +57,17 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
     let cause = match (timer, attempt.is_leaving()) {
         (TimerKind::Grace, true) => StopCause::Grace,
         (TimerKind::Timeout, false) => StopCause::Timeout,
+        (TimerKind::Budget, _) => StopCause::Budget,
         (TimerKind::Grace, false) | (TimerKind::Timeout, true) => return,
     };
+    // Who is over its time has worked for just so long, whatever it said of it so far.
+    let left = budget::time_left_ms(scratch.state(), &attempt.intent.place);
+    let active_ms = match timer {
+        TimerKind::Budget => attempt.active_ms.saturating_add(left.unwrap_or(0)),
+        TimerKind::Grace | TimerKind::Timeout => 0,
+    };
     if attempt.stop.is_none() {
-        scratch.emit(Event::StopAsked { attempt: id, cause });
+        scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
     }
 }
 
@@ -87,7 +95,8 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Idle => {
             let is_asking = scratch.state().is_asking(attempt);
             if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking {
-                scratch.emit(Event::StopAsked { attempt: id, cause: StopCause::Idle });
+                let cause = StopCause::Idle;
+                scratch.emit(Event::StopAsked { attempt: id, cause, active_ms: 0 });
             }
         }
         AttemptReport::Session(session) => {
@@ -105,7 +114,12 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
         AttemptReport::Usage { scope, usage } => {
             let (scope, usage) = (scope.clone(), *usage);
-            scratch.record(Event::UsageReported { attempt: id, scope, usage, active_ms });
+            let event = Event::UsageReported { attempt: id, scope, usage, active_ms };
+            if budget::is_limited(scratch.state()) {
+                scratch.emit(event);
+            } else {
+                scratch.record(event);
+            }
         }
         AttemptReport::CommandEnded { index, code, output } => {
             let output = bounded(output, TEXT_MAX);
@@ -122,6 +136,7 @@ fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> Str
     let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
     match end {
         _ if is_chained => bounded(said, TEXT_MAX),
+        End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
         End::Left | End::BrokeOff => String::new(),
         _ => bounded(said.trim(), PARTIAL_MAX),
     }

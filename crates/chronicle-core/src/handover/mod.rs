@@ -27,8 +27,8 @@ use fit::{Fitted, Keeps, Part, fit};
 
 pub use carried::told;
 pub use next::{Next, next};
-pub use record::bodies;
 pub(crate) use record::handed;
+pub use record::{Handed, bodies};
 
 /// Longest instructions, their words replaced.
 const INSTRUCTIONS_MAX: usize = 256_000;
@@ -125,7 +125,7 @@ fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String 
                  files as they are now before you go on."
             )
         }
-        Why::Lost | Why::Paused => {
+        Why::Lost | Why::Paused | Why::Raised => {
             "The work was interrupted. Go on exactly where you were; do not \
             do again what is done."
                 .to_owned()

@@ -36,7 +36,7 @@ pub fn next(state: &State) -> Result<Next, String> {
             let so_far = if assumed.is_empty() { "" } else { " then" };
             return Err(format!("nobody is told anything more: the run is over{so_far}"));
         }
-        let (words, input) = assume(&state).ok_or("nothing follows by itself")?;
+        let (words, input) = assume(&state)?;
         let before = state.attempts.len();
         let decision = engine::decide(&state, &input);
         let Some(line) = engine::line(&state, &input, &decision) else {
@@ -59,23 +59,20 @@ pub fn next(state: &State) -> Result<Next, String> {
 }
 
 /// The least that must happen for the run to go on, and its words.
-fn assume(state: &State) -> Option<(String, Input)> {
+fn assume(state: &State) -> Result<(String, Input), String> {
     if state.paused.is_some() {
-        return Some(("the run is resumed".to_owned(), by_person(state, Command::Resume)));
+        return Ok(("the run is resumed".to_owned(), by_person(state, Command::Resume)));
     }
     if let Some(attempt) = state.live_attempts().next() {
         let id = attempt.intent.attempt;
         if attempt.intent.agent == SHELL {
-            return Some(command_ends(state, id));
+            return Ok(command_ends(state, id));
         }
         let seen = EndSeen { lost: true, ..EndSeen::default() };
-        return Some((
-            format!("{id} is interrupted"),
-            about(state, id, AttemptReport::Ended(seen)),
-        ));
+        return Ok((format!("{id} is interrupted"), about(state, id, AttemptReport::Ended(seen))));
     }
-    let gate = state.open_gates().next()?;
-    Some(answer(state, &gate.opened))
+    let gate = state.open_gates().next().ok_or("nothing follows by itself")?;
+    answer(state, &gate.opened)
 }
 
 /// The next command ends well, or the last has.
@@ -93,7 +90,7 @@ fn command_ends(state: &State, id: AttemptId) -> (String, Input) {
     (format!("{id} ends"), about(state, id, AttemptReport::Ended(seen)))
 }
 
-fn answer(state: &State, gate: &GateOpened) -> (String, Input) {
+fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
     let (id, note) = (gate.gate, String::new());
     let (words, command) = match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
@@ -103,6 +100,9 @@ fn answer(state: &State, gate: &GateOpened) -> (String, Input) {
             let text = gate.options.first().cloned().unwrap_or_else(|| "‹your answer›".to_owned());
             (format!("{id} is answered"), Command::Answer { gate: Some(id), text })
         }
+        GateKind::Budget => {
+            return Err(format!("{id} is about a budget, which must be raised first"));
+        }
         GateKind::Intervention => {
             let place = Some(gate.place.clone());
             (
@@ -111,7 +111,7 @@ fn answer(state: &State, gate: &GateOpened) -> (String, Input) {
             )
         }
     };
-    (words, by_person(state, command))
+    Ok((words, by_person(state, command)))
 }
 
 fn by_person(state: &State, command: Command) -> Input {

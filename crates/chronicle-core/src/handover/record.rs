@@ -1,10 +1,22 @@
 //! What was told, kept for good: the sums of the texts stand in the event that starts an attempt, the texts beside the ledger.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Told, told_to};
-use crate::event::{AttemptStarted, Event, Handed};
+use crate::event::{AttemptStarted, Event};
 use crate::ids::Cause;
 use crate::record::Line;
 use crate::state::State;
+
+/// What a worker is told at its start: artifacts, by the sums of their content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handed {
+    /// The text itself.
+    pub text: String,
+    /// What did not fit into it: a file that the text names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
+}
 
 /// What the worker of an attempt that is about to start will be told, by its sums.
 pub(crate) fn handed(state: &State, intent: &AttemptStarted) -> Option<Handed> {

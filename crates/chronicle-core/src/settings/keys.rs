@@ -103,7 +103,7 @@ pub const KEYS: &[Key] = &[
         "budget.usd",
         Form::Dollars,
         "",
-        "Dollars that a run may spend. As long as this version cannot enforce budgets, `run` refuses it.",
+        "Dollars that a run may spend, where its workflow sets no budget.",
     ),
     both("budget.tokens", Form::Positive, "", "Tokens that a run may use; as `budget.usd`."),
     both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
-    Leave, Mover, ToolCalled, Why,
+    Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
-use crate::limits::ANSWERS_MAX;
+use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::record::Line;
 use crate::time::Millis;
 use crate::usage::{Scope, Usage};
@@ -30,6 +30,7 @@ impl State {
     /// Takes in one event of the line that `cause` names.
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
+        self.remark(event);
         match event {
             Event::RunStarted(run) => {
                 self.run = Some(Arc::clone(run));
@@ -50,9 +51,7 @@ impl State {
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
             Event::ToolEnded { attempt, call, ok, active_ms } => {
-                self.end_call(*attempt, call, *ok);
-                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+                self.end_call(*attempt, call, *ok, *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -81,17 +80,18 @@ impl State {
             Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
                 self.end_follow_up(place, persona, (outcome, summary));
             }
-            Event::StopAsked { attempt, cause } => {
+            Event::StopAsked { attempt, cause, active_ms } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
+                self.spend(*attempt, &Usage::default(), *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(at, ended),
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
-                self.remark(event);
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::BudgetWarned(warned) => self.budgets.warn(warned),
+            Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::NoteGiven { note, place, who, text, attempt } => {
-                self.remark(event);
                 self.give_note(place, Note::new(*note, who, text, *attempt));
             }
             Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
@@ -283,6 +283,9 @@ impl State {
             }
             frame.stage = stage;
         });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
@@ -290,7 +293,7 @@ impl State {
             attempt.running.clear();
             attempt.answers.clear();
             if !matches!(ended.end, End::Left | End::BrokeOff) {
-                attempt.said.clone_from(&ended.final_text);
+                attempt.said = bounded(ended.final_text.trim(), PARTIAL_MAX);
             }
             attempt.asking.clear();
             attempt.cancel_asked = false;
@@ -429,7 +432,7 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
         (GateAnswer::Skip, _) => approved(left_as("complete", note)),
-        (GateAnswer::Approved | GateAnswer::Go(_), held) => held,
+        (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
@@ -456,6 +459,7 @@ impl Counters {
             | Why::Lost
             | Why::SessionGone
             | Why::Paused
+            | Why::Raised
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }

@@ -1,6 +1,7 @@
 //! What is due now. Derived each time, so that running and recovering are one path.
 
 use super::{Attempt, State};
+use crate::budget;
 use crate::effect::{Action, Effect};
 use crate::engine::SHELL;
 use crate::event::Message;
@@ -24,6 +25,7 @@ impl State {
         let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
         std::iter::once(run)
             .chain(self.timer_of(attempt))
+            .chain(self.budget_timer_of(attempt))
             .chain(self.messages_to(attempt))
             .collect()
     }
@@ -41,6 +43,14 @@ impl State {
         all.into_iter()
             .filter(move |_| hears)
             .map(move |message| Effect { cause: attempt.cause, action: Action::Tell(id, message) })
+    }
+
+    /// Until what may be worked here is used up; anew after each raise.
+    fn budget_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        let left = budget::time_left_ms(self, &attempt.intent.place)?;
+        let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
+        let (attempt, timer) = (attempt.intent.attempt, TimerKind::Budget);
+        Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms: left } })
     }
 
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {

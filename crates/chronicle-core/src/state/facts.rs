@@ -7,6 +7,7 @@ use crate::event::{Event, GateAnswer, ToolCalled, Verdict};
 use crate::ids::{AttemptId, Place};
 use crate::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
 use crate::shell;
+use crate::usage::Usage;
 use crate::words;
 
 /// Commands of one visit, each text once, the one that ran last at the end.
@@ -76,8 +77,10 @@ impl State {
         });
     }
 
-    /// Takes down how it ended.
-    pub(super) fn end_call(&mut self, id: AttemptId, call: &str, ok: bool) {
+    /// Takes down how a call ended, and the command that it ran.
+    pub(super) fn end_call(&mut self, id: AttemptId, call: &str, ok: bool, active_ms: u64) {
+        self.change(id, |attempt| attempt.calls.retain(|(open, _)| open != call));
+        self.spend(id, &Usage::default(), active_ms);
         let running = self.attempt(id).map(|attempt| &attempt.running);
         let command = running.and_then(|all| all.iter().find(|(open, _)| open == call));
         if let Some((_, command)) = command.cloned() {

@@ -23,6 +23,7 @@ pub use frame::{Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 
+use crate::budget::Budgets;
 use crate::event::{
     AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
     SupervisorStarted, Verdict,
@@ -67,6 +68,9 @@ pub struct State {
     pub notes: u32,
     /// What people said at gates and in notes, in order; of much, the latest.
     pub remarks: List<Remark>,
+    /// What people said about budgets.
+    #[serde(default, skip_serializing_if = "Budgets::is_empty")]
+    pub budgets: Budgets,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::apply::left_as;
 use super::{Answered, Frame, Note, Stage, State, Waiting, number};
-use crate::event::{AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why};
+use crate::event::{
+    AttemptEnded, AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
+};
 use crate::ids::{AttemptId, Cause, Outcome, Place};
 use crate::words;
 
@@ -42,6 +44,18 @@ impl State {
         let answered = Answered { accepted: true, text };
         self.change(id, |attempt| attempt.remember(request, answered));
         self.change_frame_of(id, |frame| frame.counters.progress());
+    }
+
+    /// What a worker had said when its time was over is not lost, as long as there is room.
+    pub(super) fn keep_partial(&mut self, ended: &AttemptEnded) {
+        let place = self.attempt(ended.attempt).map(|attempt| &attempt.intent.place);
+        let name = place.and_then(|place| self.phase_at(place)).map(|phase| phase.name.clone());
+        let Some(name) = name.filter(|_| !ended.final_text.trim().is_empty()) else { return };
+        let findings = vec![words::partial(&name, &ended.final_text)];
+        let update = SnapshotUpdate { findings, ..SnapshotUpdate::default() };
+        if let Ok(snapshot) = self.snapshot.with(&update) {
+            self.snapshot = Arc::new(snapshot);
+        }
     }
 
     pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str) {
@@ -138,7 +152,10 @@ impl Frame {
         }
         // An interruption is told once, however often it came; and answers are told together.
         self.reasons.retain(|why| {
-            !matches!(why, Why::Lost | Why::Paused | Why::SessionGone | Why::Answered { .. })
+            !matches!(
+                why,
+                Why::Lost | Why::Paused | Why::Raised | Why::SessionGone | Why::Answered { .. }
+            )
         });
         if self.reasons.len() >= REASONS_MAX {
             self.reasons.remove(1);

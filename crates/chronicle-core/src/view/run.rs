@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::VIEW_VERSION;
+use crate::budget::{Balance, Resource, all_balances};
 use crate::event::OnGate;
 use crate::handover;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
@@ -59,6 +60,9 @@ pub struct RunView {
     pub needs_you: Vec<GateRow>,
     /// What was spent in all.
     pub spent: Spent,
+    /// What it may spend.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<BudgetRow>,
     /// Active time of all attempts.
     pub active_ms: u64,
     /// How many attempts were started.
@@ -103,6 +107,32 @@ pub struct Spent {
     pub usd_micros: u64,
     /// Whether all of it has a known price.
     pub priced: bool,
+}
+
+/// One limit, and how much of it is spent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BudgetRow {
+    /// Whose; none = the run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Of what.
+    pub resource: Resource,
+    /// How much is spent, in millionths of a dollar, tokens, milliseconds or attempts.
+    pub spent: u64,
+    /// How much may be.
+    pub limit: u64,
+    /// Both in words.
+    pub text: String,
+}
+
+fn budget_row(of: &Balance) -> BudgetRow {
+    BudgetRow {
+        place: of.place.clone(),
+        resource: of.resource,
+        spent: of.spent,
+        limit: of.limit,
+        text: words::balance(of),
+    }
 }
 
 impl From<&Usage> for Spent {
@@ -208,6 +238,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
         spent: Spent::from(&state.usage),
+        budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.attempts.len(),
         started_at: state.started_at,

@@ -74,6 +74,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
         | Event::GateOpened(_)
-        | Event::GateAnswered { .. } => false,
+        | Event::GateAnswered { .. }
+        | Event::BudgetWarned(_)
+        | Event::BudgetRaised(_) => false,
     }
 }

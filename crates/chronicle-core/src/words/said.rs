@@ -3,7 +3,7 @@
 use super::{code, one_line, quote, saying};
 use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::ids::{AttemptId, Outcome};
-use crate::limits::{TEXT_MAX, bounded};
+use crate::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
 use crate::snapshot::{Snapshot, SnapshotUpdate};
 use crate::state::Frame;
 use crate::workflow::Phase;
@@ -64,11 +64,18 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::CommandEnded { .. }
         | Event::SignalAccepted { .. }
         | Event::SignalRefused { .. }
+        | Event::BudgetWarned(_)
+        | Event::BudgetRaised(_)
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. } => String::new(),
     }
+}
+
+/// What is left of a worker's work whose time was over.
+pub(crate) fn partial(phase: &str, text: &str) -> String {
+    format!("[Partial – {phase} timed out] {}", bounded(text.trim(), PARTIAL_MAX))
 }
 
 /// What a worker asked for when it ended its turn.
@@ -169,6 +176,13 @@ pub(crate) fn by_hand(phase: &Phase) -> String {
     let what = what.into_iter().find(|text| !text.is_empty());
     let what = what.map_or_else(String::new, |text| format!(": {}", bounded(text, TEXT_MAX)));
     format!("{} is yours to do{what}", code(&phase.name))
+}
+
+/// What is known of a worker whose conversation grew too long: how far it was, and where to go on.
+pub(crate) fn out_of_context() -> (String, String) {
+    let progress = "its conversation grew longer than its model can read, so it could not say";
+    let point = "look at the files as they are now, and do not do again what is done";
+    (progress.to_owned(), point.to_owned())
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {

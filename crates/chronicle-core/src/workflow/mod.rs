@@ -12,7 +12,7 @@
 //!
 //! Start reading at `unit.rs`, then `load.rs`, `draft.rs` and `check/mod.rs`.
 
-mod check;
+pub(crate) mod check;
 pub(crate) mod draft;
 mod fill;
 mod format;

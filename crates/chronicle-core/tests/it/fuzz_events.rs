@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause, SupervisorStarted,
@@ -15,6 +16,7 @@ use chronicle_core::record::{Line, VERSION};
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -95,7 +97,7 @@ phases: {a: {next: [a]}}
 
 fn why() -> impl Strategy<Value = Why> {
     prop_oneof![
-        select(vec![Why::First, Why::Lost, Why::SessionGone, Why::Paused]),
+        select(vec![Why::First, Why::Lost, Why::SessionGone, Why::Paused, Why::Raised]),
         small().prop_map(|number| Why::Nudge { number }),
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
@@ -152,8 +154,8 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
         }),
-        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Idle]))
-            .prop_map(|(attempt, cause)| Event::StopAsked { attempt, cause }),
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Budget]), number())
+            .prop_map(|(attempt, cause, active_ms)| Event::StopAsked { attempt, cause, active_ms }),
     ]
 }
 
@@ -194,9 +196,19 @@ fn of_work() -> impl Strategy<Value = Event> {
 }
 
 fn of_gates() -> impl Strategy<Value = Event> {
-    let kinds = vec![GateKind::ApprovalBefore, GateKind::ApprovalAfter, GateKind::Intervention];
+    let kinds = vec![
+        GateKind::ApprovalBefore,
+        GateKind::ApprovalAfter,
+        GateKind::Intervention,
+        GateKind::Budget,
+    ];
     let answer = prop_oneof![
-        select(vec![GateAnswer::Approved, GateAnswer::Rejected, GateAnswer::Retry]),
+        select(vec![
+            GateAnswer::Approved,
+            GateAnswer::Rejected,
+            GateAnswer::Retry,
+            GateAnswer::Raised
+        ]),
         name().prop_map(|to| GateAnswer::Go(PhaseId::new(to))),
     ];
     prop_oneof![
@@ -209,9 +221,22 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 about: about.clone(),
                 options: vec![about.clone()],
                 context: about,
+                lack: Some(Lack::Price),
                 asker: None,
             })
         }),
+        (prop::option::of(name()), number(), number(), text(), any::<bool>()).prop_map(
+            |(place, spent, limit, who, unpriced)| {
+                let place = place.map(Place::new);
+                if unpriced {
+                    let resource = Resource::Tokens;
+                    return Event::BudgetWarned(BudgetWarned { place, resource, spent, limit });
+                }
+                let more =
+                    Budget { tokens: Some(spent), time_ms: Some(limit), ..Budget::default() };
+                Event::BudgetRaised(BudgetRaised { place, more, unpriced, who })
+            }
+        ),
         (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
             Event::GateAnswered { gate: GateId(gate), answer, agent: Some(note.clone()), who, note }
         }),

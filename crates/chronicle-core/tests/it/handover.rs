@@ -85,106 +85,100 @@ fn approve(world: &mut World, note: &str) {
     world.step(&person(Command::Approve { gate: None, note: note.to_owned() }));
 }
 
+/// A world whose first attempt has named its session, and then this happened.
+fn with(happens: impl FnOnce(&mut World)) -> World {
+    let mut world = World::started(WORKFLOW, "");
+    session(&mut world, 1);
+    happens(&mut world);
+    world
+}
+
 /// A world for each reason, ready with its attempt.
 fn reasons() -> Vec<(&'static str, World)> {
-    let world = || World::started(WORKFLOW, "");
-    let with = |prepare: fn(&mut World)| {
-        let mut world = world();
-        session(&mut world, 1);
-        prepare(&mut world);
-        world
-    };
-    let parts = |parting: Break| {
-        let mut world = world();
-        session(&mut world, 1);
-        call(&mut world, 1, Signal::Break(parting));
-        end(&mut world, 1, finished());
-        world
-    };
-    let wanted = || FollowUp {
+    let mut reasons = vec![
+        ("first", World::started(WORKFLOW, "")),
+        ("came-back", with(come_back)),
+        ("everything", everything()),
+    ];
+    reasons.extend(after_breaks());
+    reasons.extend(after_words());
+    reasons
+}
+
+fn come_back(world: &mut World) {
+    leave_for(world, 1, "build", "wrote the plan");
+    approve(world, "");
+    leave_for(world, 2, "plan", "the plan has a hole");
+}
+
+/// Attempts that follow one which did not end well.
+fn after_breaks() -> Vec<(&'static str, World)> {
+    let retry = with(|world| {
+        end(world, 1, finished());
+        end(world, 2, died());
+    });
+    let asked = with(|world| {
+        for attempt in 1..=3 {
+            end(world, attempt, finished());
+        }
+        let note = "Mind the tests.".to_owned();
+        world.step(&person(Command::Retry { place: None, note, agent: None }));
+    });
+    let forgotten = with(|world| {
+        end(world, 1, lost());
+        let error = Some((CrashClass::SessionGone, "no such session".to_owned()));
+        end(world, 2, EndSeen { error, ..EndSeen::default() });
+    });
+    let paused = with(|world| {
+        world.step(&person(Command::Pause { reason: "lunch".to_owned() }));
+        end(world, 1, EndSeen { stopped: true, ..EndSeen::default() });
+        world.step(&person(Command::Resume));
+    });
+    vec![
+        ("nudge", with(|world| end(world, 1, finished()))),
+        ("nudge-after-a-death", with(|world| end(world, 1, died()))),
+        ("retry-after-a-crash", retry),
+        ("asked-for", asked),
+        ("lost", with(|world| end(world, 1, lost()))),
+        ("session-gone", forgotten),
+        ("paused", paused),
+    ]
+}
+
+fn parts(parting: Break) -> World {
+    with(|world| {
+        call(world, 1, Signal::Break(parting));
+        end(world, 1, finished());
+    })
+}
+
+/// Attempts that follow what a worker or a person said.
+fn after_words() -> Vec<(&'static str, World)> {
+    let rejected = with(|world| {
+        leave_for(world, 1, "build", "wrote the plan");
+        world.step(&person(Command::Reject { gate: None, note: "too long".to_owned() }));
+    });
+    let (progress, point) = ("half of it".to_owned(), "the second list".to_owned());
+    let wanted = FollowUp {
         persona: "mender".to_owned(),
         reason: "The build is broken.".to_owned(),
         context: "See build.log.".to_owned(),
         resume: true,
     };
-    let mut helped = parts(Break::FollowUp(wanted()));
-    call(
-        &mut helped,
-        2,
-        Signal::Leave { target: None, outcome: None, summary: "mended it".to_owned(), task: None },
-    );
+    let helps = parts(Break::FollowUp(wanted));
+    let mut helped = helps.clone();
+    let summary = "mended it".to_owned();
+    call(&mut helped, 2, Signal::Leave { target: None, outcome: None, summary, task: None });
     end(&mut helped, 2, finished());
-    let question = Question {
-        question: "Which port?".to_owned(),
-        options: Vec::new(),
-        context: "Both are free.".to_owned(),
-    };
-    let mut answered = parts(Break::Ask(question));
+    let (question, context) = ("Which port?".to_owned(), "Both are free.".to_owned());
+    let mut answered = parts(Break::Ask(Question { question, options: Vec::new(), context }));
     answered.step(&person(Command::Answer { gate: None, text: "8080".to_owned() }));
     vec![
-        ("first", world()),
-        ("nudge", with(|world| end(world, 1, finished()))),
-        ("nudge-after-a-death", with(|world| end(world, 1, died()))),
-        (
-            "retry-after-a-crash",
-            with(|world| {
-                end(world, 1, finished());
-                end(world, 2, died());
-            }),
-        ),
-        (
-            "asked-for",
-            with(|world| {
-                for attempt in 1..=3 {
-                    end(world, attempt, finished());
-                }
-                let note = "Mind the tests.".to_owned();
-                world.step(&person(Command::Retry { place: None, note, agent: None }));
-            }),
-        ),
-        ("lost", with(|world| end(world, 1, lost()))),
-        (
-            "session-gone",
-            with(|world| {
-                end(world, 1, lost());
-                let error = Some((CrashClass::SessionGone, "no such session".to_owned()));
-                end(world, 2, EndSeen { error, ..EndSeen::default() });
-            }),
-        ),
-        (
-            "paused",
-            with(|world| {
-                world.step(&person(Command::Pause { reason: "lunch".to_owned() }));
-                end(world, 1, EndSeen { stopped: true, ..EndSeen::default() });
-                world.step(&person(Command::Resume));
-            }),
-        ),
-        (
-            "rejected",
-            with(|world| {
-                leave_for(world, 1, "build", "wrote the plan");
-                world.step(&person(Command::Reject { gate: None, note: "too long".to_owned() }));
-            }),
-        ),
-        (
-            "continued",
-            parts(Break::Continue {
-                progress: "half of it".to_owned(),
-                point: "the second list".to_owned(),
-            }),
-        ),
+        ("rejected", rejected),
+        ("continued", parts(Break::Continue { progress, point })),
         ("answered", answered),
-        ("helps", parts(Break::FollowUp(wanted()))),
+        ("helps", helps),
         ("helped", helped),
-        (
-            "came-back",
-            with(|world| {
-                leave_for(world, 1, "build", "wrote the plan");
-                approve(world, "");
-                leave_for(world, 2, "plan", "the plan has a hole");
-            }),
-        ),
-        ("everything", everything()),
     ]
 }
 
@@ -380,7 +374,8 @@ fn what_did_not_fit_is_named_in_the_handover_and_by_the_status() {
     let (_, found) = told.text.split_once("## Found out\n\n").unwrap();
     expect![[r#"
         - 2 earlier ones are left out here
-        - finding 3: f"#]].assert_eq(&found[..49]);
+        - finding 3: f"#]]
+    .assert_eq(&found[..49]);
     let rest = told.rest.unwrap();
     assert!(findings.iter().all(|finding| rest.contains(finding)));
     let Answer::Accepted(status) = world.step(&signal(AttemptId(2), "s", Signal::Status)) else {

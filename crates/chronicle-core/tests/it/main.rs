@@ -3,8 +3,10 @@
 
 mod decide;
 mod decide_asks;
+mod decide_budgets;
 mod decide_help;
 mod decide_kinds;
+mod decide_limits;
 mod decide_people;
 mod decide_signals;
 mod decide_traps;

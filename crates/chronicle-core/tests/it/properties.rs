@@ -13,6 +13,7 @@ use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::{State, Status};
 use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 
@@ -20,9 +21,10 @@ use crate::world::{World, about, person, report, signal};
 
 const WORKFLOW: &str = "
 name: Everything
+budget: {tokens: 4000, time: 10m, attempts: 9}
 phases:
   plan: {approval: both, next: [build, in]}
-  build: {next: [plan, test], on: {crash: test}, limits: {timeout: 5m}}
+  build: {next: [plan, test], on: {crash: test}, limits: {timeout: 5m}, budget: {tokens: 900, usd: 1}}
   test: {run: command, commands: [a, b], next: [in], on: {fail: build}}
   in: {run: workflow, workflow: inner, next: [sign]}
   sign: {run: human, next: [done, plan]}
@@ -116,7 +118,7 @@ fn spoken() -> impl Strategy<Value = Signal> {
 
 fn input() -> impl Strategy<Value = Input> {
     let id = 0u32..12;
-    let timer = prop::sample::select(vec![TimerKind::Grace, TimerKind::Timeout]);
+    let timer = prop::sample::select(vec![TimerKind::Grace, TimerKind::Timeout, TimerKind::Budget]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
     let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
         target: target.map(PhaseId::from),
@@ -148,6 +150,10 @@ fn input() -> impl Strategy<Value = Input> {
         }),
         3 => (prop::option::of(id), "[ab12]").prop_map(|(gate, text)| {
             person(Command::Answer { gate: gate.map(GateId), text })
+        }),
+        3 => (prop::option::of(place()), 0u64..2_000).prop_map(|(place, tokens)| {
+            let more = Budget { tokens: Some(tokens), attempts: Some(3), ..Budget::default() };
+            person(Command::Budget { place: place.map(Place::new), more })
         }),
         1 => Just(person(Command::Skip { place: None, note: note() })),
         1 => "[xy]".prop_map(|text| person(Command::Note { place: None, text })),

@@ -6,7 +6,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::World;
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 14] = [
+const SCENARIOS: [(&str, &str, &str); 16] = [
     (
         "straight",
         super::decide::THREE,
@@ -72,6 +72,17 @@ const SCENARIOS: [(&str, &str, &str); 14] = [
         "help instead",
         "{name: H, phases: {build: {next: [ship]}, ship: {}}}",
         "build: replace a\nbuild@a: help b; complete\nbuild@b: replace c\nbuild@c: complete\nship: go done",
+    ),
+    (
+        "a budget used up and raised",
+        "{name: B, budget: {tokens: 10}, phases: {plan: {next: [build]}, build: {budget: {tokens: 9}}}}",
+        "plan: usage 8; usage 4; go build\nbuild: usage 9; usage 1; go done\n\
+         g1: budget 90 tokens\ng2: budget 90 tokens\ng3: budget 90 tokens",
+    ),
+    (
+        "no price",
+        "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: unpriced 8; go build\nbuild: unpriced 4; go done\ng1: approve\ng2: approve",
     ),
     (
         "by hand, and from the beginning",

@@ -26,7 +26,7 @@ use chronicle_core::state::State;
 use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::words;
-use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_core::workflow::{Budget, Source, Workflow, load};
 
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;
@@ -270,6 +270,14 @@ impl World {
                 scope: Scope::Message(format!("m{at}")),
                 usage: Usage { input: rest.parse().unwrap(), ..Usage::default() },
             },
+            "unpriced" => AttemptReport::Usage {
+                scope: Scope::Message(format!("m{at}")),
+                usage: Usage { input: rest.parse().unwrap(), unpriced: true, ..Usage::default() },
+            },
+            "costs" => AttemptReport::Usage {
+                scope: Scope::Message(format!("m{at}")),
+                usage: Usage { usd_micros: rest.parse().unwrap(), ..Usage::default() },
+            },
             "tool" => AttemptReport::ToolCalled {
                 call: format!("c{at}"),
                 tool: rest.to_owned(),
@@ -294,8 +302,13 @@ impl World {
                 self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Timeout }));
                 return;
             }
+            "time-over" => {
+                self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Budget }));
+                return;
+            }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
             "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
+            "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
             "lost" => {
                 let seen = EndSeen { lost: true, ..EndSeen::default() };
@@ -371,6 +384,19 @@ fn signalled(verb: &str, rest: &str) -> Signal {
     }
 }
 
+/// `5 tokens`, `5 usd` (in millionths), `5 ms`, `5 attempts`.
+fn more(text: &str) -> Budget {
+    let (number, unit) = text.split_once(' ').unwrap();
+    let number: u64 = number.parse().unwrap();
+    match unit {
+        "tokens" => Budget { tokens: Some(number), ..Budget::default() },
+        "usd" => Budget { usd_micros: Some(number), ..Budget::default() },
+        "ms" => Budget { time_ms: Some(number), ..Budget::default() },
+        "attempts" => Budget { attempts: u32::try_from(number).ok(), ..Budget::default() },
+        other => panic!("no such unit: {other}"),
+    }
+}
+
 fn answer(gate: GateId, text: &str) -> Command {
     let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
     let note = rest.to_owned();
@@ -382,6 +408,7 @@ fn answer(gate: GateId, text: &str) -> Command {
         "answer" => Command::Answer { gate: Some(gate), text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
+        "budget" => Command::Budget { place: None, more: more(rest) },
         other => panic!("no such answer: {other}"),
     }
 }

@@ -31,7 +31,7 @@ pub fn handover(
         let begun: Vec<AttemptStarted> = begun.collect();
         state.apply(&line);
         if let Some(intent) = begun.into_iter().next_back() {
-            found = Some(told_then(folder, &state, intent));
+            found = Some(told_then(folder, &state, &intent));
         }
     }
     if state.run.is_none() {
@@ -46,13 +46,13 @@ fn is_asked_for(intent: &AttemptStarted, attempt: Option<AttemptId>) -> bool {
 }
 
 /// As it is kept; worked out again from the ledger where it is not.
-fn told_then(folder: &RunFolder, state: &State, intent: AttemptStarted) -> HandoverView {
+fn told_then(folder: &RunFolder, state: &State, intent: &AttemptStarted) -> HandoverView {
     let kept = intent.handover.as_ref().and_then(|handed| kept(folder, handed));
     let is_kept = kept.is_some();
     let again = || state.attempt(intent.attempt).map(|it| handover::told_to(state, it));
     let told = kept.or_else(again).unwrap_or(Told { text: String::new(), rest: None });
     let persona = work::work(state, intent.attempt).and_then(|work| work.persona);
-    view::handover(&folder.id, &intent, persona, told, is_kept)
+    view::handover(&folder.id, intent, persona, told, is_kept)
 }
 
 fn kept(folder: &RunFolder, handed: &Handed) -> Option<Told> {

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use chronicle_core::ids::{GateId, Place};
 use chronicle_core::input::{Answer, Command};
+use chronicle_core::workflow::Budget;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -109,6 +110,13 @@ pub enum Ask {
         /// What else was said.
         note: String,
     },
+    /// More may be spent.
+    Budget {
+        /// Whose limit.
+        place: Option<Place>,
+        /// How much more.
+        more: Budget,
+    },
     /// A worker's call.
     Signal {
         /// The call's id.
@@ -166,6 +174,7 @@ impl Ask {
             Self::Answer { gate, text } => Command::Answer { gate, text },
             Self::Note { place, text } => Command::Note { place, text },
             Self::Go { place, note } => Command::Go { place, note },
+            Self::Budget { place, more } => Command::Budget { place, more },
             Self::Ping | Self::Signal { .. } | Self::Watch => return None,
         })
     }
@@ -183,6 +192,7 @@ impl Ask {
             Command::Answer { gate, text } => Self::Answer { gate, text },
             Command::Note { place, text } => Self::Note { place, text },
             Command::Go { place, note } => Self::Go { place, note },
+            Command::Budget { place, more } => Self::Budget { place, more },
             Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
         })
     }

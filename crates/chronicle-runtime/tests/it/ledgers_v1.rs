@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 11] = [
+const STORIES: [(&str, &str, &str); 12] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -91,6 +91,13 @@ const STORIES: [(&str, &str, &str); 11] = [
         r#"build: session s; call signal_back {"signal": "needs-role-followup", "targetRole": "mender", "reason": "broken", "context": "c", "resume": true}; go done
          build@mender: session m; call signal_back {"signal": "needs-role-followup", "targetRole": "seeker", "reason": "lost", "context": "c", "resume": false}; complete
          g1: skip look yourself"#,
+    ),
+    (
+        "budget",
+        "{name: Budget, budget: {tokens: 100, time: 1m}, phases: {plan: {next: [build]}, build: {budget: {tokens: 10}}}}",
+        "plan: session s; usage 85 at 5; usage 20 at 9; go build
+         build: session b; time-over; usage 10; go done
+         g1: budget +100 tokens\ng2: budget +30s\ng3: budget +5 tokens",
     ),
     (
         "fails",

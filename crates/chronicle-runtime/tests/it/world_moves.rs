@@ -39,6 +39,7 @@ impl Move {
             }
             "timeout" => return Self::Timer(TimerKind::Timeout),
             "grace" => return Self::Timer(TimerKind::Grace),
+            "time-over" => return Self::Timer(TimerKind::Budget),
             "person" => return Self::Person(command(rest, None)),
             "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),
             "tool" => {
@@ -129,6 +130,9 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         "retry-with" => Command::Retry { place: None, note: String::new(), agent: Some(note) },
         "skip" => Command::Skip { place: None, note },
         "answer" => Command::Answer { gate, text: note },
+        "budget" => {
+            Command::Budget { place: None, more: chronicle_core::budget::read(rest).unwrap() }
+        }
         "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "pause" => Command::Pause { reason: note },

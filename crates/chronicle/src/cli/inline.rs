@@ -74,6 +74,11 @@ fn shown(gate: &GateRow) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
         }
+        GateKind::Budget => {
+            "Type how much more (`+50000 tokens`, `+2.50 usd`), `yes` where a price is missing, or \
+             `cancel`; an empty line answers later:"
+                .to_owned()
+        }
         GateKind::Question => "Type your answer; an empty line answers later:".to_owned(),
         GateKind::Intervention => {
             "Type `retry`, `skip`, `go PLACE` or `cancel`; an empty line answers later:".to_owned()
@@ -118,12 +123,19 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
         (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "n" | "no" | "reject") => {
             Some(Command::Reject { gate: id, note })
         }
+        (GateKind::Budget, "y" | "yes" | "approve") => Some(Command::Approve { gate: id, note }),
+        (GateKind::Budget | GateKind::Intervention, "cancel") => {
+            Some(Command::Cancel { reason: note })
+        }
+        (GateKind::Budget, _) => {
+            let more = chronicle_core::budget::read(line).ok()?;
+            Some(Command::Budget { place: None, more })
+        }
         (GateKind::Intervention, "retry") => Some(Command::Retry { place, note, agent: None }),
         (GateKind::Intervention, "skip") => Some(Command::Skip { place, note }),
         (GateKind::Intervention, "go") if !note.is_empty() => {
             Some(Command::Go { place: Place::new(note), note: String::new() })
         }
-        (GateKind::Intervention, "cancel") => Some(Command::Cancel { reason: note }),
         _ => None,
     }
 }

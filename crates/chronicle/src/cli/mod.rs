@@ -2,6 +2,7 @@
 
 mod answer;
 mod audit;
+mod budget;
 mod check;
 mod completions;
 mod config;
@@ -91,6 +92,7 @@ enum Command {
     Skip(answer::SkipArgs),
     Go(answer::GoArgs),
     Note(answer::NoteArgs),
+    Budget(budget::BudgetArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
     Config(config::ConfigArgs),
@@ -178,6 +180,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Skip(args) => answer::cmd_skip(setting, args),
         Command::Note(args) => answer::cmd_note(setting, args),
+        Command::Budget(args) => budget::cmd_budget(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use chronicle_core::settings::Settings;
-use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow, unsupported};
+use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
 use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
 use chronicle_runtime::{agents, trust};
 
@@ -20,8 +20,6 @@ use crate::terminal;
 pub(super) struct Wishes<'a> {
     pub(super) agent: Option<&'a str>,
     pub(super) model: Option<&'a str>,
-    /// Run although not all can be enforced.
-    pub(super) accept_unenforced: bool,
     /// Trust the project for this run.
     pub(super) trust: bool,
     /// Nothing will start, so nothing is asked.
@@ -44,7 +42,7 @@ pub(super) fn prepare(
     wishes: &Wishes<'_>,
 ) -> Result<Chosen, Failure> {
     let found = fill_verify(setting, settings, &mut loaded.workflows)?;
-    fill_budget(settings, &mut loaded.workflows, wishes)?;
+    fill_budget(settings, &mut loaded.workflows);
     if wishes.trust {
         super::only_for_people()?;
     } else if !wishes.dry_run {
@@ -103,36 +101,11 @@ fn fill_verify(
     Ok(found)
 }
 
-/// The run's budget; refused as a workflow's own would be while nothing enforces it.
-fn fill_budget(
-    settings: &Settings,
-    workflows: &mut [Workflow],
-    wishes: &Wishes<'_>,
-) -> Result<(), Failure> {
-    let (Some(budget), Some(main)) = (settings.budget(), workflows.first_mut()) else {
-        return Ok(());
-    };
-    if main.budget.is_some() {
-        return Ok(());
+/// The run's budget, where its workflow says nothing of it.
+fn fill_budget(settings: &Settings, workflows: &mut [Workflow]) {
+    if let (Some(budget), Some(main)) = (settings.budget(), workflows.first_mut()) {
+        main.fill_budget(&budget);
     }
-    main.fill_budget(&budget);
-    let is_open = unsupported(main).iter().any(|it| it.field == "budget" && it.phase.is_none());
-    if wishes.accept_unenforced || !is_open {
-        return Ok(());
-    }
-    let row = settings
-        .rows()
-        .into_iter()
-        .find(|row| row.name.starts_with("budget.") && row.said.is_some());
-    let place = row.and_then(|row| {
-        row.said.map(|said| format!("`{}` ({}:{})", row.name, said.file, said.line))
-    });
-    let what = format!(
-        "this version cannot enforce {}, and will not ignore it",
-        place.unwrap_or_else(|| "`budget`".to_owned())
-    );
-    Err(Failure::new(Exit::Definition, what)
-        .hint("take it out, or accept that with `--accept-unenforced`"))
 }
 
 /// What this run would use of the project must be trusted.

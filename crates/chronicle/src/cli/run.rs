@@ -13,6 +13,7 @@ use chronicle_runtime::driver::Rest;
 use chronicle_runtime::{agents, handle};
 use clap::{Args, ValueEnum};
 
+use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
 use super::{Setting, config, dry_run, live, problems, with_rules};
@@ -57,6 +58,9 @@ pub(super) struct RunArgs {
     team: Option<String>,
 
     #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
     stay: StayArgs,
 
     /// Show the path, every handover and who is asked; start no agent and write nothing
@@ -94,11 +98,11 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
-        accept_unenforced: args.accept_unenforced,
         trust: args.trust,
         dry_run: args.dry_run,
     };
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
+    budget::limit(&args.limits, loaded.workflows.first_mut())?;
     if args.model.is_some() {
         for persona in &mut personas {
             persona.model = None;

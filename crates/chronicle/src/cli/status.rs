@@ -1,6 +1,6 @@
 //! `chronicle status`.
 
-use chronicle_core::view::{GateRow, Mark, PhaseRow, RunView, Spent};
+use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::{usage::Usage, words};
 use chronicle_runtime::handle;
 use clap::Args;
@@ -59,6 +59,7 @@ pub(super) fn say(view: &RunView) {
     lines.push(String::new());
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.push(total(view));
+    lines.extend(view.budgets.iter().map(budget_line));
     for gate in &view.needs_you {
         lines.push(String::new());
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
@@ -112,6 +113,11 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
 
 fn total(view: &RunView) -> String {
     format!("\n  {} of work", facts(view.attempts, &view.spent, view.active_ms))
+}
+
+fn budget_line(row: &BudgetRow) -> String {
+    let whose = row.place.as_ref().map_or_else(String::new, |place| format!(" of `{place}`"));
+    format!("  budget{whose}: {}", row.text)
 }
 
 /// What a command phase spends is time alone.

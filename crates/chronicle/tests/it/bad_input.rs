@@ -68,7 +68,6 @@ fn a_workflow_without_anything_to_do_is_refused() {
 #[test]
 fn a_field_that_this_version_would_ignore_is_refused_by_name() {
     for (field, name) in [
-        ("budget: {usd: 5}", "budget"),
         ("guards: {rules: []}", "guards"),
         ("verify: [make test]", "verify"),
         ("cleanup: [make clean]", "cleanup"),

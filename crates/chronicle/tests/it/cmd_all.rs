@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "list",
     "check",
     "graph",
@@ -36,6 +36,7 @@ const COMMANDS: [&str; 26] = [
     "retry",
     "skip",
     "note",
+    "budget",
     "go",
     "cancel",
     "completions",

@@ -22,6 +22,7 @@ macro_rules! scenarios {
 scenarios! {
     approval
     back_and_forth
+    budget
     builtin_bugfix
     builtin_feature
     builtin_review
@@ -34,6 +35,7 @@ scenarios! {
     flood
     follow_ups
     garbage
+    handover
     idle
     loop_limit
     needs_input

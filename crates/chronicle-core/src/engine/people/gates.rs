@@ -1,5 +1,6 @@
 //! Answers to what is asked: one wins, whoever comes later is told who was first.
 
+use super::super::budget;
 use super::super::scratch::Scratch;
 use super::{emit_answer, refuse_over};
 use crate::event::{GateAnswer, GateKind, GateOpened};
@@ -14,7 +15,13 @@ pub(in crate::engine) fn approve(
     gate: Option<GateId>,
     note: &str,
 ) -> Answer {
-    answer_approval(scratch, by, gate, (GateAnswer::Approved, note))
+    match pick(scratch.state(), gate, is_approvable) {
+        Ok(gate) if gate.opened.gate_kind == GateKind::Budget => {
+            let gate = gate.opened.gate;
+            budget::allow(scratch, by, gate)
+        }
+        Ok(_) | Err(_) => answer_approval(scratch, by, gate, (GateAnswer::Approved, note)),
+    }
 }
 
 pub(in crate::engine) fn reject(
@@ -94,8 +101,13 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
 fn is_approval(kind: GateKind) -> bool {
     match kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
-        GateKind::Intervention | GateKind::Question => false,
+        GateKind::Intervention | GateKind::Question | GateKind::Budget => false,
     }
+}
+
+/// What has no known price is a budget's to ask for, and a yes answers it.
+fn is_approvable(kind: GateKind) -> bool {
+    is_approval(kind) || kind == GateKind::Budget
 }
 
 fn is_question(kind: GateKind) -> bool {
@@ -148,6 +160,7 @@ fn instead(gate: &Gate) -> String {
             format!("{id} asks for an approval: `approve` or `reject` answer it")
         }
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
+        GateKind::Budget => format!("{id} is about a budget: `budget` raises it"),
         GateKind::Intervention => {
             format!("{id} is an intervention: `retry`, `skip` or `go` leave it")
         }
@@ -168,6 +181,7 @@ fn past(answer: &GateAnswer) -> &'static str {
         GateAnswer::Rejected => "already rejected",
         GateAnswer::Retry => "already answered with `retry`",
         GateAnswer::Go(_) => "already answered with `go`",
+        GateAnswer::Raised => "already answered with `budget`",
         GateAnswer::Skip => "already answered with `skip`",
         GateAnswer::Said(_) => "already answered",
     }

@@ -77,13 +77,19 @@ pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     Answer::Accepted("cancelled".to_owned())
 }
 
-fn emit_answer(scratch: &mut Scratch<'_>, by: &By, gate: GateId, answer: GateAnswer, note: &str) {
+pub(super) fn emit_answer(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    gate: GateId,
+    answer: GateAnswer,
+    note: &str,
+) {
     let (who, note) = (who(by), bounded(note, TEXT_MAX));
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
 }
 
 /// Who speaks, as the ledger names them.
-fn who(by: &By) -> String {
+pub(super) fn who(by: &By) -> String {
     match &by.actor {
         Actor::Person(name) => name.clone(),
         Actor::Worker(attempt) => attempt.to_string(),
@@ -92,7 +98,7 @@ fn who(by: &By) -> String {
 }
 
 /// Nothing is asked of a run that nothing follows in any more.
-fn refuse_over(state: &State) -> Result<(), Answer> {
+pub(super) fn refuse_over(state: &State) -> Result<(), Answer> {
     if state.is_given_up() { Err(over(state)) } else { Ok(()) }
 }
 

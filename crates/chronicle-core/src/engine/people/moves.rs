@@ -20,6 +20,10 @@ pub(in crate::engine) fn retry(
         Ok((gate, frame)) => (gate, frame.place()),
         Err(refusal) => return refusal,
     };
+    let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
+    if kind == Some(GateKind::Budget) && agent.is_none() {
+        return Answer::Refused(format!("{gate} is about a budget: `budget` raises it"));
+    }
     if scratch.state().phase_at(&place).is_none() {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
     }

@@ -11,7 +11,7 @@ mod places;
 mod reach;
 mod shared;
 mod unsupported;
-mod values;
+pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 

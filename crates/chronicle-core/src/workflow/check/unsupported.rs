@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::model::{Budget, Isolation, Phase, PhaseKind, Workflow};
+use super::super::model::{Isolation, Phase, PhaseKind, Workflow};
 use crate::ids::PhaseId;
 
 /// A field that nothing would enforce.
@@ -28,7 +28,6 @@ impl fmt::Display for Unsupported {
 /// Every field whose silent ignoring would break a promise.
 pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
     let of_workflow = [
-        promise("budget", has_budget(workflow.budget.as_ref())),
         promise("guards", workflow.guards.is_some()),
         promise("verify", !workflow.verify.is_empty()),
         promise("cleanup", !workflow.cleanup.is_empty()),
@@ -44,7 +43,6 @@ fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
     let id = phase.id.clone();
     let found = [
         kind(phase.run),
-        promise("budget", has_budget(phase.budget.as_ref())),
         promise("verify", !phase.verify.is_empty()),
         promise("cleanup", !phase.cleanup.is_empty()),
         value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
@@ -59,10 +57,6 @@ fn kind(run: PhaseKind) -> Option<Unsupported> {
         PhaseKind::Inline => value("run", "run: inline", true),
         PhaseKind::Pool => value("run", "run: pool", true),
     }
-}
-
-fn has_budget(budget: Option<&Budget>) -> bool {
-    budget.is_some_and(|budget| *budget != Budget::default())
 }
 
 fn promise(field: &'static str, is_said: bool) -> Option<Unsupported> {

@@ -1,10 +1,12 @@
 //! People: they answer late, twice, wrongly or never, and rightly in the end.
 
+use chronicle_core::budget::{Lack, Resource};
 use chronicle_core::event::{GateAnswer, GateKind};
 use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place};
 use chronicle_core::input::{Answer, Command, Input, What};
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
+use chronicle_core::workflow::Budget;
 use chronicle_runtime::driver::Run;
 use chronicle_runtime::ledger::LedgerError;
 
@@ -110,6 +112,7 @@ impl Sim<'_> {
                 Command::Approve { gate: Some(id), note }
             }
             GateKind::Question => Command::Answer { gate: Some(id), text: "so".to_owned() },
+            GateKind::Budget => Command::Budget { place: None, more: more(gate.opened.lack) },
             GateKind::Intervention => Command::Go { place: self.way_on(state, &place), note },
         };
         let before = self.oracle.head.seq;
@@ -166,5 +169,20 @@ impl Sim<'_> {
             _ => true,
         };
         ensure(holds, || format!("{command:?} was answered {answer:?}, and the disk knows nothing"))
+    }
+}
+
+/// As much as is lacking, and far more.
+fn more(lack: Option<Lack>) -> Budget {
+    const MUCH: u64 = 1_000_000_000;
+    match lack {
+        Some(Lack::More(Resource::Usd)) => Budget { usd_micros: Some(MUCH), ..Budget::default() },
+        Some(Lack::More(Resource::Time)) => Budget { time_ms: Some(MUCH), ..Budget::default() },
+        Some(Lack::More(Resource::Attempts)) => {
+            Budget { attempts: Some(1_000), ..Budget::default() }
+        }
+        Some(Lack::More(Resource::Tokens) | Lack::Price) | None => {
+            Budget { tokens: Some(MUCH), ..Budget::default() }
+        }
     }
 }

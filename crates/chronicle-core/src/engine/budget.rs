@@ -1,0 +1,141 @@
+//! Budgets at work: whoever is over is ended in mid-turn, a person is told in time, and only a person lets more be spent.
+
+use super::attempt;
+use super::follow::next_of;
+use super::people::{emit_answer, refuse_over, who};
+use super::scratch::Scratch;
+use crate::budget::{self, Balance, BudgetRaised, BudgetWarned, Doing, Resource, Shortage};
+use crate::event::{Event, GateAnswer, GateKind, StopCause};
+use crate::ids::{GateId, Place};
+use crate::input::{Answer, By};
+use crate::state::{Frame, Stage, State};
+use crate::words;
+use crate::workflow::Budget;
+
+/// What follows from what was spent: a warning, or the end of an attempt that has used up a limit.
+pub(super) fn follow(state: &State) -> Option<Event> {
+    if !budget::is_limited(state) {
+        return None;
+    }
+    let warning = state.frames.values().find_map(|frame| budget::warning(state, &frame.place()));
+    warning.map(|of| Event::BudgetWarned(warned(of))).or_else(|| over(state))
+}
+
+fn warned(of: Balance) -> BudgetWarned {
+    BudgetWarned { place: of.place, resource: of.resource, spent: of.spent, limit: of.limit }
+}
+
+/// Also one that leaves already: its signal stands, and it spends nothing more.
+fn over(state: &State) -> Option<Event> {
+    let mut working = state.live_attempts().filter(|attempt| attempt.stop.is_none());
+    let attempt = working.find(|attempt| {
+        budget::shortage(state, &attempt.intent.place, Doing::Works(attempt)).is_some()
+    })?;
+    Some(Event::StopAsked {
+        attempt: attempt.intent.attempt,
+        cause: StopCause::Budget,
+        active_ms: 0,
+    })
+}
+
+/// A person lets more be spent. Whoever waits for just that goes on.
+pub(super) fn raise(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: Option<&Place>,
+    more: &Budget,
+) -> Answer {
+    if let Err(over) = refuse_over(scratch.state()) {
+        return over;
+    }
+    let account = place.cloned().or_else(|| {
+        let mut short =
+            scratch.state().frames.values().filter_map(|it| short_at(scratch.state(), it));
+        short.next().and_then(|short| short.balance().place.clone())
+    });
+    if let Err(why) = raisable(scratch.state(), account.as_ref(), more) {
+        return Answer::Refused(why);
+    }
+    let text = words::raised(account.as_ref(), more);
+    let raised = BudgetRaised { place: account, more: more.clone(), unpriced: false, who: who(by) };
+    scratch.emit(Event::BudgetRaised(raised));
+    match reopen(scratch, by) {
+        None => Answer::Accepted(text),
+        Some(still) => Answer::Accepted(format!("{text}; still, {still}")),
+    }
+}
+
+/// A person agrees that an agent works whose price cannot be known.
+pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer {
+    let state = scratch.state();
+    let frame = state.gate(gate).and_then(|gate| state.frames.get(&gate.opened.place.frame()));
+    match frame.and_then(|frame| short_at(state, frame)) {
+        Some(Shortage::Unpriced { of, .. }) => {
+            let raised = BudgetRaised {
+                place: of.place,
+                more: Budget::default(),
+                unpriced: true,
+                who: who(by),
+            };
+            scratch.emit(Event::BudgetRaised(raised));
+            reopen(scratch, by);
+            Answer::Accepted("what has no known price may be spent".to_owned())
+        }
+        Some(Shortage::UsedUp(_)) | None => {
+            Answer::Refused(format!("{gate} asks for a higher budget: `budget` raises it"))
+        }
+    }
+}
+
+/// Answers every gate that waits for what is there now; says what is still short.
+fn reopen(scratch: &mut Scratch<'_>, by: &By) -> Option<String> {
+    let state = scratch.state();
+    let waiting = state.open_gates().filter(|gate| gate.opened.gate_kind == GateKind::Budget);
+    let (mut funded, mut still) = (Vec::new(), None);
+    for gate in waiting {
+        let frame = state.frames.get(&gate.opened.place.frame());
+        match frame.and_then(|frame| short_at(state, frame)) {
+            Some(short) => still = Some(words::short(&short)),
+            None => funded.push(gate.opened.gate),
+        }
+    }
+    for gate in funded {
+        emit_answer(scratch, by, gate, GateAnswer::Raised, "");
+    }
+    still
+}
+
+/// What a frame that is held at a budget would be short of if it went on now.
+fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
+    let Stage::Gated { gate, held } = &frame.stage else { return None };
+    if state.gate(*gate)?.opened.gate_kind != GateKind::Budget {
+        return None;
+    }
+    let freed = Frame { stage: (**held).clone(), ..frame.clone() };
+    match next_of(state, &freed)? {
+        Event::GateOpened(opened) if opened.gate_kind == GateKind::Budget => {
+            attempt::shortage_of(state, &freed)
+        }
+        _ => None,
+    }
+}
+
+/// A limit that does not exist cannot be raised.
+fn raisable(state: &State, account: Option<&Place>, more: &Budget) -> Result<(), String> {
+    let asked =
+        Resource::ALL.into_iter().filter(|it| budget::limit(more, *it).is_some_and(|it| it > 0));
+    let asked: Vec<Resource> = asked.collect();
+    if asked.is_empty() {
+        return Err(
+            "say how much more: `+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`".to_owned()
+        );
+    }
+    let known = budget::all_balances(state);
+    let has = |resource: &Resource| {
+        known.iter().any(|of| of.place.as_ref() == account && of.resource == *resource)
+    };
+    match asked.iter().find(|resource| !has(resource)) {
+        Some(resource) => Err(words::no_such_limit(account, *resource)),
+        None => Ok(()),
+    }
+}

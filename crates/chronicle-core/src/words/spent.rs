@@ -1,0 +1,104 @@
+//! Words about budgets.
+
+use super::{agent_name, duration, thousands, usd};
+use crate::budget::{Balance, BudgetRaised, BudgetWarned, Lack, Resource, Shortage, limit};
+use crate::event::GateOpened;
+use crate::ids::Place;
+use crate::workflow::Budget;
+
+pub(super) fn warned(warned: &BudgetWarned) -> String {
+    let BudgetWarned { place, resource, spent, limit } = warned;
+    let share = u128::from(*spent) * 100 / u128::from((*limit).max(1));
+    format!(
+        "{share} % of {} is spent: {} of {}",
+        account(place.as_ref()),
+        amount(*resource, *spent),
+        amount(*resource, *limit)
+    )
+}
+
+pub(super) fn raised_by(raised: &BudgetRaised) -> String {
+    let place = raised.place.as_ref();
+    if raised.unpriced {
+        return format!(
+            "{} lets be spent from {} what has no known price",
+            raised.who,
+            account(place)
+        );
+    }
+    format!("{} by {}", self::raised(place, &raised.more), raised.who)
+}
+
+/// By how much a budget was raised.
+pub(crate) fn raised(place: Option<&Place>, more: &Budget) -> String {
+    let each = Resource::ALL.into_iter().filter_map(|it| Some((it, limit(more, it)?)));
+    let each: Vec<String> = each.map(|(resource, more)| amount(resource, more)).collect();
+    format!("{} raised by {}", account(place), each.join(", "))
+}
+
+/// Why nobody may work.
+pub(crate) fn short(short: &Shortage) -> String {
+    match short {
+        Shortage::UsedUp(of) => {
+            format!("{} is used up: {}", account(of.place.as_ref()), balance(of))
+        }
+        Shortage::Unpriced { of, agent } => format!(
+            "{} is {}, and what `{}` costs cannot be known: may it work all the same?",
+            account(of.place.as_ref()),
+            amount(of.resource, of.limit),
+            agent_name(agent)
+        ),
+    }
+}
+
+/// `52,000 tokens of 50,000 tokens`.
+pub(crate) fn balance(of: &Balance) -> String {
+    format!("{} of {}", amount(of.resource, of.spent), amount(of.resource, of.limit))
+}
+
+/// Why a limit cannot be raised.
+pub(crate) fn no_such_limit(place: Option<&Place>, resource: Resource) -> String {
+    let whose = place.map_or_else(|| "the run".to_owned(), |place| format!("`{place}`"));
+    format!("{whose} has no limit on {} that could be raised", name(resource))
+}
+
+/// What to type at a gate for a budget.
+pub(super) fn next(gate: &GateOpened, run: &str) -> String {
+    match gate.lack {
+        Some(Lack::Price) => format!("chronicle approve {run} {}", gate.gate),
+        Some(Lack::More(resource)) => format!("chronicle budget {run} {}", example(resource)),
+        None => format!("chronicle budget {run} +N tokens"),
+    }
+}
+
+fn account(place: Option<&Place>) -> String {
+    place.map_or_else(|| "the run's budget".to_owned(), |place| format!("the budget of `{place}`"))
+}
+
+fn amount(resource: Resource, number: u64) -> String {
+    match resource {
+        Resource::Usd => usd(number),
+        Resource::Tokens => format!("{} tokens", thousands(number)),
+        Resource::Time => duration(number),
+        Resource::Attempts if number == 1 => "1 attempt".to_owned(),
+        Resource::Attempts => format!("{number} attempts"),
+    }
+}
+
+fn name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Usd => "dollars",
+        Resource::Tokens => "tokens",
+        Resource::Time => "time",
+        Resource::Attempts => "attempts",
+    }
+}
+
+fn example(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Usd => "+N usd",
+        Resource::Tokens => "+N tokens",
+        Resource::Time => "+30m",
+        Resource::Attempts => "+N attempts",
+    }
+}

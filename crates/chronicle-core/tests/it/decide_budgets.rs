@@ -1,0 +1,358 @@
+//! Decisions about budgets: who may begin, who is ended in mid-turn, and what a person's word changes.
+
+use chronicle_core::event::{End, Event, GateKind, StopCause};
+use chronicle_core::ids::{AttemptId, GateId, Place};
+use chronicle_core::input::{Answer, AttemptReport, Command};
+use chronicle_core::state::Status;
+use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::workflow::Budget;
+use expect_test::expect;
+use proptest::prelude::*;
+
+use crate::decide::check;
+use crate::world::{World, about, person};
+
+const TOKENS: &str = "{name: T, budget: {tokens: 100}, phases: {plan: {next: [build]}, build: {}}}";
+
+#[test]
+fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when_it_is_raised() {
+    let world = check(
+        TOKENS,
+        "plan: usage 79; usage 5; usage 30; go build
+         build: usage 10; go done
+         g1: budget 50 tokens",
+        expect![[r#"
+            run started: `T` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 reported 79 tokens
+            a1 reported 5 tokens
+              84 % of the run's budget is spent: 84 tokens of 100 tokens
+            a1 reported 30 tokens
+              a1 is being ended: it used up a budget
+            a1 was ended: it used up a budget
+              g1 waits at `plan` for a budget: the run's budget is used up: 114 tokens of 100 tokens
+            the run's budget raised by 50 tokens by ann
+              g1 answered with `budget` by ann
+              a2 resumed at `plan` (scripted): there is more to spend
+            a2 leaves for `build`: "did it"
+            a2 ended
+              `plan` left for `build`
+              phase `build` entered
+              a3 started at `build` (scripted)
+            a3 reported 10 tokens
+              82 % of the run's budget is spent: 124 tokens of 150 tokens
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `build` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done);
+    let attempts: Vec<_> = world.state.attempts.iter().map(|it| it.intent.clone()).collect();
+    assert_eq!(attempts[0].session, attempts[1].session, "the same session");
+    assert_eq!(attempts[1].try_number, 1, "the same try");
+    assert!(attempts[1].resume);
+}
+
+#[test]
+fn nobody_begins_a_phase_whose_budget_is_used_up() {
+    let world = check(
+        "{name: P, phases: {plan: {next: [build]}, build: {budget: {tokens: 10, attempts: 1}, next: [plan, done]}}}",
+        "plan: usage 500; go build
+         build: usage 10; go plan
+         g1: budget 5 tokens
+         g2: budget 1 attempts",
+        expect![[r#"
+            run started: `P` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 reported 500 tokens
+            a1 leaves for `build`: "did it"
+            a1 ended
+              `plan` left for `build`
+              phase `build` entered
+              a2 started at `build` (scripted)
+            a2 reported 10 tokens
+              a2 is being ended: it used up a budget
+            a2 was ended: it used up a budget
+              g1 waits at `build` for a budget: the budget of `build` is used up: 10 tokens of 10 tokens
+            the budget of `build` raised by 5 tokens by ann
+              g1 answered with `budget` by ann
+              a3 resumed at `build` (scripted): there is more to spend
+            a3 leaves for `plan`: "did it"
+            a3 ended
+              `build` left for `plan`
+              phase `plan` entered
+              a4 started at `plan` (scripted)
+            a4 reported 500 tokens
+            a4 leaves for `build`: "did it"
+            a4 ended
+              `plan` left for `build`
+              phase `build` entered
+              g2 waits at `build` for a budget: the budget of `build` is used up: 1 attempt of 1 attempt
+            the budget of `build` raised by 1 attempt by ann
+              g2 answered with `budget` by ann
+              a5 started at `build` (scripted)
+            a5 reported 10 tokens
+              a5 is being ended: it used up a budget
+            a5 was ended: it used up a budget
+              g3 waits at `build` for a budget: the budget of `build` is used up: 20 tokens of 15 tokens
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Waiting);
+}
+
+#[test]
+fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
+    check(
+        "{name: O, phases: {in: {run: workflow, workflow: i, budget: {tokens: 50}, next: [ship]}, ship: {}}}
+=== i
+{name: I, budget: {tokens: 40}, phases: {look: {next: [judge]}, judge: {}}}",
+        "in/look: usage 30; go judge
+         in/judge: usage 10; go done
+         ship: usage 1000; go done
+         g1: budget 100 tokens",
+        expect![[r#"
+            run started: `O` on "the task"
+              workflow `main` entered
+              phase `in` entered
+              workflow `i` entered
+              phase `in/look` entered
+              a1 started at `in/look` (scripted)
+            a1 reported 30 tokens
+            a1 leaves for `judge`: "did it"
+            a1 ended
+              `in/look` left for `in/judge`
+              phase `in/judge` entered
+              a2 started at `in/judge` (scripted)
+            a2 reported 10 tokens
+              a2 is being ended: it used up a budget
+            a2 was ended: it used up a budget
+              g1 waits at `in/judge` for a budget: the budget of `in` is used up: 40 tokens of 40 tokens
+            the budget of `in` raised by 100 tokens by ann
+              g1 answered with `budget` by ann
+              a3 resumed at `in/judge` (scripted): there is more to spend
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `in/judge` left, nothing follows
+              the workflow in `in` came to its end
+              `in` left for `ship`
+              phase `ship` entered
+              a4 started at `ship` (scripted)
+            a4 reported 1,000 tokens
+            a4 leaves for `done`: "did it"
+            a4 ended
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
+    let world = check(
+        "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: costs 10; unpriced 5; go build
+         build: unpriced 5; go done
+         g1: approve",
+        expect![[r#"
+            run started: `U` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 reported 0 tokens, $0.000010
+            a1 reported 5 tokens, cost unknown
+              a1 is being ended: it used up a budget
+            a1 was ended: it used up a budget
+              g1 waits at `plan` for a budget: the run's budget is $1.00, and what `scripted` costs cannot be known: may it work all the same?
+            ann lets be spent from the run's budget what has no known price
+              g1 answered with `budget` by ann
+              a2 resumed at `plan` (scripted): there is more to spend
+            a2 leaves for `build`: "did it"
+            a2 ended
+              `plan` left for `build`
+              phase `build` entered
+              a3 started at `build` (scripted)
+            a3 reported 5 tokens, cost unknown
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `build` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done, "one word holds for the whole account");
+}
+
+#[test]
+fn dollars_are_counted_to_the_millionth() {
+    check(
+        "{name: U, budget: {usd: 0.5}, phases: {plan: {}}}",
+        "plan: costs 399999; costs 1; costs 99999; costs 1; go done",
+        expect![[r#"
+            run started: `U` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 reported 0 tokens, $0.40
+            a1 reported 0 tokens, $0.000001
+              80 % of the run's budget is spent: $0.40 of $0.50
+            a1 reported 0 tokens, $0.10
+            a1 reported 0 tokens, $0.000001
+              a1 is being ended: it used up a budget
+            a1 was ended: it used up a budget
+              g1 waits at `plan` for a budget: the run's budget is used up: $0.50 of $0.50
+        "#]],
+    );
+}
+
+#[test]
+fn time_is_counted_by_a_clock_that_fires_once() {
+    let world = check(
+        "{name: Z, budget: {time: 1m}, phases: {plan: {}}}",
+        "plan: usage 1; time-over; go done
+         g1: budget 1000 ms",
+        expect![[r#"
+            run started: `Z` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 reported 1 token
+            a1 is being ended: it used up a budget
+            a1 was ended: it used up a budget
+              g1 waits at `plan` for a budget: the run's budget is used up: 1 min 00 s of 1 min 00 s
+            the run's budget raised by 1.0 s by ann
+              g1 answered with `budget` by ann
+              98 % of the run's budget is spent: 1 min 00 s of 1 min 01 s
+              a2 resumed at `plan` (scripted): there is more to spend
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `plan` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.active_ms(), 60_010, "the clock's minute, and what came after");
+}
+
+#[test]
+fn a_signal_that_was_accepted_stands_even_if_its_turn_ends_over_the_budget() {
+    let mut world = World::started(TOKENS, "plan: go build");
+    while world.state.attempt(AttemptId(1)).unwrap().leave.is_none() {
+        world.one_move();
+    }
+    let usage = Usage { input: 120, ..Usage::default() };
+    world.step(&about(AttemptId(1), AttemptReport::Usage { scope: Scope::Turn, usage }));
+    let world = world.play();
+    let (end, _) = world.state.attempt(AttemptId(1)).unwrap().ended.clone().unwrap();
+    assert_eq!(end, End::Left);
+    let gate = world.state.open_gates().next().unwrap();
+    assert_eq!((gate.opened.gate_kind, gate.opened.place.as_str()), (GateKind::Budget, "build"));
+}
+
+#[test]
+fn only_what_waits_for_a_budget_can_be_raised_approved_or_tried_again() {
+    let script = "plan: usage 100; go build";
+    let at_gate = || World::started(TOKENS, script).play();
+    let tell = |command| match at_gate().step(&person(command)) {
+        Answer::Refused(text) | Answer::Accepted(text) => text,
+        other => panic!("{other:?}"),
+    };
+    let more = |tokens| Budget { tokens: Some(tokens), ..Budget::default() };
+    let budget = |more, place: Option<&str>| Command::Budget { more, place: place.map(Place::new) };
+    let note = String::new;
+    let gate = Some(GateId(1));
+    let told = [
+        tell(Command::Approve { gate, note: note() }),
+        tell(Command::Reject { gate, note: note() }),
+        tell(Command::Retry { place: None, note: note(), agent: None }),
+        tell(Command::Skip { place: None, note: note() }),
+        tell(budget(more(0), None)),
+        tell(budget(Budget { usd_micros: Some(1), ..Budget::default() }, None)),
+        tell(budget(more(5), Some("build"))),
+        tell(budget(more(1), None)),
+    ];
+    expect![[r#"
+        g1 asks for a higher budget: `budget` raises it
+        g1 is about a budget: `budget` raises it
+        g1 is about a budget: `budget` raises it
+        g1 is no intervention: answer what it asks
+        say how much more: `+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`
+        the run has no limit on dollars that could be raised
+        `build` has no limit on tokens that could be raised
+        the run's budget raised by 1 tokens
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
+    let mut low = World::started(
+        "{name: L, budget: {tokens: 10}, phases: {plan: {}}}",
+        "plan: usage 100; go done",
+    )
+    .play();
+    let answer = low.step(&person(budget(more(5), None)));
+    expect![[r#"Accepted("the run's budget raised by 5 tokens; still, the run's budget is used up: 100 tokens of 15 tokens")"#]].assert_eq(&format!("{answer:?}"));
+    assert_eq!(low.state.status(), Status::Waiting, "five more do not help");
+}
+
+#[test]
+fn a_budget_that_is_raised_by_nobody_fails_a_run_that_nobody_attends() {
+    let mut world = World::new("plan: usage 100");
+    let mut begin = crate::world::start(crate::world::workflows(TOKENS));
+    begin.on_gate = Some(chronicle_core::event::OnGate::Fail);
+    world.step(&person(Command::Start(Box::new(begin))));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Failed);
+    assert_eq!(
+        world.state.failed.as_deref(),
+        Some("g1 at `plan` needs a person: the run's budget is used up: 100 tokens of 100 tokens")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever is reported, when and in whatever width: what is spent stays within the budget and one report.
+    #[test]
+    fn no_more_is_spent_than_the_budget_and_one_report(
+        reports in prop::collection::vec((0u64..60, 0u8..6), 1..40),
+        limit in 1u64..200,
+        raises in prop::collection::vec(1u64..50, 0..4),
+    ) {
+        let workflow = format!("{{name: P, budget: {{tokens: {limit}}}, phases: {{plan: {{}}}}}}");
+        let mut world = World::started(&workflow, "");
+        let (mut allowed, mut largest, mut raises) = (limit, 0, raises.into_iter());
+        for (index, (input, kind)) in reports.into_iter().enumerate() {
+            let working = world.state.live_attempts().next().map(|it| it.intent.attempt);
+            if let Some(attempt) = working {
+                prop_assert!(world.state.attempt(attempt).unwrap().stop.is_none());
+                let scope = if kind == 0 { Scope::Turn } else { Scope::Message(format!("m{index}")) };
+                let usage = Usage { input, ..Usage::default() };
+                largest = largest.max(input);
+                world.step(&about(attempt, AttemptReport::Usage { scope, usage }));
+                // Its supervisor dies, now and then.
+                if kind == 1 {
+                    world = world.killed_after(world.lines.len()).recovered();
+                }
+            } else if let Some(more) = raises.next() {
+                allowed += more;
+                let more = Budget { tokens: Some(more), ..Budget::default() };
+                world.step(&person(Command::Budget { place: None, more }));
+            }
+            let stop = world.state.live_attempts().find_map(|it| it.stop);
+            if stop.is_some() {
+                prop_assert_eq!(stop, Some(StopCause::Budget));
+                world.one_move();
+            }
+            prop_assert!(world.state.usage.tokens() <= allowed + largest);
+            let works = !world.state.live.is_empty();
+            prop_assert_eq!(works, world.state.usage.tokens() < allowed, "{}", world.told());
+        }
+        let warnings = world.lines.iter().flat_map(|line| &line.events);
+        let warnings = warnings.filter(|event| matches!(event, Event::BudgetWarned(_))).count();
+        prop_assert!(warnings <= 5, "once per limit: {}", world.told());
+    }
+}

@@ -1,0 +1,62 @@
+//! `chronicle budget`, and what `chronicle run` is told about it.
+
+use chronicle_core::budget;
+use chronicle_core::ids::Place;
+use chronicle_core::input::Command;
+use chronicle_core::workflow::{Budget, Workflow};
+use clap::Args;
+
+use super::{Setting, answer};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+
+/// Let a run spend more; whoever waits for that goes on in its session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle budget 5f3a9c1e +50000 tokens
+  chronicle budget 5f3a9c1e +2.50 usd --place build
+  chronicle budget 5f3a9c1e +30m")]
+pub(super) struct BudgetArgs {
+    /// The run
+    run: String,
+    /// How much more: `+N tokens`, `+N usd`, a time, or `+N attempts`
+    #[arg(value_name = "MORE", required = true)]
+    more: Vec<String>,
+    /// The phase whose budget is meant; what waits, else the run's, when omitted
+    #[arg(long)]
+    place: Option<String>,
+}
+
+/// What a run may spend, whatever its workflow says.
+#[derive(Debug, Args)]
+pub(super) struct LimitArgs {
+    /// Dollars that the run may spend; instead of the workflow's own limit
+    #[arg(long, value_name = "USD")]
+    budget_usd: Option<String>,
+
+    /// Tokens that the run may use; instead of the workflow's own limit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    budget_tokens: Option<u64>,
+}
+
+pub(super) fn cmd_budget(setting: &Setting, args: BudgetArgs) -> Result<Exit, Failure> {
+    let more = budget::read(&args.more.join(" ")).map_err(Failure::usage)?;
+    let place = args.place.map(Place::new);
+    answer::tell(setting, &args.run, &Command::Budget { place, more })
+}
+
+/// Puts the person's limits in the place of the workflow's own.
+pub(super) fn limit(args: &LimitArgs, main: Option<&mut Workflow>) -> Result<(), Failure> {
+    let usd = args.budget_usd.as_ref().map(|usd| budget::read(&format!("{usd} usd")));
+    let usd = usd.transpose().map_err(Failure::usage)?.and_then(|budget| budget.usd_micros);
+    if usd == Some(0) {
+        return Err(Failure::usage("a run that may spend nothing cannot begin"));
+    }
+    let Some(main) = main.filter(|_| usd.is_some() || args.budget_tokens.is_some()) else {
+        return Ok(());
+    };
+    let own = main.budget.take().unwrap_or_default();
+    let (usd_micros, tokens) = (usd.or(own.usd_micros), args.budget_tokens.or(own.tokens));
+    main.budget = Some(Budget { usd_micros, tokens, ..own });
+    Ok(())
+}

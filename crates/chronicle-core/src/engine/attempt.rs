@@ -50,6 +50,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         first_command: if same_try { frame.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
         handover: None,
+        recorded: true,
         place,
         why,
     };

@@ -24,6 +24,7 @@ pub(super) fn parts(state: &State) -> Vec<Part> {
     vec![
         Part::list("Found out", snapshot.findings.clone(), (Keeps::Last, ALL), (4_000, u8::MAX)),
         list("Still to be done", &snapshot.pending, 8),
+        newest("Files that changed, by phase", files(state), ALL, 6),
         list("Files that workers named", &snapshot.files, 4),
         newest("Commands that were run, newest first", commands(state), COMMANDS_TOLD_MAX, 1),
         list("Done", &snapshot.done, 3),
@@ -115,6 +116,23 @@ fn before(state: &State) -> Vec<String> {
         format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome)
     });
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
+}
+
+/// Files that differ after the attempts at each place: what the trees say, whatever anybody said. The last place first.
+fn files(state: &State) -> Vec<String> {
+    let mut places: Vec<_> =
+        state.places.iter().filter(|(_, tally)| !tally.files.is_empty()).collect();
+    places.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.last_visit));
+    let told = places.into_iter().map(|(place, tally)| {
+        let names: Vec<String> = tally.files.iter().map(|path| format!("`{path}`")).collect();
+        let more = if tally.more_files { ", and more" } else { "" };
+        let (added, removed) = (tally.added, tally.removed);
+        format!("`{place}` (+{added} −{removed} lines): {}{more}", names.join(", "))
+    });
+    let missed = state.trees.missed.as_ref();
+    let missed =
+        missed.map(|why| format!("not all is known: the last look at the files failed: {why}"));
+    told.chain(missed).collect()
 }
 
 /// Commands, as the record has them: what ran, and how it ended.

@@ -3,9 +3,10 @@
 use super::{Told, told_to};
 use crate::engine::{self, SHELL};
 use crate::event::{AttemptStarted, GateKind, GateOpened};
-use crate::ids::AttemptId;
+use crate::ids::{AttemptId, TreeId};
 use crate::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use crate::state::State;
+use crate::tree::{Changes, Moment, TreeRecorded};
 use crate::work::work;
 
 /// Most things that are taken for granted before somebody is told something.
@@ -43,7 +44,7 @@ pub fn next(state: &State) -> Result<Next, String> {
             return Err(format!("nothing follows once {words}"));
         };
         state.apply(&line);
-        assumed.push(words);
+        assumed.extend(Some(words).filter(|words| !words.is_empty()));
         let begun = state.attempts.iter().filter(|attempt| attempt.ended.is_none());
         let mut begun = begun.filter(|attempt| {
             let id = usize::try_from(attempt.intent.attempt.0).unwrap_or(usize::MAX);
@@ -58,8 +59,11 @@ pub fn next(state: &State) -> Result<Next, String> {
     Err(format!("nobody is told anything within {STEPS_MAX} steps"))
 }
 
-/// The least that must happen for the run to go on, and its words.
+/// The least that must happen for the run to go on, and its words; none where it goes without saying.
 fn assume(state: &State) -> Result<(String, Input), String> {
+    if let Some(attempt) = state.trees.after.keys().next() {
+        return Ok((String::new(), nothing_changed(state, *attempt)));
+    }
     if state.paused.is_some() {
         return Ok(("the run is resumed".to_owned(), by_person(state, Command::Resume)));
     }
@@ -114,13 +118,29 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
     Ok((words, by_person(state, command)))
 }
 
+/// The files after an attempt, as they were.
+fn nothing_changed(state: &State, attempt: AttemptId) -> Input {
+    let last = state.trees.last.as_ref().map(|(tree, _)| tree.clone());
+    let recorded = TreeRecorded {
+        moment: Moment::After(attempt),
+        tree: last.unwrap_or_else(|| TreeId::from("")),
+        changes: Changes::default(),
+        unreadable: 0,
+        unreadable_files: Vec::new(),
+    };
+    by_supervisor(state, Report::TreeRecorded(Box::new(recorded)))
+}
+
 fn by_person(state: &State, command: Command) -> Input {
     let by = By { actor: Actor::Person("you".to_owned()), request: None };
     Input { at: state.updated_at, by, what: What::Command(command) }
 }
 
 fn about(state: &State, attempt: AttemptId, what: AttemptReport) -> Input {
+    by_supervisor(state, Report::Attempt { attempt, active_ms: 0, what })
+}
+
+fn by_supervisor(state: &State, report: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
-    let what = What::Report(Report::Attempt { attempt, active_ms: 0, what });
-    Input { at: state.updated_at, by, what }
+    Input { at: state.updated_at, by, what: What::Report(report) }
 }

@@ -111,6 +111,9 @@ pub struct Counters {
     pub commands_done: u32,
     /// Active time of this try's attempts that have ended.
     pub active_ms: u64,
+    /// How often changed files counted as progress.
+    #[serde(default)]
+    pub changes: u32,
 }
 
 /// How far a frame is with its phase. What follows from each is one table: `engine/follow.rs`.

@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 30] = [
     "list",
     "check",
     "graph",
@@ -39,6 +39,9 @@ const COMMANDS: [&str; 27] = [
     "budget",
     "go",
     "cancel",
+    "diff",
+    "undo",
+    "gc",
     "completions",
 ];
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{BudgetRaised, BudgetWarned, Lack};
+pub use crate::handover::Handed;
 use crate::ids::{
     AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
@@ -402,6 +403,9 @@ pub struct AttemptStarted {
     /// For a follow-up: who helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
+    /// What its worker is told, kept beside the ledger; none for commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handed>,
     /// Whether the project's files are recorded before it begins and after it ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
@@ -627,7 +631,7 @@ pub struct AttemptEnded {
     /// How far its transcript goes.
     #[serde(default)]
     pub transcript_bytes: u64,
-    /// What it said last, where the next phase is told it: in chains.
+    /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
     /// Lines of it that meant nothing; they are in its transcript.

@@ -14,7 +14,6 @@
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
 pub mod budget;
-pub mod carried;
 mod chain;
 pub mod effect;
 pub mod engine;
@@ -31,6 +30,7 @@ pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod settings;
+pub mod shell;
 pub mod signal;
 pub mod snapshot;
 pub mod state;

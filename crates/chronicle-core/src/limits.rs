@@ -26,12 +26,16 @@ pub const QUESTIONS_MAX: usize = 8;
 pub const NOTE_MAX: usize = 4_000;
 /// Most notes that wait for one worker.
 pub const NOTES_MAX: usize = 32;
-/// How much of what a worker had said is kept as a finding when its time is over.
+/// How much of what a worker said last is kept when it ended before it was done.
 pub const PARTIAL_MAX: usize = 1_200;
 /// Most entries of the snapshot, all lists together.
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
+/// Longest text of a command that is kept beside its event.
+pub const COMMAND_MAX: usize = 400;
+/// Most commands of one visit that are known one by one.
+pub const COMMANDS_MAX: usize = 64;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.

@@ -17,7 +17,7 @@ use crate::workflow::Phase;
 pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
@@ -252,6 +252,19 @@ fn answered(answer: &GateAnswer) -> String {
     }
 }
 
+/// What a person did at a gate, as a worker is told it later.
+pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "asked for another try".to_owned(),
+        GateAnswer::Go(to) => format!("sent the run to `{to}`"),
+        GateAnswer::Skip => "went on without it".to_owned(),
+        GateAnswer::Raised => "raised the budget".to_owned(),
+        GateAnswer::Said(_) => format!("answered {}", quote(&gate.about)),
+    }
+}
+
 /// What to type next at a gate.
 pub fn gate_next(gate: &GateOpened, run: &str) -> String {
     let id = gate.gate;
@@ -457,6 +470,11 @@ fn quote(text: &str) -> String {
 /// Text from outside on one line, without control characters that could fool a terminal.
 pub fn one_line(text: &str) -> String {
     plain(&bounded(text.trim(), QUOTE_MAX))
+}
+
+/// A line of any length, without what could fool a terminal.
+pub fn plain_line(text: &str) -> String {
+    plain(text)
 }
 
 /// Without control characters, nor those that turn the direction of text.

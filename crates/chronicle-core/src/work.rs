@@ -25,8 +25,6 @@ pub struct Work {
     pub thinking: Option<String>,
     /// Which tools it may call.
     pub tools: Tools,
-    /// Whether what it says last is to be reported with its end.
-    pub keeps_text: bool,
     /// Where it may go.
     pub targets: Vec<PhaseId>,
     /// Environment that the workflow asks for.
@@ -89,7 +87,6 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         model: models.into_iter().flatten().next().cloned(),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
-        keeps_text: phase.chained || phase.limits.timeout_ms.is_some(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         isolated: run.isolated,

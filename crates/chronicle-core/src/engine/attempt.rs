@@ -6,6 +6,7 @@ use super::enter::begin;
 use super::gates::{self, intervene};
 use crate::budget::{Doing, Shortage, shortage};
 use crate::event::{AttemptStarted, Event, Why};
+use crate::handover;
 use crate::ids::{AttemptId, Place, RunId, SessionId};
 use crate::state::{Frame, State};
 use crate::words;
@@ -40,7 +41,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         return gates::budget(state, frame, &short);
     }
     let known = known_session(frame, &why, phase, &agent);
-    Event::AttemptStarted(AttemptStarted {
+    let mut intent = AttemptStarted {
         attempt: id,
         try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
         agent,
@@ -48,10 +49,13 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: if same_try { frame.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
+        handover: None,
         recorded: true,
         place,
         why,
-    })
+    };
+    intent.handover = handover::handed(state, &intent).filter(|_| intent.agent != SHELL);
+    Event::AttemptStarted(intent)
 }
 
 /// What an attempt that is held at a gate for its budget is short of.

@@ -8,7 +8,7 @@ use crate::event::{
 };
 use crate::ids::AttemptId;
 use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
-use crate::limits::{TEXT_MAX, TOOL_INPUT_MAX, bounded};
+use crate::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
 use crate::signal::is_ours;
 use crate::state::{Attempt, State};
 use crate::template::Stand;
@@ -86,12 +86,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Ended(seen) => {
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
-            let phase = scratch.state().phase_at(&attempt.intent.place);
-            // In a chain the next step is told it; at a time-out it is all that there is.
-            let is_kept = phase.is_some_and(|phase| phase.chained)
-                || end == End::StoppedBy(StopCause::Timeout);
-            let said = seen.final_text.as_ref().filter(|_| is_kept);
-            let said = said.map_or("", |said| said.0.as_str());
+            let said = said_last(scratch.state(), attempt, &end, seen);
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
                 end,
@@ -99,7 +94,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 strays: seen.strays,
                 not_understood: seen.not_understood,
                 transcript_bytes: seen.transcript_bytes,
-                final_text: bounded(said, TEXT_MAX),
+                final_text: said,
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
@@ -139,6 +134,18 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
     }
     Answer::Noted
+}
+
+/// What it said last, for whoever is told it: the next step of a chain, or whoever goes on in its place.
+fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
+    let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
+    let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
+    match end {
+        _ if is_chained => bounded(said, TEXT_MAX),
+        End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
+        End::Left | End::BrokeOff => String::new(),
+        _ => bounded(said.trim(), PARTIAL_MAX),
+    }
 }
 
 /// A message that was delivered is delivered once. A note given to another attempt may have reached it.

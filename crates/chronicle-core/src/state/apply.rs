@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit, number};
+use super::{
+    Answered, Attempt, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit, number,
+};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
     Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
-use crate::limits::ANSWERS_MAX;
+use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::record::Line;
 use crate::time::Millis;
 use crate::usage::{Scope, Usage};
@@ -27,6 +29,7 @@ impl State {
     /// Takes in one event of the line that `cause` names.
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
+        self.remark(event);
         match event {
             Event::RunStarted(run) => {
                 self.run = Some(Arc::clone(run));
@@ -46,9 +49,8 @@ impl State {
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
-            Event::ToolEnded { attempt, call, active_ms, .. } => {
-                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+            Event::ToolEnded { attempt, call, ok, active_ms } => {
+                self.end_call(*attempt, call, *ok, *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -111,7 +113,8 @@ impl State {
         });
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
-        self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
+        let commands = Commands::default();
+        self.visits.push(Visit { place: place.clone(), entered_at: at, commands, left: None });
         self.forget_visits();
     }
 
@@ -179,11 +182,13 @@ impl State {
             cancel_asked: false,
             stop: None,
             calls: std::collections::VecDeque::new(),
+            running: std::collections::VecDeque::new(),
             answers: std::collections::VecDeque::new(),
             usage: Usage::default(),
             active_ms: 0,
             tools: 0,
             failed_command: None,
+            said: String::new(),
             ended: None,
         };
         self.attempts.push(attempt);
@@ -215,6 +220,7 @@ impl State {
     }
 
     fn call_tool(&mut self, called: &ToolCalled) {
+        self.run_command(called);
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
@@ -239,6 +245,7 @@ impl State {
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
+        self.ran_command(id, index, code);
         if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
@@ -280,7 +287,11 @@ impl State {
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();
+            attempt.running.clear();
             attempt.answers.clear();
+            if !matches!(ended.end, End::Left | End::BrokeOff) {
+                attempt.said = bounded(ended.final_text.trim(), PARTIAL_MAX);
+            }
             attempt.asking.clear();
             attempt.cancel_asked = false;
         });

@@ -6,6 +6,7 @@
 
 mod apply;
 mod due;
+mod facts;
 mod forget;
 mod frame;
 mod list;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use facts::{Commands, Ran, Remark};
 pub use frame::{Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
@@ -66,6 +68,8 @@ pub struct State {
     pub snapshot: Arc<Snapshot>,
     /// How many notes people gave.
     pub notes: u32,
+    /// What people said at gates and in notes, in order; of much, the latest.
+    pub remarks: List<Remark>,
     /// What is known of the project's files.
     #[serde(default)]
     pub trees: Trees,
@@ -107,6 +111,8 @@ pub struct Attempt {
     pub stop: Option<StopCause>,
     /// Verdicts on calls that have not ended.
     pub calls: VecDeque<(String, Verdict)>,
+    /// Commands that have not ended, by call.
+    pub running: VecDeque<(String, String)>,
     /// Answers to its calls, by request, to be repeated word for word.
     pub answers: VecDeque<(String, Answered)>,
     /// What it spent, sessions shared with other attempts counted once.
@@ -117,6 +123,8 @@ pub struct Attempt {
     pub tools: u32,
     /// A command of its phase that failed, and the end of what it printed.
     pub failed_command: Option<(u32, String)>,
+    /// What it said last, where it ended before it was done.
+    pub said: String,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
 }
@@ -159,6 +167,8 @@ pub struct Visit {
     pub place: Place,
     /// Since when.
     pub entered_at: Millis,
+    /// Commands that were run there.
+    pub commands: Commands,
     /// How it was left.
     pub left: Option<Departure>,
 }

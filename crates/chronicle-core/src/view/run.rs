@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::VIEW_VERSION;
 use crate::budget::{Balance, Resource, all_balances};
 use crate::event::OnGate;
+use crate::handover;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
@@ -280,12 +281,25 @@ pub fn for_worker(state: &State, attempt: &Attempt) -> String {
         None => format!("You may go to: {}.", targets.join(", ")),
     };
     format!(
-        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}",
+        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}\nCarried on: {}.\nSpent so far: {}.{}",
         super::line::status_line(state),
         attempt.intent.attempt,
         attempt.intent.try_number,
         crumbs.join("\n"),
+        words::carried(&state.snapshot),
+        words::spent(&state.usage),
+        rest_of(state, attempt),
     )
+}
+
+/// Where the part of its handover is that did not fit.
+fn rest_of(state: &State, attempt: &Attempt) -> String {
+    let handed = attempt.intent.handover.as_ref();
+    let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));
+    rest.map_or_else(String::new, |(run, sum)| {
+        let path = handover::artifact_at(&run.run, sum);
+        format!("\nWhat did not fit into your handover is in the file `{path}`.")
+    })
 }
 
 fn gates(state: &State, run: &str) -> Vec<GateRow> {
@@ -302,7 +316,7 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
     if state.is_over() { Vec::new() } else { state.open_gates().map(row).collect() }
 }
 
-fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
+pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
     state
         .frames
         .values()

@@ -114,8 +114,13 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
 
 /// The answer to an update of the snapshot.
 pub(crate) fn snapshot_kept(snapshot: &Snapshot) -> String {
+    format!("kept: {}", carried(snapshot))
+}
+
+/// How much is carried from phase to phase.
+pub(crate) fn carried(snapshot: &Snapshot) -> String {
     format!(
-        "kept: {} findings, {} pending, {} done, {} files, {} named values",
+        "{} findings, {} pending, {} done, {} files, {} named values",
         snapshot.findings.len(),
         snapshot.pending.len(),
         snapshot.done.len(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Leave, Mover, RunStarted, StopCause, SupervisorStarted, ToolCalled,
-    Verdict, Why,
+    GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause, SupervisorStarted,
+    ToolCalled, Verdict, Why,
 };
 use chronicle_core::ids::{
     AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
@@ -133,6 +133,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             why,
             first_command: try_number,
             persona: None,
+            handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
             recorded: resume,
         })
     });

@@ -28,6 +28,7 @@ use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, GivenFile, Order, Seen};
 use crate::fail::{self, Point};
+use crate::ledger::{ArtifactId, Ledger as _};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
 /// Most lines that wait to be written to an agent.
@@ -112,8 +113,8 @@ struct LastWords {
     stderr: Ring,
     /// Lines that meant nothing.
     not_understood: u64,
-    /// What it said since its last tool; none where nobody asks for it.
-    said: Option<String>,
+    /// What it said since its last tool.
+    said: String,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
@@ -122,7 +123,6 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
-    let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let model = work.model.clone();
@@ -157,7 +157,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
             error: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
-            said,
+            said: String::new(),
         }),
         context,
     });
@@ -171,8 +171,21 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     Ok(Stop { control, shared })
 }
 
+/// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
+/// said since is not in it then, or is.
+fn handover(context: &Context, work: &Work) -> String {
+    let kept = work.intent.handover.as_ref().and_then(|handed| {
+        let id: ArtifactId = handed.text.parse().ok()?;
+        let is_same = ArtifactId::of(work.handover.as_bytes()) == id;
+        let body = || context.folder.ledger().artifact(&id).ok();
+        if is_same { None } else { String::from_utf8(body()?).ok() }
+    });
+    kept.unwrap_or_else(|| work.handover.clone())
+}
+
 fn order(context: &Context, work: Work) -> Order {
     Order {
+        handover: handover(context, &work),
         run: context.folder.id.clone(),
         attempt: work.intent.attempt,
         place: work.intent.place,
@@ -180,7 +193,6 @@ fn order(context: &Context, work: Work) -> Order {
         session: work.intent.session,
         resume: work.intent.resume,
         task: work.task,
-        handover: work.handover,
         followup: work.intent.persona,
         persona: work.persona,
         model: work.model,
@@ -512,18 +524,14 @@ impl<'a> Reading<'a> {
 impl LastWords {
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
-        if let Some(said) = &mut self.said
-            && said.len() <= TEXT_MAX
-        {
-            said.push_str(text);
+        if self.said.len() <= TEXT_MAX {
+            self.said.push_str(text);
         }
     }
 
     /// What was said before a tool was called is not the last word.
     fn begin_anew(&mut self) {
-        if let Some(said) = &mut self.said {
-            said.clear();
-        }
+        self.said.clear();
     }
 }
 
@@ -556,7 +564,7 @@ impl Shared {
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),
-            final_text: last.said.clone().map(|said| Box::new(Said(said))),
+            final_text: Some(Box::new(Said(last.said.clone()))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

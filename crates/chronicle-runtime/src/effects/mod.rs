@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
 use chronicle_core::event::{GateAnswer, Message as ToTell};
+use chronicle_core::handover::told;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::prices::Prices;

@@ -18,6 +18,7 @@ mod cmd_config;
 mod cmd_demo;
 mod cmd_dry_run;
 mod cmd_graph;
+mod cmd_handover;
 mod cmd_init;
 mod cmd_log;
 mod cmd_run;

@@ -35,6 +35,7 @@ scenarios! {
     flood
     follow_ups
     garbage
+    handover
     idle
     loop_limit
     needs_input

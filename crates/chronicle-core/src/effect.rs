@@ -6,6 +6,7 @@
 use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
+use crate::time::Millis;
 
 /// Something to be done, or kept going.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,5 +34,12 @@ pub enum Action {
         timer: TimerKind,
         /// How long.
         active_ms: u64,
+    },
+    /// A wait is to end at a time of the wall's clock, whatever the clock or the machine did meanwhile.
+    WaitUntil {
+        /// The attempt whose end it follows.
+        attempt: AttemptId,
+        /// When.
+        until: Millis,
     },
 }

@@ -11,7 +11,9 @@ use crate::budget::{BudgetRaised, BudgetWarned, Lack};
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+use crate::time::Millis;
 use crate::usage::{Scope, Usage};
+use crate::wait::{WaitBegan, WaitEnded};
 use crate::workflow::Workflow;
 
 /// One fact.
@@ -221,6 +223,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// The run waits for something that comes by itself.
+    WaitBegan(WaitBegan),
+    /// The wait is over.
+    WaitEnded(WaitEnded),
     /// Most of a limit is spent.
     BudgetWarned(BudgetWarned),
     /// A person lets more be spent.
@@ -392,6 +398,8 @@ pub enum Why {
     Paused,
     /// The last one used up a budget, and a person raised it: the same session.
     Raised,
+    /// The last one had no quota, or found no room, and has waited: the same session.
+    Waited,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
@@ -436,6 +444,7 @@ impl Why {
             | Self::SessionGone
             | Self::Paused
             | Self::Raised
+            | Self::Waited
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
@@ -586,6 +595,9 @@ pub struct AttemptEnded {
     /// What it said last, where the next phase is told it: in chains.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
+    /// When there is a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
 }
 
 /// How an attempt ended.

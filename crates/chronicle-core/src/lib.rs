@@ -38,6 +38,7 @@ pub mod time;
 pub mod usage;
 pub mod verdict;
 pub mod view;
+pub mod wait;
 pub mod words;
 pub mod work;
 pub mod workflow;

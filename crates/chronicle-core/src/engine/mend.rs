@@ -5,7 +5,9 @@ use super::gates::intervene;
 use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
+use crate::limits::WAITS_MAX;
 use crate::state::{Attempt, Frame, State};
+use crate::wait::{self, WaitBegan};
 use crate::words;
 use crate::workflow::{Phase, PhaseKind};
 
@@ -62,15 +64,29 @@ fn mend_crash(
         CrashClass::CannotStart | CrashClass::Auth => {
             edge_or_person(state, frame, phase, "crash", &end)
         }
+        // Only time mends this, and nobody is to blame.
+        CrashClass::Quota | CrashClass::Overload if frame.counters.waits < WAITS_MAX => {
+            wait(state, frame, broken, crash)
+        }
+        CrashClass::Quota | CrashClass::Overload => {
+            edge_or_person(state, frame, phase, "crash", &end)
+        }
         CrashClass::NoSignal
         | CrashClass::Died
         | CrashClass::SessionGone
-        | CrashClass::Quota
-        | CrashClass::Overload
         | CrashClass::ContextFull
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
     }
+}
+
+/// Until the agent has a quota again, or its service has room.
+fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
+    let number = frame.counters.waits.saturating_add(1);
+    let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
+    let (wait_kind, until) = wait::after(named, number, state.updated_at);
+    let (place, attempt) = (frame.place(), broken.intent.attempt);
+    Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })
 }
 
 /// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.

@@ -88,6 +88,8 @@ impl State {
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::WaitBegan(began) => self.begin_wait(cause, began),
+            Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::NoteGiven { note, place, who, text, attempt } => {
@@ -192,6 +194,7 @@ impl State {
             active_ms: 0,
             tools: 0,
             failed_command: None,
+            quota_until: None,
             ended: None,
         };
         self.attempts.push(attempt);
@@ -283,6 +286,7 @@ impl State {
         self.live.remove(&ended.attempt);
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
+            attempt.quota_until = ended.quota_until;
             attempt.calls.clear();
             attempt.answers.clear();
             attempt.asking.clear();
@@ -450,6 +454,7 @@ impl Counters {
             | Why::SessionGone
             | Why::Paused
             | Why::Raised
+            | Why::Waited
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }
@@ -459,7 +464,7 @@ impl Counters {
     }
 
     pub(super) fn progress(&mut self) {
-        (self.nudges, self.retries, self.losses) = (0, 0, 0);
+        (self.nudges, self.retries, self.losses, self.waits) = (0, 0, 0, 0);
     }
 }
 

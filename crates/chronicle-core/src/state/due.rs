@@ -12,7 +12,12 @@ use crate::limits::LEAVE_GRACE_MS;
 impl State {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
-        self.live_attempts().flat_map(|attempt| self.due_for(attempt)).collect()
+        let rests = self.paused.is_some() || self.is_given_up();
+        let waits = self.waits().filter(|_| !rests).map(|(_, wait)| Effect {
+            cause: wait.cause,
+            action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
+        });
+        self.live_attempts().flat_map(|attempt| self.due_for(attempt)).chain(waits).collect()
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {

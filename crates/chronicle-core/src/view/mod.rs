@@ -12,7 +12,8 @@ mod timeline;
 
 pub use list::{RunRow, row};
 pub use run::{
-    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run,
+    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, WaitRow,
+    for_worker, run,
 };
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};

@@ -75,6 +75,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::AttemptEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
+        | Event::WaitBegan(_)
+        | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
         | Event::BudgetRaised(_) => false,
     }

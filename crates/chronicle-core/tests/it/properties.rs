@@ -12,6 +12,7 @@ use chronicle_core::input::{Actor, AttemptReport, Command, EndSeen, Input, Repor
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::{State, Status};
+use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
@@ -63,6 +64,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::SessionGone,
         CrashClass::Auth,
         CrashClass::Quota,
+        CrashClass::Overload,
         CrashClass::CannotStart,
     ]);
     let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
@@ -70,6 +72,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         lost: flags[1],
         stopped: flags[2],
         error: class.map(|class| (class, "text".to_owned())),
+        quota_until: flags[0].then_some(Millis(1_794_709_999_000)),
         ..EndSeen::default()
     });
     prop_oneof![
@@ -118,7 +121,12 @@ fn spoken() -> impl Strategy<Value = Signal> {
 
 fn input() -> impl Strategy<Value = Input> {
     let id = 0u32..12;
-    let timer = prop::sample::select(vec![TimerKind::Grace, TimerKind::Timeout, TimerKind::Budget]);
+    let timer = prop::sample::select(vec![
+        TimerKind::Grace,
+        TimerKind::Timeout,
+        TimerKind::Budget,
+        TimerKind::Wait,
+    ]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
     let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
         target: target.map(PhaseId::from),

@@ -19,6 +19,7 @@ use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::TEXT_MAX;
 use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -100,6 +101,8 @@ struct Shared {
 struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    quota_until: Option<Millis>,
     stderr: Ring,
     /// What it said since its last tool; none where nobody asks for it.
     said: Option<String>,
@@ -137,6 +140,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
+            quota_until: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             said,
         }),
@@ -339,10 +343,7 @@ impl Reading<'_> {
                 self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
-            Seen::QuotaReset { until } => {
-                let text = format!("no quota until {until}");
-                self.shared.last_words().error = Some((CrashClass::Quota, text));
-            }
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
@@ -418,6 +419,7 @@ impl Reading<'_> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();
@@ -425,6 +427,14 @@ impl Reading<'_> {
 }
 
 impl LastWords {
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
         if let Some(said) = &mut self.said
@@ -468,6 +478,7 @@ impl Shared {
         let seen = EndSeen {
             finished: last.finished,
             error,
+            quota_until: last.quota_until,
             transcript_bytes: self.transcript.finish(),
             stderr: stderr.clone(),
             final_text: last.said.clone().map(|said| Box::new(Said(said))),

@@ -212,7 +212,7 @@ impl World for Processes {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::Tell(id, message) => self.tell(state, id, message),
-                Action::RunTimer { .. } => None,
+                Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
             })
             .collect()
     }

@@ -17,7 +17,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use chronicle_core::effect::Action;
 use chronicle_core::event::{AttemptStarted, OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
-use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
+use chronicle_core::input::{
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
 use chronicle_core::workflow::{Source, Workflow, load};
@@ -153,6 +155,9 @@ impl World for Agents<'_> {
                 }
                 Action::Tell(id, message) => {
                     self.send(id, Move::Report(AttemptReport::Told(message)));
+                }
+                Action::WaitUntil { attempt, .. } => {
+                    self.send(attempt, Move::Timer(TimerKind::Wait));
                 }
                 Action::RunTimer { .. } => {}
             }

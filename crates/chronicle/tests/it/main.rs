@@ -40,3 +40,4 @@ mod scripted;
 mod session;
 mod terminal;
 mod undriven;
+mod waits;

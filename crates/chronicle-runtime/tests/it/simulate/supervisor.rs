@@ -302,6 +302,7 @@ impl Sim<'_> {
         let due = state.due();
         let timers = due.iter().filter_map(|effect| match effect.action {
             Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
+            Action::WaitUntil { attempt, .. } => Some((effect.cause, attempt, TimerKind::Wait)),
             Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
         });
         let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
@@ -334,10 +335,13 @@ impl Sim<'_> {
                     supervisor.inbox.push_front(Message::new(input));
                     at_once = true;
                 }
-                Action::RunAttempt(_) | Action::Tell(..) | Action::RunTimer { .. } => {}
+                Action::RunAttempt(_)
+                | Action::Tell(..)
+                | Action::RunTimer { .. }
+                | Action::WaitUntil { .. } => {}
             }
         }
-        Ok(at_once || supervisor.run.state().status() == Status::Running)
+        Ok(at_once || supervisor.run.state().goes_on())
     }
 
     /// Ends what is left of an attempt that lived before, and reports it lost.

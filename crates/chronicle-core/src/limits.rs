@@ -42,8 +42,6 @@ pub const QUOTA_WAIT_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1_000;
 pub const BACKOFF_FIRST_MS: u64 = 2_000;
 /// The longest of them.
 pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
-/// Most waits in a row without progress; then a person is asked.
-pub const WAITS_MAX: u32 = 20;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
@@ -65,10 +63,18 @@ pub struct Limits {
     pub continuations: u32,
     /// Follow-ups upon follow-ups.
     pub depth: u32,
+    /// Waits for a quota or for room at a model's service, without progress in between.
+    #[serde(default = "waits")]
+    pub waits: u32,
     /// Active milliseconds without a line from the agent; none = for ever.
     pub idle_ms: Option<u64>,
     /// Active milliseconds of one attempt; none = for ever.
     pub timeout_ms: Option<u64>,
+}
+
+/// What a workflow that was frozen before there were such waits is held to.
+fn waits() -> u32 {
+    20
 }
 
 impl Default for Limits {
@@ -80,6 +86,7 @@ impl Default for Limits {
             losses: 20,
             continuations: 5,
             depth: 3,
+            waits: waits(),
             idle_ms: Some(IDLE_MS),
             timeout_ms: None,
         }

@@ -16,8 +16,8 @@ use crate::workflow::Phase;
 
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, partial,
-    parting, snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
+    out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
 pub(crate) use wait::wait;
@@ -68,14 +68,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::UsageReported { attempt, usage, .. } => {
             format!("{attempt} reported {}", spent(usage))
         }
-        Event::CommandEnded { attempt, index, code: Some(0), .. } => {
-            format!("{attempt}'s command {} ended well", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: Some(code), .. } => {
-            format!("{attempt}'s command {} failed with exit code {code}", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: None, .. } => {
-            format!("{attempt}'s command {} was ended by a signal", index.saturating_add(1))
+        Event::CommandEnded { attempt, index, code, .. } => {
+            format!("{attempt}'s command {} {}", index.saturating_add(1), command_ended(*code))
         }
         Event::SignalAccepted { attempt, leave, .. } => {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
@@ -102,6 +96,14 @@ fn raw_sentence(event: &Event) -> String {
         | Event::FollowUpEnded { .. }
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
+    }
+}
+
+fn command_ended(code: Option<i32>) -> String {
+    match code {
+        Some(0) => "ended well".to_owned(),
+        Some(code) => format!("failed with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
     }
 }
 

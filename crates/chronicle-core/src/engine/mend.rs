@@ -5,7 +5,6 @@ use super::gates::intervene;
 use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
-use crate::limits::WAITS_MAX;
 use crate::state::{Attempt, Frame, State};
 use crate::wait::{self, WaitBegan};
 use crate::words;
@@ -60,21 +59,18 @@ fn mend_crash(
     let end = End::Crashed(crash.clone());
     match crash.class {
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
-        // Trying again cannot help: the program is missing, or nobody is signed in.
-        CrashClass::CannotStart | CrashClass::Auth => {
-            edge_or_person(state, frame, phase, "crash", &end)
-        }
         // Only time mends this, and nobody is to blame.
-        CrashClass::Quota | CrashClass::Overload if frame.counters.waits < WAITS_MAX => {
+        CrashClass::Quota | CrashClass::Overload if frame.counters.waits < phase.limits.waits => {
             wait(state, frame, broken, crash)
         }
-        CrashClass::Quota | CrashClass::Overload => {
+        // Trying again cannot help: the program is missing, nobody is signed in, or it was waited for in vain.
+        CrashClass::CannotStart | CrashClass::Auth | CrashClass::Quota | CrashClass::Overload => {
             edge_or_person(state, frame, phase, "crash", &end)
         }
+        CrashClass::ContextFull => out_of_context(state, frame, phase),
         CrashClass::NoSignal
         | CrashClass::Died
         | CrashClass::SessionGone
-        | CrashClass::ContextFull
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
     }
@@ -87,6 +83,15 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
     let (wait_kind, until) = wait::after(named, number, state.updated_at);
     let (place, attempt) = (frame.place(), broken.intent.attempt);
     Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })
+}
+
+/// The same session would be too long again: a fresh one goes on in its place.
+fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    let (progress, point) = words::out_of_context();
+    if frame.counters.continuations >= phase.limits.continuations {
+        return intervene(state, frame, words::continued_too_often(phase, &point));
+    }
+    attempt(state, frame, Why::Continued { progress, point })
 }
 
 /// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.

@@ -49,8 +49,7 @@ impl State {
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
             Event::ToolEnded { attempt, call, active_ms, .. } => {
-                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+                self.end_tool(*attempt, call, *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -80,8 +79,7 @@ impl State {
                 self.end_follow_up(place, persona, (outcome, summary));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
-                self.change(*attempt, |attempt| attempt.stop = Some(*cause));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+                self.stop(*attempt, *cause, *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(at, ended),
             Event::GateOpened(opened) => self.open_gate(at, opened),
@@ -234,6 +232,16 @@ impl State {
             attempt.cancel_asked = false;
         });
         self.spend(called.attempt, &Usage::default(), called.active_ms);
+    }
+
+    fn end_tool(&mut self, id: AttemptId, call: &str, active_ms: u64) {
+        self.change(id, |attempt| attempt.calls.retain(|(open, _)| open != call));
+        self.spend(id, &Usage::default(), active_ms);
+    }
+
+    fn stop(&mut self, id: AttemptId, cause: StopCause, active_ms: u64) {
+        self.change(id, |attempt| attempt.stop = Some(cause));
+        self.spend(id, &Usage::default(), active_ms);
     }
 
     fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {

@@ -13,6 +13,9 @@ use crate::persona::frontmatter::{self, Parts};
 /// Most files of phases of one workflow.
 const FILES_MAX: usize = 500;
 
+/// Most bytes of all files of one workflow.
+const UNIT_MAX: usize = 8 * super::FILE_MAX;
+
 /// Which reader a definition needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -192,9 +195,13 @@ fn judge(draft: &Draft, limits: &Limits, unit: &mut Unit) {
 fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Files<'_>) {
     for entry in draft.entries_mut() {
         let Entry::File { file, key } = entry else { continue };
+        let bytes: usize = unit.sources.iter().map(|source| source.text.len()).sum();
         let found = if unit.sources.len() > FILES_MAX {
             let message = format!("more than {FILES_MAX} files of phases");
-            Err(Trouble { code: "too-many-phases", message, hint: None })
+            Err(Trouble::new("too-many-phases", message))
+        } else if bytes > UNIT_MAX {
+            let message = format!("its files are larger than {UNIT_MAX} bytes together");
+            Err(Trouble::new("too-large", message))
         } else {
             files(&file.text)
         };

@@ -3,7 +3,7 @@
 use chronicle_core::effect::Action;
 use chronicle_core::ids::{AttemptId, Place};
 use chronicle_core::input::{Answer, Command, Report, TimerKind};
-use chronicle_core::limits::{QUOTA_WAIT_MAX_MS, WAITS_MAX};
+use chronicle_core::limits::{Limits, QUOTA_WAIT_MAX_MS};
 use chronicle_core::state::Status;
 use chronicle_core::time::Millis;
 use chronicle_core::view;
@@ -96,7 +96,7 @@ fn a_service_without_room_is_tried_again_ever_later_and_at_last_a_person_is_aske
         gate.opened.about,
         "`plan` cannot go on: the last attempt found no room at its model's service"
     );
-    assert_eq!(world.state.attempts.len(), usize::try_from(WAITS_MAX + 1).unwrap());
+    assert_eq!(world.state.attempts.len(), usize::try_from(Limits::default().waits + 1).unwrap());
     // What a person wants tried has all its chances again.
     world.step(&person(retry("", None)));
     while world.state.waits().next().is_none() {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use chronicle_core::budget::{self, Doing};
+use chronicle_core::effect::Action;
 use chronicle_core::engine;
 use chronicle_core::event::{
     Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
@@ -186,6 +188,8 @@ impl Judge {
     fn line(&mut self, before: &State, line: &Line) {
         let by_person = matches!(line.by.actor, Actor::Person(_));
         let rested = before.paused.is_some() || before.status() == Status::Waiting;
+        // What is waited for may come by itself, and only that.
+        let waited = line.events.iter().any(|event| matches!(event, Event::WaitEnded(_)));
         for event in &line.events {
             match event {
                 Event::GateAnswered { gate, .. } => {
@@ -194,7 +198,13 @@ impl Judge {
                     self.completed.extend(opened);
                 }
                 Event::AttemptStarted(intent) => {
-                    assert!(by_person || !rested, "{intent:?} started while it rested");
+                    let may = by_person || !rested || waited;
+                    assert!(may, "{intent:?} started while it rested");
+                }
+                Event::WaitEnded(ended) => {
+                    let mut waits = before.waits();
+                    assert!(waits.any(|(_, wait)| wait.began.attempt == ended.attempt));
+                    assert!(by_person || before.paused.is_none(), "it went on while it rested");
                 }
                 Event::SignalAccepted { attempt, .. } | Event::BreakAccepted { attempt, .. } => {
                     self.completed
@@ -242,8 +252,19 @@ impl Judge {
     }
 }
 
+/// Who is over a budget is being ended: at most the report that told so comes on top.
+fn check_budgets(state: &State) {
+    for attempt in state.live_attempts() {
+        let short = budget::shortage(state, &attempt.intent.place, Doing::Works(attempt));
+        let runs = Action::RunAttempt(attempt.intent.attempt);
+        let works = state.due().iter().any(|effect| effect.action == runs);
+        assert!(short.is_none() || !works, "{short:?}, and {:?} works", attempt.intent);
+    }
+}
+
 /// What must hold after every line.
 fn check(state: &State) {
+    check_budgets(state);
     for attempt in &state.live {
         assert!(state.attempt(*attempt).is_some_and(|attempt| attempt.ended.is_none()));
     }

@@ -65,14 +65,17 @@ pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
 pub(super) fn text(path: &Path) -> Result<String, Trouble> {
     let file = File::options().read(true).custom_flags_nonblock().open(path);
     let file = file.map_err(|error| trouble(&error))?;
-    let kind = file.metadata().map_err(|error| trouble(&error))?.file_type();
+    let metadata = file.metadata().map_err(|error| trouble(&error))?;
+    let kind = metadata.file_type();
     if kind.is_dir() {
         return Err(Trouble::new("not-a-file", "it is a folder"));
     }
     if !kind.is_file() {
         return Err(Trouble::new("not-a-file", "it is neither a file nor a folder"));
     }
-    let mut bytes = Vec::new();
+    // As much room as it needs: it is read in one piece.
+    let expected = usize::try_from(metadata.len()).unwrap_or(FILE_MAX).min(FILE_MAX);
+    let mut bytes = Vec::with_capacity(expected + 1);
     let read = file.take(FILE_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| trouble(&error))?;
     decoded(bytes)
@@ -108,11 +111,38 @@ fn trouble(error: &io::Error) -> Trouble {
     }
 }
 
+/// A definition's folder, as it is named and as it really is.
+pub(super) struct Folder<'p> {
+    named: &'p Path,
+    real: PathBuf,
+}
+
+impl<'p> Folder<'p> {
+    /// Looks where the folder really is, once for all of its files.
+    pub(super) fn of(named: &'p Path) -> Self {
+        Self { named, real: named.canonicalize().unwrap_or_else(|_| lexical(named)) }
+    }
+
+    /// Where a file really is: links are followed, and what is not there is taken by its name.
+    fn real(&self, name: &str, path: &Path) -> PathBuf {
+        let mut parts = Path::new(name).components();
+        let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+        if is_plain && !path.is_symlink() {
+            return self.real.join(name);
+        }
+        path.canonicalize().unwrap_or_else(|_| lexical(&self.real.join(name)))
+    }
+}
+
 /// The file of a phase, which a definition names relative to its folder. It must be inside one of the roots, wherever links
 /// lead.
-pub(super) fn phase_file(roots: &[PathBuf], folder: &Path, name: &str) -> Result<Source, Trouble> {
-    let path = folder.join(name);
-    let target = path.canonicalize().unwrap_or_else(|_| lexical(&path));
+pub(super) fn phase_file(
+    roots: &[PathBuf],
+    folder: &Folder<'_>,
+    name: &str,
+) -> Result<Source, Trouble> {
+    let path = folder.named.join(name);
+    let target = folder.real(name, &path);
     let is_inside = roots.iter().any(|root| target != *root && target.starts_with(root));
     if name.contains('\0') || !is_inside {
         let message = format!("the file `{}` is outside of the workflows' folder", harmless(name));

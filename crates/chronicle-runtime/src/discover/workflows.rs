@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chronicle_core::limits::Limits;
 use chronicle_core::workflow::{
@@ -21,6 +22,11 @@ use super::{Level, Origin};
 pub(super) const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// What makes a folder a workflow.
 pub(super) const FOLDER_FILE: &str = "workflow.yaml";
+/// Most threads that read definitions, and fewest definitions that are worth one.
+const THREADS_MAX: usize = 4;
+const SHARE_MIN: usize = 64;
+/// Most bytes of definitions that are read in all.
+const TEXTS_MAX: usize = 64 * 1024 * 1024;
 /// The file of chains.
 const CHAINS: &str = "agent-chain.yaml";
 
@@ -65,7 +71,8 @@ enum Group {
 
 /// Every workflow, in the order of the list; and what is wrong with files that define none.
 pub(super) fn find(places: &Places) -> (Vec<FoundWorkflow>, Vec<Problem>) {
-    let mut search = Search { places, found: Vec::new(), problems: Vec::new() };
+    let mut search =
+        Search { places, found: Vec::new(), problems: Vec::new(), read: AtomicUsize::new(0) };
     search.native(Some(places.own(".chronicle/workflows")), Level::Project, Group::Own);
     search.phased(Some(places.own(".pi/workflows")), Level::Project, Group::PiOwn);
     search.templates(&places.own(".pi/chronicle/workflows"));
@@ -83,6 +90,32 @@ struct Search<'p> {
     places: &'p Places,
     found: Vec<Candidate>,
     problems: Vec<Problem>,
+    /// Bytes of all definitions so far.
+    read: AtomicUsize,
+}
+
+/// One definition to be read.
+struct Job {
+    key: String,
+    path: PathBuf,
+    /// Where its files may be.
+    roots: Vec<PathBuf>,
+}
+
+impl Job {
+    /// Reads it, unless so much was read that somebody must have meant no good.
+    fn unit(&self, places: &Places, format: Format, read: &AtomicUsize) -> Unit {
+        if read.load(Ordering::Relaxed) > TEXTS_MAX {
+            let message = format!("not read: there are more than {TEXTS_MAX} bytes of definitions");
+            let (name, key) = (Places::shown(&self.path), self.key.clone());
+            let source = Source { name, key, text: String::new() };
+            return Unit::broken(source, Trouble::new("too-many-files", message));
+        }
+        let unit = unit(&places.limits, &self.path, &self.key, format, &self.roots);
+        let bytes: usize = unit.sources.iter().map(|source| source.text.len()).sum();
+        read.fetch_add(bytes, Ordering::Relaxed);
+        unit
+    }
 }
 
 impl Search<'_> {
@@ -90,6 +123,32 @@ impl Search<'_> {
         let path = unit.sources.first().map_or_else(String::new, |source| source.name.clone());
         let origin = Origin { level, path, format: Some(format) };
         self.found.push(Candidate { origin, unit: Arc::new(unit), group });
+    }
+
+    /// Reads definitions, many of them by as many threads as there are cores, and adds them in their order.
+    fn add_all(&mut self, jobs: &[Job], format: Format, level: Level, group: Group) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let share = jobs.len().div_ceil(threads).max(SHARE_MIN);
+        let (places, read) = (self.places, &self.read);
+        let work = |jobs: &[Job]| -> Vec<Unit> {
+            jobs.iter().map(|job| job.unit(places, format, read)).collect()
+        };
+        let units: Vec<Unit> = std::thread::scope(|scope| {
+            let mut shares = jobs.chunks(share);
+            let own = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares.map(|share| scope.spawn(move || work(share))).collect();
+            let mut units = work(own);
+            for other in others {
+                match other.join() {
+                    Ok(more) => units.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            units
+        });
+        for unit in units {
+            self.add(unit, level, format, group);
+        }
     }
 
     fn entries(&mut self, folder: &Path) -> Vec<Entry> {
@@ -129,10 +188,8 @@ impl Search<'_> {
             }
         }
         files.sort_unstable();
-        for (key, _, path) in files {
-            let unit = unit(&self.places.limits, &path, &key, Format::Native, &roots);
-            self.add(unit, level, Format::Native, group);
-        }
+        let files = files.into_iter().map(|(key, _, path)| Job { key, path, roots: roots.clone() });
+        self.add_all(&files.collect::<Vec<_>>(), Format::Native, level, group);
     }
 
     fn phased(&mut self, folder: Option<PathBuf>, level: Level, group: Group) {
@@ -151,24 +208,23 @@ impl Search<'_> {
                 );
             }
         }
-        for entry in direct.into_iter().chain(nested) {
+        let jobs = direct.into_iter().chain(nested).map(|entry| {
             let mut roots = roots.clone();
             roots.extend(link_target(&entry.path));
-            let file = entry.path.join(FOLDER_FILE);
-            let unit = unit(&self.places.limits, &file, &entry.name, Format::Phased, &roots);
-            self.add(unit, level, Format::Phased, group);
-        }
+            Job { path: entry.path.join(FOLDER_FILE), key: entry.name, roots }
+        });
+        self.add_all(&jobs.collect::<Vec<_>>(), Format::Phased, level, group);
     }
 
     fn templates(&mut self, folder: &Path) {
         let roots = roots(folder);
-        for entry in self.entries(folder).into_iter().filter(|entry| !entry.is_folder) {
-            if let Some(key) = entry.name.strip_suffix(".json") {
-                let limits = &self.places.limits;
-                let unit = unit(limits, &entry.path, key, Format::Template, &roots);
-                self.add(unit, Level::Project, Format::Template, Group::Templates);
-            }
-        }
+        let files = self.entries(folder).into_iter().filter(|entry| !entry.is_folder);
+        let jobs = files.filter_map(|entry| {
+            let key = entry.name.strip_suffix(".json")?.to_owned();
+            Some(Job { key, path: entry.path, roots: roots.clone() })
+        });
+        let jobs: Vec<Job> = jobs.collect();
+        self.add_all(&jobs, Format::Template, Level::Project, Group::Templates);
     }
 
     fn chains(&mut self, path: &Path) {
@@ -230,10 +286,10 @@ pub(super) fn unit(
     format: Format,
     roots: &[PathBuf],
 ) -> Unit {
-    let folder = path.parent().unwrap_or(path);
     match files::source(path, key) {
         Ok(source) => {
-            read_upon(limits, source, format, &mut |name| files::phase_file(roots, folder, name))
+            let folder = files::Folder::of(path.parent().unwrap_or(path));
+            read_upon(limits, source, format, &mut |name| files::phase_file(roots, &folder, name))
         }
         Err(trouble) => {
             let source =

@@ -178,9 +178,9 @@ mod tests {
     #[test]
     fn active_time_does_not_care_for_the_wall() {
         let now = Instant::now();
-        let at = Deadline::Active(now.checked_add(Duration::from_secs(60)));
+        let at = Deadline::Active(now.checked_add(Duration::from_mins(1)));
         assert!(!at.has_passed(now, Millis(u64::MAX)));
-        assert_eq!(at.left(now, Millis(u64::MAX)), Some(Duration::from_secs(60)));
+        assert_eq!(at.left(now, Millis(u64::MAX)), Some(Duration::from_mins(1)));
         assert_eq!(Deadline::Active(None).left(now, Millis(0)), None);
         assert_eq!(Deadline::Fired.left(now, Millis(0)), None);
         assert!(!Deadline::Fired.has_passed(now, Millis(u64::MAX)));

@@ -293,6 +293,20 @@ fn a_command_is_another_name_and_the_first_of_two_counts() {
 }
 
 #[test]
+fn a_thousand_workflows_are_listed_in_their_order() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("proj/.chronicle/workflows");
+    fs::create_dir_all(&folder).unwrap();
+    let names: Vec<String> = (0..1_000).map(|index| format!("w{index:03}")).collect();
+    for name in &names {
+        fs::write(folder.join(format!("{name}.yaml")), "phases: [{id: a}]").unwrap();
+    }
+    let catalog = discover::find_in(&Places::only(root.path().join("proj")));
+    assert_eq!(catalog.keys(), names);
+    assert!(catalog.workflows.iter().all(|found| found.is_usable));
+}
+
+#[test]
 fn the_chronicles_own_example_loads_with_its_undefined_state() {
     let template = r#"{"name": "f", "states": {
         "planning": {"persona": "Plan.", "next": ["implementation"], "requires_approval": true},

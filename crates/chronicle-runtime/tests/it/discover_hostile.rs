@@ -89,6 +89,22 @@ fn a_file_of_a_hundred_megabytes_is_not_read() {
 }
 
 #[test]
+fn the_files_of_one_workflow_are_bounded_together() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = folder(root.path()).join("many");
+    fs::create_dir(&folder).unwrap();
+    let large = "x".repeat(1_000_000);
+    let names: Vec<String> = (0..12).map(|index| format!("p{index}.md")).collect();
+    for name in &names {
+        fs::write(folder.join(name), &large).unwrap();
+    }
+    fs::write(folder.join("workflow.yaml"), format!("phases: [{}]", names.join(", "))).unwrap();
+    let text = told(&discover::find_in(&lay_out(root.path(), &[])), root.path());
+    assert!(text.contains("its files are larger than 8388608 bytes together"), "{text}");
+    assert!(text.contains("good < "), "{text}");
+}
+
+#[test]
 fn things_that_are_no_files() {
     let root = tempfile::tempdir().unwrap();
     let folder = folder(root.path());

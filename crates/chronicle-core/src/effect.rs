@@ -7,6 +7,7 @@ use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
 use crate::time::Millis;
+use crate::tree::Moment;
 
 /// Something to be done, or kept going.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,4 +43,8 @@ pub enum Action {
         /// When.
         until: Millis,
     },
+    /// The project's files are to be recorded. After a restart: again.
+    RecordTree(Moment),
+    /// The project's files are to be put back. After a restart: again.
+    RestoreTree,
 }

@@ -1,5 +1,6 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
+mod files;
 mod said;
 mod spent;
 mod wait;
@@ -14,6 +15,7 @@ use crate::state::{State, Status};
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
+pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
@@ -69,7 +71,7 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} reported {}", spent(usage))
         }
         Event::CommandEnded { attempt, index, code, .. } => {
-            format!("{attempt}'s command {} {}", index.saturating_add(1), command_ended(*code))
+            format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
         }
         Event::SignalAccepted { attempt, leave, .. } => {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
@@ -79,6 +81,10 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
+        Event::TreeRecorded(_)
+        | Event::TreeMissed { .. }
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. } => files::sentence(event),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
             let with = with_agent(agent.as_deref());
@@ -99,7 +105,7 @@ fn raw_sentence(event: &Event) -> String {
     }
 }
 
-fn command_ended(code: Option<i32>) -> String {
+fn ended_with(code: Option<i32>) -> String {
     match code {
         Some(0) => "ended well".to_owned(),
         Some(code) => format!("failed with exit code {code}"),

@@ -41,7 +41,8 @@ fn hold_all(scratch: &mut Scratch<'_>) {
 
 /// The next event that needs nobody's word; none when the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
-    if state.done || state.cancelled.is_some() || state.failed.is_some() || state.paused.is_some() {
+    let is_over = state.done || state.cancelled.is_some() || state.failed.is_some();
+    if is_over || state.paused.is_some() || state.trees.undo.is_some() {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
@@ -61,6 +62,9 @@ fn fails(state: &State) -> Option<Event> {
 }
 
 pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+    if state.trees.is_awaited_at(&frame.path) {
+        return None;
+    }
     match &frame.stage {
         Stage::Bound => Some(enter::enter(state, frame)),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),

@@ -8,6 +8,7 @@ use crate::event::Message;
 use crate::ids::GateId;
 use crate::input::TimerKind;
 use crate::limits::LEAVE_GRACE_MS;
+use crate::tree::Moment;
 
 impl State {
     /// Everything that should be going on.
@@ -17,7 +18,8 @@ impl State {
             cause: wait.cause,
             action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
         });
-        self.live_attempts().flat_map(|attempt| self.due_for(attempt)).chain(waits).collect()
+        let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
+        attempts.chain(waits).chain(self.due_trees()).collect()
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
@@ -26,6 +28,9 @@ impl State {
         let stop = attempt.stop.is_some() || rests;
         if stop {
             return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
+        }
+        if let Some(cause) = self.trees.before.get(&id) {
+            return vec![Effect { cause: *cause, action: Action::RecordTree(Moment::Before(id)) }];
         }
         let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
         std::iter::once(run)
@@ -48,6 +53,16 @@ impl State {
         all.into_iter()
             .filter(move |_| hears)
             .map(move |message| Effect { cause: attempt.cause, action: Action::Tell(id, message) })
+    }
+
+    /// Also while the run rests: what an attempt did is recorded before anybody else changes files.
+    fn due_trees(&self) -> impl Iterator<Item = Effect> {
+        let after = self.trees.after.iter().map(|(id, (cause, _))| Effect {
+            cause: *cause,
+            action: Action::RecordTree(Moment::After(*id)),
+        });
+        let undo = self.trees.undo.as_ref();
+        after.chain(undo.map(|undo| Effect { cause: undo.cause, action: Action::RestoreTree }))
     }
 
     /// Until what may be worked here is used up; anew after each raise.

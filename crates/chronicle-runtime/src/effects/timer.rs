@@ -91,7 +91,11 @@ impl Timers {
                 Action::WaitUntil { attempt, until } => {
                     Some(((effect.cause, attempt, TimerKind::Wait), Deadline::Wall(until)))
                 }
-                Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
+                Action::RunAttempt(_)
+                | Action::StopAttempt(_)
+                | Action::Tell(..)
+                | Action::RecordTree(_)
+                | Action::RestoreTree => None,
             })
             .collect();
         if wanted.is_empty() && !self.has_thread {

@@ -319,7 +319,14 @@ impl World for Simulated<'_> {
                     let timer = TimerKind::Wait;
                     self.tell(reported(Report::TimerFired { attempt, timer }));
                 }
-                Action::RunTimer { .. } => {}
+                Action::RecordTree(moment) => {
+                    fail::at(Point::BeforeTree);
+                    let tree = Box::new(crate::world::same_tree(moment));
+                    let input = reported(Report::TreeRecorded(tree));
+                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    fail::at(Point::AfterTree);
+                }
+                Action::RunTimer { .. } | Action::RestoreTree => {}
             }
         }
         Vec::new()

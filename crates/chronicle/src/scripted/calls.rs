@@ -96,13 +96,11 @@ impl Player<'_> {
 
     pub(super) fn quota(&mut self, quota: &Quota) -> Result<(), Stop> {
         let soon = || Some(clock::now().after(quota.in_ms?).to_string());
-        match quota.until.clone().or_else(soon) {
-            Some(until) => self.talk.send(&json!({"type": "quota", "until": until})),
-            None => {
-                let why = "`quota` needs `until` or `in_ms`".to_owned();
-                Err(Stop::Script { line: 0, why })
-            }
-        }
+        let Some(until) = quota.until.clone().or_else(soon) else {
+            let why = "`quota` needs `until` or `in_ms`".to_owned();
+            return Err(Stop::Script { line: 0, why });
+        };
+        self.talk.send(&json!({"type": "quota", "until": until}))
     }
 
     pub(super) fn transition(&mut self, with: &Transition) -> Result<Then, Stop> {

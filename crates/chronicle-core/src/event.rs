@@ -14,8 +14,10 @@ use crate::ids::{
 };
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+use crate::time::Millis;
 use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
+use crate::wait::{WaitBegan, WaitEnded};
 use crate::workflow::Workflow;
 
 /// One fact.
@@ -255,6 +257,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// The run waits for something that comes by itself.
+    WaitBegan(WaitBegan),
+    /// The wait is over.
+    WaitEnded(WaitEnded),
     /// Most of a limit is spent.
     BudgetWarned(BudgetWarned),
     /// A person lets more be spent.
@@ -440,6 +446,8 @@ pub enum Why {
     Paused,
     /// The last one used up a budget, and a person raised it: the same session.
     Raised,
+    /// The last one had no quota, or found no room, and has waited: the same session.
+    Waited,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
@@ -484,6 +492,7 @@ impl Why {
             | Self::SessionGone
             | Self::Paused
             | Self::Raised
+            | Self::Waited
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
@@ -637,6 +646,9 @@ pub struct AttemptEnded {
     /// Lines of it that meant nothing; they are in its transcript.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_understood: u64,
+    /// When there is a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
 }
 
 /// How an attempt ended.

@@ -3,6 +3,7 @@
 mod files;
 mod said;
 mod spent;
+mod wait;
 
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
@@ -10,7 +11,7 @@ use crate::event::{
 };
 use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::limits::{LoopCount, bounded};
-use crate::state::Status;
+use crate::state::{State, Status};
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
@@ -21,6 +22,7 @@ pub(crate) use said::{
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
+pub(crate) use wait::wait;
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -88,6 +90,8 @@ fn raw_sentence(event: &Event) -> String {
             let with = with_agent(agent.as_deref());
             format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::WaitBegan(began) => wait::began(began),
+        Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => spent::warned(warned),
         Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
@@ -132,6 +136,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Waited => ": it has waited".to_owned(),
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
@@ -305,8 +310,10 @@ fn some_phase(gate: &GateOpened) -> Place {
 }
 
 /// A run's status in a word, knowing whether a supervisor lives.
-pub fn standing(status: Status, supervised: bool) -> &'static str {
-    match (status, supervised) {
+/// One that would go on by itself needs a supervisor for that.
+pub fn standing(state: &State, supervised: bool) -> &'static str {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => "interrupted",
         (Status::Running, true) => "running",
         (Status::Running, false) => "interrupted",
         (Status::Waiting, _) => "waiting",
@@ -318,8 +325,9 @@ pub fn standing(status: Status, supervised: bool) -> &'static str {
 }
 
 /// What to type next for a run that no gate holds; none when nothing is to be done.
-pub fn standing_next(status: Status, supervised: bool, run: &str) -> Option<String> {
-    match (status, supervised) {
+pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<String> {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => Some(format!("chronicle resume {run}")),
         (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
         (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
         (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,

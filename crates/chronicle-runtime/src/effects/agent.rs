@@ -19,6 +19,7 @@ use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::{TEXT_MAX, bounded};
 use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -110,6 +111,8 @@ struct Shared {
 struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    quota_until: Option<Millis>,
     stderr: Ring,
     /// Lines that meant nothing.
     not_understood: u64,
@@ -118,7 +121,7 @@ struct LastWords {
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
@@ -155,6 +158,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
+            quota_until: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
             said: String::new(),
@@ -427,10 +431,7 @@ impl<'a> Reading<'a> {
                 self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
-            Seen::QuotaReset { until } => {
-                let text = format!("no quota until {until}");
-                self.shared.last_words().error = Some((CrashClass::Quota, text));
-            }
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
@@ -515,6 +516,7 @@ impl<'a> Reading<'a> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();
@@ -522,6 +524,14 @@ impl<'a> Reading<'a> {
 }
 
 impl LastWords {
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
         if self.said.len() <= TEXT_MAX {
@@ -561,6 +571,7 @@ impl Shared {
         let seen = EndSeen {
             finished: last.finished,
             error,
+            quota_until: last.quota_until,
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),
@@ -572,15 +583,15 @@ impl Shared {
 }
 
 /// Nothing runs, and trying again would not help.
-pub(super) fn cannot_start(why: String) -> EndSeen {
+pub(super) fn cannot_start(why: String) -> Box<EndSeen> {
     let error = Some((CrashClass::CannotStart, why));
-    EndSeen { error, ..EndSeen::default() }
+    Box::new(EndSeen { error, ..EndSeen::default() })
 }
 
 /// There is no keeper. One that died while it was being started is lost, as any other that dies.
-fn not_kept(error: &SpawnError) -> EndSeen {
+fn not_kept(error: &SpawnError) -> Box<EndSeen> {
     if error.is_death() {
-        return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
+        return Box::new(ended_as(EndSeen::default(), KeeperEnd::KeeperDied));
     }
     cannot_start(error.to_string())
 }

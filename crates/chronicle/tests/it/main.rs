@@ -48,3 +48,4 @@ mod scripted;
 mod session;
 mod terminal;
 mod undriven;
+mod waits;

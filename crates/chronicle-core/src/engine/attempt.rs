@@ -50,6 +50,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         persona: frame.helper().map(|helper| helper.persona.clone()),
         place,
         why,
+        chore: None,
     })
 }
 
@@ -74,9 +75,11 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     }
     match why {
         Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
-        Why::Nudge { .. } | Why::Rejected { .. } | Why::Answered { .. } | Why::Helped { .. } => {
-            frame.session.clone().filter(|_| frame.session_seen)
-        }
+        Why::Nudge { .. }
+        | Why::Rejected { .. }
+        | Why::Unverified { .. }
+        | Why::Answered { .. }
+        | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }
@@ -105,7 +108,7 @@ fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
 }
 
 /// A session id of our choosing, from the run and the attempt, in the shape of a UUID.
-fn new_session(state: &State, attempt: AttemptId) -> SessionId {
+pub(super) fn new_session(state: &State, attempt: AttemptId) -> SessionId {
     let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
     let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
     let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
+    Answered, Attempt, Check, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -127,6 +127,10 @@ impl State {
         let place = taken.frame.place(&taken.from);
         // A person may leave a phase from outside of the workflow in it.
         let below = place.frame_below();
+        let behind = match taken.by {
+            Mover::Person => self.left_behind(&taken.frame, &below),
+            Mover::Run => Vec::new(),
+        };
         self.frames.retain(|path, _| !path.is_within(&below));
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
@@ -139,6 +143,10 @@ impl State {
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
+            if !behind.is_empty() {
+                frame.behind = Some((taken.from.clone(), behind));
+            }
+            frame.cleaned = false;
         });
         let departure = Departure {
             to: taken.to.clone(),
@@ -171,11 +179,27 @@ impl State {
                 summary: summary.to_owned(),
                 approved: false,
                 task: inner.task,
+                check: Check::Due,
             };
         });
     }
 
     fn start_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        self.add_attempt(cause, at, intent);
+        if intent.chore.is_some() {
+            return self.start_chore(intent);
+        }
+        self.tally_mut(&intent.place).begin(intent);
+        self.change_frame(&intent.place.frame(), |frame| {
+            frame.stage = Stage::Working { attempt: intent.attempt };
+            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
+            frame.session = Some(intent.session.clone());
+            frame.counters.begin(intent);
+            frame.begin_attempt(intent);
+        });
+    }
+
+    fn add_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
         let attempt = Attempt {
             intent: intent.clone(),
             cause,
@@ -192,18 +216,11 @@ impl State {
             active_ms: 0,
             tools: 0,
             failed_command: None,
+            chores_done: 0,
             ended: None,
         };
         self.attempts.push(attempt);
-        self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
-        self.change_frame(&intent.place.frame(), |frame| {
-            frame.stage = Stage::Working { attempt: intent.attempt };
-            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
-            frame.session = Some(intent.session.clone());
-            frame.counters.begin(intent);
-            frame.begin_attempt(intent);
-        });
     }
 
     fn open_session(&mut self, id: AttemptId, session: &SessionId) {
@@ -246,7 +263,13 @@ impl State {
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
-        if code == Some(0) {
+        let is_chore = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_some());
+        if is_chore {
+            self.change(id, |attempt| attempt.chores_done = index.saturating_add(1));
+        }
+        if code == Some(0) && is_chore {
+            // Counted above: the phase's own commands are others.
+        } else if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
         } else {
@@ -265,7 +288,23 @@ impl State {
 
     fn end_attempt(&mut self, at: Millis, ended: &AttemptEnded) {
         let Some(attempt) = self.attempt(ended.attempt) else { return };
-        let stage = after(ended, attempt);
+        match attempt.duty() {
+            Some(duty) => self.end_chore(ended, duty),
+            None => self.end_work(ended, after(ended, attempt)),
+        }
+        self.live.remove(&ended.attempt);
+        self.change(ended.attempt, |attempt| {
+            attempt.ended = Some((ended.end.clone(), at));
+            attempt.calls.clear();
+            attempt.answers.clear();
+            attempt.asking.clear();
+            attempt.cancel_asked = false;
+        });
+        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.forget_attempts();
+    }
+
+    fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
         self.change_frame_of(ended.attempt, |frame| {
             let counters = &mut frame.counters;
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
@@ -280,16 +319,6 @@ impl State {
         if ended.end == End::StoppedBy(StopCause::Timeout) {
             self.keep_partial(ended);
         }
-        self.live.remove(&ended.attempt);
-        self.change(ended.attempt, |attempt| {
-            attempt.ended = Some((ended.end.clone(), at));
-            attempt.calls.clear();
-            attempt.answers.clear();
-            attempt.asking.clear();
-            attempt.cancel_asked = false;
-        });
-        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
-        self.forget_attempts();
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
@@ -335,9 +364,12 @@ impl State {
                 return;
             };
             frame.stage = answered(*held, &opened, answer, note);
+            if *answer == GateAnswer::Skip {
+                frame.counters.progress();
+            }
             if *answer == GateAnswer::Retry {
                 frame.counters.progress();
-                frame.counters.continuations = 0;
+                (frame.counters.continuations, frame.counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());
             }
         });
@@ -372,6 +404,7 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
             summary: leave.summary.clone(),
             approved: false,
             task: leave.task.clone(),
+            check: Check::Due,
         }),
         End::BrokeOff => attempt
             .parting
@@ -390,7 +423,8 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
 /// Left without a word about where to.
 pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
     let outcome = Outcome::from(outcome);
-    Stage::Left { target: None, outcome, summary, approved: false, task: None }
+    let (target, task, check) = (None, None, Check::Due);
+    Stage::Left { target, outcome, summary, approved: false, task, check }
 }
 
 /// Where a person's answer leaves a frame that was held at a gate.
@@ -405,9 +439,9 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         }
         (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
             approved(match left_as("complete", note) {
-                Stage::Left { outcome, summary, approved, task, .. } => {
+                Stage::Left { outcome, summary, approved, task, check, .. } => {
                     let target = Some(PhaseId::from(target.as_str()));
-                    Stage::Left { target, outcome, summary, approved, task }
+                    Stage::Left { target, outcome, summary, approved, task, check }
                 }
                 other => other,
             })
@@ -421,15 +455,27 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
-        (GateAnswer::Skip, _) => approved(left_as("complete", note)),
+        // The worker's way stands: a person goes on without what could not be verified.
+        (GateAnswer::Skip, held @ Stage::Left { .. }) => approved(checked(held, Check::Passed)),
+        (GateAnswer::Skip, _) => approved(checked(left_as("complete", note), Check::Passed)),
         (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
 fn approved(stage: Stage) -> Stage {
     match stage {
-        Stage::Left { target, outcome, summary, task, .. } => {
-            Stage::Left { target, outcome, summary, approved: true, task }
+        Stage::Left { target, outcome, summary, task, check, .. } => {
+            Stage::Left { target, outcome, summary, approved: true, task, check }
+        }
+        other => other,
+    }
+}
+
+/// What the commands found out about the work.
+pub(super) fn checked(stage: Stage, check: Check) -> Stage {
+    match stage {
+        Stage::Left { target, outcome, summary, approved, task, .. } => {
+            Stage::Left { target, outcome, summary, approved, task, check }
         }
         other => other,
     }
@@ -444,6 +490,7 @@ impl Counters {
         match intent.why {
             Why::Nudge { number } => self.nudges = number,
             Why::Retry { number } => self.retries = number,
+            Why::Unverified { number, .. } => self.unverified = number,
             Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
             Why::First
             | Why::Lost

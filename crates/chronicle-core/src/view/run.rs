@@ -371,7 +371,7 @@ fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
         attempt: attempt.intent.attempt,
         place: attempt.intent.place.clone(),
         try_number: attempt.intent.try_number,
-        agent: words::agent_name(&attempt.intent.agent).to_owned(),
+        agent: words::performer(&attempt.intent).to_owned(),
         started_at: attempt.started_at,
         tools: attempt.tools,
         persona: attempt.intent.persona.clone(),

@@ -18,8 +18,8 @@ pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays, partial,
-    parting, snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
+    out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
 

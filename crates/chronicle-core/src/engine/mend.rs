@@ -62,15 +62,24 @@ fn mend_crash(
         CrashClass::CannotStart | CrashClass::Auth => {
             edge_or_person(state, frame, phase, "crash", &end)
         }
+        CrashClass::ContextFull => out_of_context(state, frame, phase),
         CrashClass::NoSignal
         | CrashClass::Died
         | CrashClass::SessionGone
         | CrashClass::Quota
         | CrashClass::Overload
-        | CrashClass::ContextFull
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
     }
+}
+
+/// The same session would be too long again: a fresh one goes on in its place.
+fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    let (progress, point) = words::out_of_context();
+    if frame.counters.continuations >= phase.limits.continuations {
+        return intervene(state, frame, words::continued_too_often(phase, &point));
+    }
+    attempt(state, frame, Why::Continued { progress, point })
 }
 
 /// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.

@@ -173,6 +173,13 @@ pub(crate) fn by_hand(phase: &Phase) -> String {
     format!("{} is yours to do{what}", code(&phase.name))
 }
 
+/// What is known of a worker whose conversation grew too long: how far it was, and where to go on.
+pub(crate) fn out_of_context() -> (String, String) {
+    let progress = "its conversation grew longer than its model can read, so it could not say";
+    let point = "look at the files as they are now, and do not do again what is done";
+    (progress.to_owned(), point.to_owned())
+}
+
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
     let times = match phase.limits.continuations {
         1 => "once".to_owned(),

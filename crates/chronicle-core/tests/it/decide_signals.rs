@@ -24,6 +24,25 @@ fn called(world: &mut World, request: &str, tool: &str, arguments: Value, expect
 }
 
 #[test]
+fn a_conversation_that_is_too_long_goes_on_in_a_fresh_session_until_its_limit() {
+    let world = check(
+        "{name: Long, phases: {work: {limits: {continuations: 1, nudges: 3}}}}",
+        "work: full too many tokens",
+        expect![[r#"
+            run started: `Long` on "the task"
+              workflow `main` entered
+              phase `work` entered
+              a1 started at `work` (scripted)
+            a1 ran out of context: "too many tokens"
+              a2 started at `work` (scripted): goes on: "look at the files as they are now, and do not do again what is done"
+            a2 ran out of context: "too many tokens"
+              g1 waits at `work` for intervention: `work` was continued once, as often as allowed; it stands at "look at the files as they are now, and do not do again what is done"
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Waiting);
+}
+
+#[test]
 fn partially_complete_goes_on_in_a_fresh_session_until_its_limit() {
     let world = check(
         "{name: Long, phases: {work: {limits: {continuations: 2}}}}",

@@ -315,6 +315,7 @@ impl World {
             }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
             "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
+            "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
             "lost" => {
                 let seen = EndSeen { lost: true, ..EndSeen::default() };

@@ -89,6 +89,17 @@ impl Asked {
         first.map_or("", |message| &message.text)
     }
 
+    /// The texts of all messages, oldest first.
+    pub fn texts(&self) -> String {
+        self.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What all tools of the history answered, oldest first.
+    pub fn results(&self) -> Vec<&str> {
+        let results = self.messages.iter().flat_map(|message| &message.results);
+        results.map(|result| result.text.as_str()).collect()
+    }
+
     /// The last message's text and results.
     pub fn last(&self) -> String {
         let Some(message) = self.messages.last() else { return String::new() };

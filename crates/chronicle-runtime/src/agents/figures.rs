@@ -1,5 +1,6 @@
-//! Figures as agents report them.
+//! Figures as agents report them: tokens and their price, and the numbers of failures.
 
+use chronicle_core::event::CrashClass;
 use chronicle_core::usage::Usage;
 
 /// More than any report can mean.
@@ -27,12 +28,19 @@ pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
 }
 
 /// What a service's answer says about the failure, as far as its number tells.
-pub(super) fn class_of_status(status: u64) -> Option<chronicle_core::event::CrashClass> {
-    use chronicle_core::event::CrashClass;
+pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     match status {
         401 | 403 => Some(CrashClass::Auth),
         429 => Some(CrashClass::Quota),
         500..=599 => Some(CrashClass::Overload),
         _ => None,
+    }
+}
+
+/// The words of a failure that no other try mends come after what a person is to do about it.
+pub(super) fn advised(class: CrashClass, text: String, sign_in: &str) -> String {
+    match class {
+        CrashClass::Auth => format!("{sign_in}; it says: {text}"),
+        _ => text,
     }
 }

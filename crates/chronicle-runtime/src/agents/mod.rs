@@ -9,6 +9,7 @@
 mod claude;
 mod command_line;
 mod figures;
+mod line;
 mod pi;
 mod protocol;
 mod tools;

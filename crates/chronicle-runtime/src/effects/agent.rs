@@ -34,6 +34,8 @@ use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Rin
 const OUTBOX_MAX: usize = 64;
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
+const OWN_RETRIES_MAX: u32 = 2;
 /// Most calls whose verdict is remembered until they end.
 const VERDICTS_MAX: usize = 1_024;
 /// How much of the end of its standard error is kept for the report of a crash.
@@ -213,7 +215,7 @@ fn tend(
     thread("write", move || write(stdin, &opening, &to_agent))?;
     let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
     thread("read", move || {
-        Reading { shared: &it, puzzled: 0, verdicts: VecDeque::new() }.all(stdout, &stopper);
+        Reading::of(&it).all(stdout, &stopper);
         it.voice.close();
         let _ = said.send(());
     })?;
@@ -261,11 +263,17 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
 struct Reading<'a> {
     shared: &'a Shared,
     puzzled: u32,
+    /// What it tried again by itself since it last got on.
+    retries: u32,
     /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
     verdicts: VecDeque<(String, bool)>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn of(shared: &'a Shared) -> Self {
+        Self { shared, puzzled: 0, retries: 0, verdicts: VecDeque::new() }
+    }
+
     fn all(mut self, stdout: ChildStdout, control: &Control) {
         let mut is_stopped = false;
         for line in Lines::new(stdout).map_while(Result::ok) {
@@ -275,8 +283,8 @@ impl Reading<'_> {
                 self.breach(format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing"));
             }
             let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
-            if broke && !is_stopped {
-                // It waits for an answer that it will not get, goes its own way, or is no agent at all.
+            if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
+                // It waits for an answer that it will not get, goes its own way, tries for ever, or is no agent at all.
                 control.stop(super::STOP_GRACE);
                 is_stopped = true;
             }
@@ -310,13 +318,17 @@ impl Reading<'_> {
         }
         self.puzzled = 0;
         self.shared.watchdog.heard();
+        if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
+            self.retries = 0;
+        }
         let tell = |what| self.shared.reporter.tell(what);
         match seen {
             Seen::Text(text) => {
                 self.shared.last_words().say(&text);
                 self.note(&text);
             }
-            Seen::Thought(text) | Seen::Retrying { text, .. } => self.note(&text),
+            Seen::Thought(text) => self.note(&text),
+            Seen::Retrying { class, text } => self.tries_again(class, text),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall { call, tool, input } => {
                 if !self.judge(call, tool.clone(), input.shown()).1 {
@@ -346,6 +358,15 @@ impl Reading<'_> {
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
+        }
+    }
+
+    /// Its own retries are bounded by ours: some go on for minutes without a word to anybody.
+    fn tries_again(&mut self, class: CrashClass, text: String) {
+        self.note(&text);
+        self.retries += 1;
+        if self.retries > OWN_RETRIES_MAX {
+            self.failed(class, text);
         }
     }
 

@@ -67,16 +67,20 @@ impl Watchdog {
         self.shared.1.notify_one();
     }
 
-    /// Watches until the agent is gone; barks at most once for each reason.
+    /// Watches until the agent is gone. Silence is barked at once per limit, for as long as it lasts: whoever hears it may
+    /// know of a question that was asked elsewhere. That it lingers is told once.
     pub(super) fn watch(&self, idle: Option<Duration>, bark: impl Fn(Bark)) {
-        let mut barked = Vec::new();
+        let mut has_lingered = false;
         let mut seen = self.lock();
         while !seen.over {
-            let next = next_bark(&seen, idle, &barked);
+            let next = next_bark(&seen, idle, has_lingered);
             let now = Instant::now();
             seen = match next {
                 Some((at, reason)) if at <= now => {
-                    barked.push(reason);
+                    match reason {
+                        Bark::Idle => seen.last = now,
+                        Bark::Lingers => has_lingered = true,
+                    }
                     drop(seen);
                     bark(reason);
                     self.lock()
@@ -95,10 +99,10 @@ impl Watchdog {
     }
 }
 
-fn next_bark(seen: &Seen, idle: Option<Duration>, barked: &[Bark]) -> Option<(Instant, Bark)> {
+fn next_bark(seen: &Seen, idle: Option<Duration>, has_lingered: bool) -> Option<(Instant, Bark)> {
     match (seen.finished, idle) {
-        (Some(at), _) if !barked.contains(&Bark::Lingers) => Some((at + LINGER, Bark::Lingers)),
-        (None, Some(idle)) if seen.questions == 0 && !barked.contains(&Bark::Idle) => {
+        (Some(at), _) if !has_lingered => Some((at + LINGER, Bark::Lingers)),
+        (None, Some(idle)) if seen.questions == 0 => {
             Some((seen.last.checked_add(idle)?, Bark::Idle))
         }
         (Some(_) | None, _) => None,

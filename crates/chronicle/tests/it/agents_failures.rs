@@ -11,7 +11,7 @@ fn is_not_signed_in(kind: Kind) {
     let turns = json!([{"fail": {"kind": "unauthorized"}, "times": 0}]);
     let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
     let said = yard.exits(yard.run(), 4);
-    said.talks("is not signed in");
+    said.talks("is not signed in").talks("and type `/login`");
     assert_eq!(yard.session.events_of("attempt_started").len(), 1);
 }
 

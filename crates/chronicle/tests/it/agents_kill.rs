@@ -5,11 +5,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::agents_yard::{AgentYard, Kind, talk};
-use crate::session::{of_run, until};
+use crate::session::{of_run, until, within};
 
 const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
 /// Longer than it takes; the runner's own limit comes first.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long anything of a run may live on after its supervisor was killed. Seen: a part of a second; the rest is for a busy
+/// machine.
+const NOTHING_LEFT: Duration = Duration::from_secs(10);
 
 /// Nothing of it lives on, and the same session goes on where it was, with its history.
 fn goes_on_after_a_kill(kind: Kind) {
@@ -24,7 +28,7 @@ fn goes_on_after_a_kill(kind: Kind) {
     assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
     let run = yard.session.run_id();
     supervisor.kill();
-    until("nothing of it lives", || of_run(&run).is_empty());
+    within(NOTHING_LEFT, "nothing of it lives", || of_run(&run).is_empty());
     yard.server.release("late");
     yard.exits(yard.chronicle(&["resume"]), 0);
     let started = yard.session.events_of("attempt_started");
@@ -51,4 +55,46 @@ fn needs_pi_old_goes_on_after_a_kill() {
 #[test]
 fn needs_pi_new_goes_on_after_a_kill() {
     goes_on_after_a_kill(Kind::PiNew);
+}
+
+/// The same in the middle of a tool, whose child has left its group: it is gone, and the call is not taken for done.
+fn goes_on_after_a_kill_in_a_tool(kind: Kind) {
+    let stray = "setsid sh -c 'echo $$ > pid; exec tail -f /dev/null'";
+    let turns = json!([
+        {"say": "Running.", "calls": [kind.shell(stray)]},
+        {"calls": [kind.leave("done", "went on")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let mut supervisor = yard.spawn(&yard.run_args());
+    until("the tool runs", || {
+        supervisor.has_ended() || yard.session.has("pid") && !yard.session.read("pid").is_empty()
+    });
+    let run = yard.session.run_id();
+    supervisor.kill();
+    within(NOTHING_LEFT, "nothing of it lives", || of_run(&run).is_empty());
+    let pid = yard.session.read("pid");
+    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid} lives");
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    yard.assert_played();
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+    let resumed = yard.server.asked()[1].texts();
+    assert!(resumed.contains("Running."), "{resumed}");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_goes_on_after_a_kill_in_a_tool() {
+    goes_on_after_a_kill_in_a_tool(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_goes_on_after_a_kill_in_a_tool() {
+    goes_on_after_a_kill_in_a_tool(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_goes_on_after_a_kill_in_a_tool() {
+    goes_on_after_a_kill_in_a_tool(Kind::PiNew);
 }

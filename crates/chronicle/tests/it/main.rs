@@ -1,8 +1,10 @@
 //! The binary, driven as its users drive it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agents_broken;
 mod agents_failures;
 mod agents_kill;
+mod agents_signals;
 mod agents_work;
 mod agents_yard;
 mod answers;

@@ -17,16 +17,21 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) use processes::{agents, keepers, of_run};
+pub(crate) use processes::{agents, keepers, of_run, workers};
 
 /// Longer than anything here takes on a busy machine; only a failing test waits for it.
 const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(5);
 const CHRONICLE: &str = env!("CARGO_BIN_EXE_chronicle");
 
-/// Looks until it is so; the only place that polls.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+/// Looks until it is so, for as long as anybody could want.
+pub(crate) fn until(what: &str, is_so: impl FnMut() -> bool) {
+    within(PATIENCE, what, is_so);
+}
+
+/// Looks until it is so, which must not take longer; the only place that polls.
+pub(crate) fn within(most: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + most;
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         std::thread::park_timeout(LOOK);

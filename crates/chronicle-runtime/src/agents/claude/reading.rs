@@ -14,13 +14,14 @@ use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use serde_json::Value;
 
-use crate::agents::figures::{class_of_status, priced};
-use crate::agents::{LINE_MAX, NAME_MAX, Seen, ToolInput, shown_path};
+use crate::agents::figures::{advised, class_of_status, priced};
+use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
+use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
 
-/// Most questions and calls that are remembered.
-const CALLS_MAX: usize = 1_024;
 /// How our own tools begin.
 const OURS: &str = "mcp__chronicle__";
+/// What helps when it is not signed in.
+const SIGN_IN: &str = "start `claude` once and type `/login`, or set `ANTHROPIC_API_KEY`";
 /// How a call ends that it refused by itself, before anybody was asked.
 const NEVER_RAN: &str = "<tool_use_error>";
 
@@ -50,12 +51,9 @@ impl Reading {
     }
 
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
-        if line.len() > LINE_MAX {
-            return puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
-        }
-        let message: Value = match serde_json::from_str(line) {
+        let message = match line::parse(line) {
             Ok(message) => message,
-            Err(error) => return puzzled(format!("not a line of JSON: {error}")),
+            Err(seen) => return seen,
         };
         match text(&message, "type") {
             Some("system") => system(&message),
@@ -69,10 +67,7 @@ impl Reading {
             Some("control_response" | "tool_progress" | "tool_use_summary" | "keep_alive") => {
                 alive()
             }
-            Some(other) => {
-                puzzled(format!("a line of unknown type `{}`", bounded(other, NAME_MAX)))
-            }
-            None => puzzled("a line without `type`".to_owned()),
+            other => line::of_unknown_type(other),
         }
     }
 
@@ -133,10 +128,8 @@ impl Reading {
         let id = text(message, "request_id").unwrap_or_default();
         let call = text(request, "tool_use_id").unwrap_or(id);
         let tool = text(request, "tool_name").unwrap_or_default();
-        let fits = |name: &str| !name.is_empty() && name.len() <= NAME_MAX;
         if !fits(id) || !fits(call) || !fits(tool) {
-            let text = "a question that cannot be answered: it has no names that fit".to_owned();
-            return vec![Seen::Error { class: CrashClass::Protocol, text }];
+            return unanswerable();
         }
         keep(&mut self.open, (call.to_owned(), id.to_owned()));
         let own = tool.strip_prefix(OURS);
@@ -205,7 +198,7 @@ impl Reading {
         }
         let text = words_of(message);
         let class = class_of(message, reason, &text);
-        seen.push(Seen::Failed { class, text });
+        seen.push(Seen::Failed { class, text: advised(class, text, SIGN_IN) });
         if class == CrashClass::Quota {
             seen.extend(self.reset.map(|until| Seen::QuotaReset { until }));
         }
@@ -277,28 +270,4 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
     } else {
         by_status.unwrap_or(CrashClass::Other)
     }
-}
-
-/// Adds to what is remembered; the oldest goes.
-fn keep<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() >= CALLS_MAX {
-        list.pop_front();
-    }
-    list.push_back(item);
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
-    value.get(field)?.as_str()
-}
-
-fn number(value: &Value, field: &str) -> u64 {
-    value.get(field).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn alive() -> Vec<Seen> {
-    vec![Seen::Alive]
-}
-
-fn puzzled(why: String) -> Vec<Seen> {
-    vec![Seen::NotUnderstood { why }]
 }

@@ -13,11 +13,12 @@ use chronicle_core::signal;
 use chronicle_core::usage::{Scope, Usage};
 use serde_json::Value;
 
-use crate::agents::figures::{class_of_status, priced};
-use crate::agents::{LINE_MAX, NAME_MAX, Seen, ToolInput, shown_path};
+use crate::agents::figures::{advised, class_of_status, priced};
+use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
+use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
 
-/// Most dialogs and calls that are remembered.
-const CALLS_MAX: usize = 1_024;
+/// What helps when it is not signed in.
+const SIGN_IN: &str = "start `pi` once and type `/login`, or set your provider's key";
 /// Most answers of a foreign dialog that are shown.
 const OPTIONS_MAX: usize = 20;
 /// Lines that say nothing we need.
@@ -97,12 +98,9 @@ impl Reading {
     }
 
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
-        if line.len() > LINE_MAX {
-            return puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len()));
-        }
-        let message: Value = match serde_json::from_str(line) {
+        let message = match line::parse(line) {
             Ok(message) => message,
-            Err(error) => return puzzled(format!("not a line of JSON: {error}")),
+            Err(seen) => return seen,
         };
         match text(&message, "type") {
             Some("response") => response(&message),
@@ -116,10 +114,7 @@ impl Reading {
             }
             Some("agent_settled") => vec![self.settled()],
             Some(plain) if PLAIN.contains(&plain) => alive(),
-            Some(other) => {
-                puzzled(format!("a line of unknown type `{}`", bounded(other, NAME_MAX)))
-            }
-            None => puzzled("a line without `type`".to_owned()),
+            other => line::of_unknown_type(other),
         }
     }
 
@@ -195,7 +190,7 @@ impl Reading {
     }
 
     fn permission(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
-        let Some((call, tool)) = names(asked) else { return broken() };
+        let Some((call, tool)) = names(asked) else { return unanswerable() };
         self.wait(call, Dialog::Permission, request);
         let changes = matches!(tool, "edit" | "write");
         let path = text(&asked["input"], "path").filter(|_| changes).map(str::to_owned);
@@ -208,7 +203,7 @@ impl Reading {
     }
 
     fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
-        let Some((call, tool)) = names(asked) else { return broken() };
+        let Some((call, tool)) = names(asked) else { return unanswerable() };
         self.wait(call, Dialog::Signal, request);
         let signal = signal::parse(tool, &asked["input"]);
         vec![Seen::Signal { request: call.to_owned(), signal }]
@@ -259,7 +254,7 @@ fn failure(words: &str) -> (CrashClass, String) {
     } else {
         status.and_then(class_of_status).unwrap_or(CrashClass::Other)
     };
-    (class, bounded(words, TEXT_MAX))
+    (class, advised(class, bounded(words, TEXT_MAX), SIGN_IN))
 }
 
 /// Whether a call failed before anybody was asked: there is no such tool, or its input makes no sense.
@@ -270,35 +265,6 @@ fn never_ran(result: &Value) -> bool {
 }
 
 fn names(asked: &Value) -> Option<(&str, &str)> {
-    let fits = |name: &&str| !name.is_empty() && name.len() <= NAME_MAX;
-    Some((text(asked, "id").filter(fits)?, text(asked, "tool").filter(fits)?))
-}
-
-fn broken() -> Vec<Seen> {
-    let text = "a question that cannot be answered: it has no names that fit".to_owned();
-    vec![Seen::Error { class: CrashClass::Protocol, text }]
-}
-
-/// Adds to what is remembered; the oldest goes.
-fn keep<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() >= CALLS_MAX {
-        list.pop_front();
-    }
-    list.push_back(item);
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
-    value.get(field)?.as_str()
-}
-
-fn number(value: &Value, field: &str) -> u64 {
-    value.get(field).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn alive() -> Vec<Seen> {
-    vec![Seen::Alive]
-}
-
-fn puzzled(why: String) -> Vec<Seen> {
-    vec![Seen::NotUnderstood { why }]
+    let named = |field| text(asked, field).filter(|name| fits(name));
+    Some((named("id")?, named("tool")?))
 }

@@ -20,6 +20,18 @@ pub(crate) fn agents(run: &str) -> Vec<u32> {
     of_run(run).into_iter().filter(|pid| second_word(*pid) == "scripted-agent").collect()
 }
 
+/// Its living agents, whatever their program: what the keepers started.
+pub(crate) fn workers(run: &str) -> Vec<u32> {
+    let keepers = keepers(run);
+    of_run(run).into_iter().filter(|pid| keepers.contains(&parent(*pid))).collect()
+}
+
+fn parent(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+    after_name.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
 fn has_variable(pid: u32, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(mark.as_bytes()))

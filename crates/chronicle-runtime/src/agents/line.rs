@@ -1,0 +1,63 @@
+//! One line of JSON, as the published agents print them, and what every reader of such lines needs.
+
+use std::collections::VecDeque;
+
+use chronicle_core::event::CrashClass;
+use chronicle_core::limits::bounded;
+use serde_json::Value;
+
+use super::{LINE_MAX, NAME_MAX, Seen};
+
+/// Most questions and calls that are remembered of one process.
+const CALLS_MAX: usize = 1_024;
+
+/// The object in a line, or what is to be said of a line that has none.
+pub(super) fn parse(line: &str) -> Result<Value, Vec<Seen>> {
+    if line.len() > LINE_MAX {
+        return Err(puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len())));
+    }
+    serde_json::from_str(line).map_err(|error| puzzled(format!("not a line of JSON: {error}")))
+}
+
+/// A line of a type that is not known, or of none.
+pub(super) fn of_unknown_type(kind: Option<&str>) -> Vec<Seen> {
+    puzzled(match kind {
+        Some(other) => format!("a line of unknown type `{}`", bounded(other, NAME_MAX)),
+        None => "a line without `type`".to_owned(),
+    })
+}
+
+/// Whether an id or a name can be answered: it is there, and not too long.
+pub(super) fn fits(name: &str) -> bool {
+    !name.is_empty() && name.len() <= NAME_MAX
+}
+
+/// A question that has no answer: the agent waits for ever, so it is ended.
+pub(super) fn unanswerable() -> Vec<Seen> {
+    let text = "a question that cannot be answered: it has no names that fit".to_owned();
+    vec![Seen::Error { class: CrashClass::Protocol, text }]
+}
+
+/// Adds to what is remembered; the oldest goes.
+pub(super) fn keep<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() >= CALLS_MAX {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+pub(super) fn number(value: &Value, field: &str) -> u64 {
+    value.get(field).and_then(Value::as_u64).unwrap_or(0)
+}
+
+pub(super) fn alive() -> Vec<Seen> {
+    vec![Seen::Alive]
+}
+
+pub(super) fn puzzled(why: String) -> Vec<Seen> {
+    vec![Seen::NotUnderstood { why }]
+}

@@ -1,0 +1,191 @@
+//! Real agents that break in the middle of a turn, by somebody's hand or by their own: what goes on, and in which session.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::{Session, Started, send, workers};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+/// More than a busy machine keeps an agent silent, and a part of what a test may take.
+const IDLE: &str = "name: One\nphases: {work: {next: [done], limits: {idle: 4s}}}\n";
+/// Longer than it takes; the runner's own limit comes first.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The model says the half of something and no more; whoever asks again is told how to leave.
+fn half_a_turn(kind: Kind) -> Value {
+    json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")]},
+        {"say": "And then I said a long thing.", "stall": {"name": "late", "at": "middle"}},
+        {"calls": [kind.leave("done", "went on")]},
+        {"say": "Done."},
+    ])
+}
+
+/// A run whose agent is in the middle of its second answer.
+fn in_mid_turn(kind: Kind, workflow: &str) -> (AgentYard, Started) {
+    let talks = json!([talk("main", "`work`: ", &half_a_turn(kind))]);
+    let yard = AgentYard::new(kind, workflow, &talks);
+    let supervisor = yard.spawn(&yard.run_args());
+    assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
+    (yard, supervisor)
+}
+
+/// The agent of the run, and nothing below it.
+fn agent(yard: &AgentYard) -> u32 {
+    let found = workers(&yard.session.run_id());
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0]
+}
+
+/// The first attempt ended in these words, and the second went on in its session, with its history.
+fn goes_on_in_its_session(yard: &AgentYard, supervisor: Started, words: &str) {
+    yard.exits(supervisor.wait(), 0).talks(words);
+    let started = yard.session.events_of("attempt_started");
+    let (first, last) = (&started[0]["data"], &started[started.len() - 1]["data"]);
+    assert_eq!((started.len(), &first["session"]), (2, &last["session"]), "{started:?}");
+    let asked = yard.server.asked();
+    let resumed = format!("{:?}", asked[2].messages);
+    assert!(resumed.contains("Writing.") && resumed.contains("a.txt"), "{resumed}");
+    yard.session.assert_whole();
+}
+
+fn is_killed(kind: Kind) {
+    let (yard, supervisor) = in_mid_turn(kind, ONE);
+    send(agent(&yard), Signal::KILL);
+    goes_on_in_its_session(&yard, supervisor, "died before its turn ended (signal 9)");
+}
+
+#[test]
+fn needs_claude_is_killed() {
+    is_killed(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_killed() {
+    is_killed(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_killed() {
+    is_killed(Kind::PiNew);
+}
+
+fn hangs(kind: Kind) {
+    let (yard, supervisor) = in_mid_turn(kind, IDLE);
+    goes_on_in_its_session(&yard, supervisor, "nothing was heard of it for too long");
+}
+
+#[test]
+fn needs_claude_hangs() {
+    hangs(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_new_hangs() {
+    hangs(Kind::PiNew);
+}
+
+/// One that is stopped hears no request to end; it is ended all the same.
+fn is_stopped(kind: Kind) {
+    let (yard, supervisor) = in_mid_turn(kind, IDLE);
+    send(agent(&yard), Signal::STOP);
+    yard.server.release("late");
+    goes_on_in_its_session(&yard, supervisor, "nothing was heard of it for too long");
+}
+
+#[test]
+fn needs_claude_is_stopped() {
+    is_stopped(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_new_is_stopped() {
+    is_stopped(Kind::PiNew);
+}
+
+/// Interrupted by a signal it says that its turn is over and exits 0; nothing was signalled, so nothing is done.
+#[test]
+fn needs_claude_exits_well_with_nothing_done() {
+    let (yard, supervisor) = in_mid_turn(Kind::Claude, ONE);
+    send(agent(&yard), Signal::INT);
+    goes_on_in_its_session(&yard, supervisor, "finished without a leaving signal");
+}
+
+/// A program under an agent's name that exits 0 without a word: a person is asked, after as many tries as the workflow says.
+#[test]
+fn a_program_that_does_nothing_asks_a_person() {
+    for name in ["claude", "pi"] {
+        let limits = "{nudges: 1, retries: 1}";
+        let workflow = format!("name: One\nphases: {{work: {{next: [done], limits: {limits}}}}}\n");
+        let session = Session::with(&workflow, "");
+        let config = session.user().join("config.toml");
+        let settings = std::fs::read_to_string(&config).unwrap();
+        let settings = format!("{settings}\n[agents.{name}]\ncommand = 'true'\n");
+        std::fs::write(config, settings).unwrap();
+        let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
+        said.talks("`work` cannot go on: the last attempt died before its turn ended");
+        assert_eq!(session.events_of("attempt_started").len(), 3);
+        session.assert_whole();
+    }
+}
+
+/// The service is broken for ever: the agent's own retries are cut short, ours end at a person, who is told why.
+fn finds_no_service(kind: Kind) {
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {nudges: 0, retries: 0}}}\n";
+    let turns = json!([{"fail": {"kind": "server_error"}, "times": 0}]);
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 4).talks("found no room at its model's service");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_finds_no_service() {
+    finds_no_service(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_finds_no_service() {
+    finds_no_service(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_finds_no_service() {
+    finds_no_service(Kind::PiNew);
+}
+
+/// A conversation that is too long for the model is not resumed: a fresh session goes on in its place, and is told so.
+fn has_no_room_left(kind: Kind) {
+    let first = json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")]},
+        {"fail": {"kind": "context_overflow"}, "times": 0},
+    ]);
+    let second = json!([{"calls": [kind.leave("done", "went on")]}, {"say": "Done."}]);
+    let talks = json!([
+        talk("second", "conversation grew longer than its model can read", &second),
+        talk("first", "`work`: ", &first),
+    ]);
+    let yard = AgentYard::new(kind, ONE, &talks);
+    yard.exits(yard.run(), 0).talks("ran out of context");
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!((started.len(), &started[1]["data"]["why"]["is"]), (2, &json!("continued")));
+    assert_ne!(started[0]["data"]["session"], started[1]["data"]["session"]);
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_has_no_room_left() {
+    has_no_room_left(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_has_no_room_left() {
+    has_no_room_left(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_has_no_room_left() {
+    has_no_room_left(Kind::PiNew);
+}

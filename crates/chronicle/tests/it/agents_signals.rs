@@ -1,0 +1,196 @@
+//! Everything that a worker can tell its supervisor, told by real agents through their own tool machinery.
+
+use serde_json::{Value, json};
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::{Session, until};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+
+fn signal_back(kind: Kind, fields: &Value) -> Value {
+    json!({"calls": [kind.signal("signal_back", fields)]})
+}
+
+fn completes(kind: Kind, summary: &str) -> Value {
+    signal_back(kind, &json!({"signal": "complete", "summary": summary}))
+}
+
+/// The sessions of all attempts, in the order in which they were started.
+fn sessions(yard: &AgentYard) -> Vec<Value> {
+    let started = yard.session.events_of("attempt_started");
+    started.into_iter().map(|mut it| it["data"]["session"].take()).collect()
+}
+
+/// What cannot be finished in one go is continued by a fresh session that is told where; `complete` ends it.
+fn continues_and_completes(kind: Kind) {
+    let first = json!([
+        {"calls": [
+            kind.signal("workflow_update_snapshot", &json!({"data": {"findings": ["it is old"]}})),
+            kind.signal("workflow_status", &json!({})),
+        ]},
+        signal_back(kind, &json!({
+            "signal": "partially-complete",
+            "progress": "half of it",
+            "continuationPoint": "the other half",
+        })),
+        {"say": "Until later."},
+    ]);
+    let second = json!([completes(kind, "all of it"), {"say": "Done."}]);
+    let talks = json!([
+        talk("second", "Go on here: the other half", &second),
+        talk("first", "`work`: ", &first)
+    ]);
+    let yard = AgentYard::new(kind, ONE, &talks);
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let sessions = sessions(&yard);
+    assert!(sessions.len() == 2 && sessions[0] != sessions[1], "{sessions:?}");
+    let asked = yard.server.asked();
+    let told = asked[1].results();
+    assert!(told.iter().any(|it| it.contains("`work`")), "where it is: {told:?}");
+    assert!(asked[3].first().contains("it is old"), "{}", asked[3].first());
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_continues_and_completes() {
+    continues_and_completes(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_continues_and_completes() {
+    continues_and_completes(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_continues_and_completes() {
+    continues_and_completes(Kind::PiNew);
+}
+
+/// A worker that needs a person ends its turn; the answer, given while nobody drives the run, comes to the same session.
+fn needs_a_person(kind: Kind) {
+    let turns = json!([
+        signal_back(kind, &json!({
+            "signal": "needs-user-input",
+            "question": "Which colour?",
+            "context": "the door",
+            "options": ["red", "blue"],
+        })),
+        {"say": "I wait."},
+        completes(kind, "painted"),
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 4).talks("Which colour?");
+    yard.session.chronicle(&["answer", &yard.session.short(), "2"]).exits(0);
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    yard.assert_played();
+    let sessions = sessions(&yard);
+    assert!(sessions.len() == 2 && sessions[0] == sessions[1], "{sessions:?}");
+    let heard = yard.server.asked()[2].texts();
+    assert!(heard.contains("blue"), "{heard}");
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_needs_a_person() {
+    needs_a_person(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_needs_a_person() {
+    needs_a_person(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_needs_a_person() {
+    needs_a_person(Kind::PiNew);
+}
+
+/// Help comes from a session of its own; then the one that asked goes on where it was.
+fn needs_help(kind: Kind) {
+    let asker = json!([
+        signal_back(kind, &json!({
+            "signal": "needs-role-followup",
+            "targetRole": "mender",
+            "reason": "the build is red",
+            "context": "see the log",
+            "resume": true,
+        })),
+        {"say": "I wait."},
+        completes(kind, "built with help"),
+        {"say": "Done."},
+    ]);
+    let helper = json!([completes(kind, "it was a comma"), {"say": "Mended."}]);
+    let talks =
+        json!([talk("helper", "the build is red", &helper), talk("asker", "`work`: ", &asker)]);
+    let workflow =
+        "name: Help\nphases: {work: {persona: smith, followups: [mender], next: [done]}}\n";
+    let yard = AgentYard::new(kind, workflow, &talks);
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let sessions = sessions(&yard);
+    assert!(sessions.len() == 3 && sessions[0] == sessions[2], "{sessions:?}");
+    assert_ne!(sessions[0], sessions[1]);
+    let heard = yard.server.asked()[4].texts();
+    assert!(heard.contains("it was a comma"), "{heard}");
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_needs_help() {
+    needs_help(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_new_needs_help() {
+    needs_help(Kind::PiNew);
+}
+
+/// A question keeps the tool waiting, for longer than an agent may be silent otherwise; its answer is the tool's result.
+fn asks_and_waits(kind: Kind) {
+    let ask = json!({"question": "Which colour?", "options": ["red", "blue"]});
+    let turns = json!([
+        {"calls": [kind.signal("workflow_ask", &ask)]},
+        {"calls": [kind.leave("done", "painted")]},
+        {"say": "Done."},
+    ]);
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {idle: 6s}}}\n";
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
+    until("it asks, or is over", || {
+        supervisor.talk().contains("Which colour?") || supervisor.has_ended()
+    });
+    is_idle_for_as_long();
+    yard.session.chronicle(&["answer", &yard.session.short(), "2"]).exits(0);
+    yard.exits(supervisor.wait(), 0);
+    yard.assert_played();
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+    let asked = yard.server.asked();
+    let told = asked[1].results();
+    assert!(told[0].contains("blue"), "{told:?}");
+    yard.assert_spent_as_served();
+}
+
+/// Another agent, started only now, is ended for the same silence.
+fn is_idle_for_as_long() {
+    let limits = "{idle: 6s, nudges: 0, retries: 0}";
+    let workflow = format!("name: Idle\nphases: {{work: {{next: [done], limits: {limits}}}}}\n");
+    let other = Session::with(&workflow, "work: [{wait_for: {file: never}}]");
+    other.run().exits(4).talks("nothing was heard of it for too long");
+}
+
+#[test]
+fn needs_claude_asks_and_waits() {
+    asks_and_waits(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_asks_and_waits() {
+    asks_and_waits(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_asks_and_waits() {
+    asks_and_waits(Kind::PiNew);
+}

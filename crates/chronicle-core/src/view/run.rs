@@ -239,7 +239,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         spent: Spent::from(&state.usage),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
-        attempts: state.attempts.len(),
+        attempts: state.places.values().map(|tally| tally.attempts).sum(),
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,

@@ -19,7 +19,10 @@ phases:
 
 #[test]
 fn verify_then_approval_then_cleanup_then_the_edge() {
-    let world = check(WORKFLOW, "build: go ship\nship: go done\ng1: approve", expect![[r#"
+    let world = check(
+        WORKFLOW,
+        "build: go ship\nship: go done\ng1: approve",
+        expect![[r#"
         run started: `Careful` on "the task"
           workflow `main` entered
           phase `build` entered
@@ -47,7 +50,8 @@ fn verify_then_approval_then_cleanup_then_the_edge() {
           `ship` left, nothing follows
           the workflow came to its end
           run done
-    "#]]);
+    "#]],
+    );
     assert_eq!(world.state.status(), Status::Done);
     let tries: Vec<_> = world.state.places.values().map(|tally| tally.tries).collect();
     assert_eq!(tries, [1, 1], "a chore is nobody's try");
@@ -369,5 +373,6 @@ fn a_chore_that_is_lost_is_done_again() {
           `build` left, nothing follows
           the workflow came to its end
           run done
-    "#]].assert_eq(&world.told());
+    "#]]
+    .assert_eq(&world.told());
 }

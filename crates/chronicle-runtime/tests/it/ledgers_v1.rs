@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 12] = [
+const STORIES: [(&str, &str, &str); 13] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -98,6 +98,11 @@ const STORIES: [(&str, &str, &str); 12] = [
         "plan: session s; usage 85 at 5; usage 20 at 9; go build
          build: session b; time-over; usage 10; go done
          g1: budget +100 tokens\ng2: budget +30s\ng3: budget +5 tokens",
+    ),
+    (
+        "chores",
+        "{name: Chores, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm]}}}",
+        "build: session s; go done\nbuild!verify 1: run 0 0; run 1 2\nbuild!cleanup: run 0 1; run 1 0",
     ),
     (
         "fails",
@@ -240,10 +245,11 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src");
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
-    let places: [(&str, &str, &[&str]); 14] = [
+    let places: [(&str, &str, &[&str]); 15] = [
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
+        (&event, "Duty", &["/data/chore/duty"]),
         (&event, "Verdict", &["/data/verdict/is"]),
         (&event, "Change", &["/data/change"]),
         (&event, "StopCause", &["/data/cause"]),
@@ -275,6 +281,7 @@ fn no_enum_of_events_is_left_out() {
         "Event",
         "OnGate",
         "Mover",
+        "Duty",
         "Why",
         "Verdict",
         "Change",

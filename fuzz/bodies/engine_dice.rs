@@ -2,16 +2,21 @@
 
 use std::sync::LazyLock;
 
+use chronicle_core::effect::Action;
+use chronicle_core::engine::SHELL;
 use chronicle_core::event::{
     Break, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted, SnapshotUpdate,
 };
-use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::ids::{
+    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+};
 use chronicle_core::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::{Source, Workflow, load};
 
@@ -198,7 +203,9 @@ impl Dice<'_> {
     }
 
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
-        match self.byte() % 13 {
+        // Of commands it is mostly told how they ended.
+        let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
+        match self.byte() % if commands { 26 } else { 13 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => AttemptReport::ToolCalled {
                 call: self.text(),
@@ -208,7 +215,7 @@ impl Dice<'_> {
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
-            5..8 => {
+            5..8 | 13.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
                 let due = frame.map_or(0, |frame| frame.counters.commands_done);
@@ -288,6 +295,9 @@ impl Dice<'_> {
             11 => Command::Skip { place: self.flag().then(|| self.place()), note },
             12 => Command::Note { place: self.flag().then(|| self.place()), text: note },
             7 => Command::Go { place: self.place(), note },
+            _ if self.byte() > 220 => {
+                Command::Undo { what: note, from: TreeId::from("a"), to: TreeId::from("b") }
+            }
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),
         }
@@ -313,8 +323,50 @@ impl Dice<'_> {
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }
 
+    /// What becomes of a tree that is due. Mostly it costs one byte.
+    fn due_tree(&mut self, state: &State) -> Option<Report> {
+        let due = state
+            .due()
+            .into_iter()
+            .map(|effect| effect.action)
+            .find(|action| matches!(action, Action::RecordTree(_) | Action::RestoreTree))?;
+        let byte = self.byte();
+        let text = if byte > 235 { self.text() } else { "a".to_owned() };
+        match due {
+            _ if byte < 30 => None,
+            Action::RecordTree(moment) if byte > 245 => {
+                Some(Report::TreeMissed { moment, why: text })
+            }
+            Action::RecordTree(moment) => {
+                let mut changes = Changes::default();
+                if byte.is_multiple_of(8) {
+                    let (path, change) = (text.clone(), Change::Changed);
+                    let (added, removed) = (Some(u64::MAX), None);
+                    changes.add(FileChange { path, change, from: None, added, removed });
+                }
+                let (tree, unreadable) = (TreeId::new(text.clone()), u32::from(byte % 2));
+                let unreadable_files = vec![text];
+                Some(Report::TreeRecorded(Box::new(TreeRecorded {
+                    moment,
+                    tree,
+                    changes,
+                    unreadable,
+                    unreadable_files,
+                })))
+            }
+            _ => {
+                let error = byte.is_multiple_of(2).then(|| text.clone());
+                Some(Report::TreeRestored { files: 7, kept: vec![text], error })
+            }
+        }
+    }
+
     pub(super) fn input(&mut self, state: &State) -> Input {
         let (mut actor, mut request) = (Actor::Supervisor, None);
+        if let Some(report) = self.due_tree(state) {
+            let what = What::Report(report);
+            return Input { at: Millis(1), by: By { actor, request }, what };
+        }
         let what = match self.byte() % 16 {
             0 => What::Report(Report::SupervisorStarted {
                 pid: u32::MAX,

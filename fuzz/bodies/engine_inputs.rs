@@ -16,6 +16,7 @@ use chronicle_core::input::{Actor, Answer, By, Command, Input, What};
 use chronicle_core::record::Line;
 use chronicle_core::state::{Stage, State, Status};
 use chronicle_core::time::Millis;
+use chronicle_core::tree::Moment;
 use chronicle_core::{view, words};
 
 use engine_dice::Dice;
@@ -121,7 +122,12 @@ fn check_state(state: &State) {
     for id in &state.live {
         assert!(state.attempt(*id).is_some_and(|attempt| attempt.ended.is_none()));
         let runs = due.iter().filter(|effect| {
-            matches!(effect.action, Action::RunAttempt(it) | Action::StopAttempt(it) if it == *id)
+            matches!(
+                effect.action,
+                Action::RunAttempt(it)
+                    | Action::StopAttempt(it)
+                    | Action::RecordTree(Moment::Before(it)) if it == *id
+            )
         });
         assert_eq!(runs.count(), 1, "{id} lives: it must be run or stopped");
     }
@@ -138,8 +144,10 @@ fn check_state(state: &State) {
     match state.status() {
         Status::Running => assert!(!due.is_empty(), "running, and nothing is due: {state:#?}"),
         Status::Waiting => assert!(has_gate, "waiting for nobody"),
-        Status::Paused | Status::Done | Status::Cancelled | Status::Failed => {
-            assert!(due.is_empty());
+        Status::Paused => assert!(due.is_empty()),
+        // Files can be put back after a run is over.
+        Status::Done | Status::Cancelled | Status::Failed => {
+            assert!(due.iter().all(|effect| effect.action == Action::RestoreTree));
         }
     }
     assert!(view::run(state, true).is_some() && view::run_json(state).is_some());

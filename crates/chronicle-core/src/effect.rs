@@ -6,6 +6,7 @@
 use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
+use crate::tree::Moment;
 
 /// Something to be done, or kept going.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,4 +35,8 @@ pub enum Action {
         /// How long.
         active_ms: u64,
     },
+    /// The project's files are to be recorded. After a restart: again.
+    RecordTree(Moment),
+    /// The project's files are to be put back. After a restart: again.
+    RestoreTree,
 }

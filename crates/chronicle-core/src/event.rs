@@ -8,9 +8,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{BudgetRaised, BudgetWarned, Lack};
-use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId};
+use crate::ids::{
+    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+};
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
 use crate::workflow::Workflow;
 
@@ -205,6 +208,36 @@ pub enum Event {
     /// An attempt is over, with everything that ran below it.
     AttemptEnded(AttemptEnded),
 
+    /// The project's files were recorded.
+    TreeRecorded(TreeRecorded),
+    /// The project's files could not be recorded; the run goes on without.
+    TreeMissed {
+        /// What they were to be recorded for.
+        moment: Moment,
+        /// Why not.
+        why: String,
+    },
+    /// A person puts files back as they were: the intent, written before the first file is touched.
+    UndoStarted {
+        /// Whose work is undone: a place, or an undo before.
+        what: String,
+        /// The files as they were found, to be had again.
+        from: TreeId,
+        /// The files as they are to be.
+        to: TreeId,
+    },
+    /// Files were put back, or could not be.
+    UndoEnded {
+        /// How many were written or removed.
+        files: u32,
+        /// Files that stayed, since something that no tree has is in their place.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+        /// Why it came to an end before all were back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+
     /// The run waits for a person.
     GateOpened(GateOpened),
     /// A person answered.
@@ -366,9 +399,17 @@ pub struct AttemptStarted {
     /// For a follow-up: who helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
+    /// Whether the project's files are recorded before it begins and after it ended.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recorded: bool,
     /// What it is for, if not for the phase's own work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chore: Option<Chore>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What is done on the way out of a phase, by commands and by nobody's word.

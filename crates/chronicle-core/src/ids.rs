@@ -56,6 +56,11 @@ text_id!(
     Outcome
 );
 
+text_id!(
+    /// A recorded state of the project's files, by its content.
+    TreeId
+);
+
 impl RunId {
     /// The last eight digits: what people see and type.
     pub fn short(&self) -> &str {

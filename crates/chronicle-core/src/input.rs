@@ -5,9 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, CrashClass, Message, RunStarted};
-use crate::ids::{AttemptId, GateId, Place, SessionId};
+use crate::ids::{AttemptId, GateId, Place, SessionId, TreeId};
 use crate::signal::Signal;
 use crate::time::Millis;
+use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
 use crate::workflow::Budget;
 
@@ -130,6 +131,15 @@ pub enum Command {
         /// What else they said.
         note: String,
     },
+    /// Put files back. Both trees are known to the one who asks; whoever performs it needs nothing else.
+    Undo {
+        /// Whose work is undone, as a person says it.
+        what: String,
+        /// The files as they are now.
+        from: TreeId,
+        /// The files as they are to be.
+        to: TreeId,
+    },
     /// A worker's call.
     Signal {
         /// Whose.
@@ -172,6 +182,24 @@ pub enum Report {
         active_ms: u64,
         /// What.
         what: AttemptReport,
+    },
+    /// The project's files were recorded.
+    TreeRecorded(Box<TreeRecorded>),
+    /// The project's files could not be recorded.
+    TreeMissed {
+        /// What for.
+        moment: Moment,
+        /// Why.
+        why: String,
+    },
+    /// Files were put back, or why they could not be.
+    TreeRestored {
+        /// How many.
+        files: u32,
+        /// Those that stayed.
+        kept: Vec<String>,
+        /// Why it ended early.
+        error: Option<String>,
     },
     /// A timer ran out.
     TimerFired {

@@ -35,6 +35,7 @@ pub mod snapshot;
 pub mod state;
 pub mod template;
 pub mod time;
+pub mod tree;
 pub mod usage;
 pub mod verdict;
 pub mod view;

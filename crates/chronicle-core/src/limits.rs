@@ -8,6 +8,8 @@ pub const TEXT_MAX: usize = 8_000;
 pub const TASK_MAX: usize = 100_000;
 /// Longest input of a tool call kept in an event.
 pub const TOOL_INPUT_MAX: usize = 2_000;
+/// How often at one visit changed files count as progress: an agent that changes files and never signals is stuck all the same.
+pub const PROGRESS_TREES_MAX: u32 = 10;
 /// Most events that one decision may have: a workflow that turns without working ends here.
 pub const DECISION_EVENTS_MAX: usize = 400;
 /// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.

@@ -1,6 +1,7 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
 mod chore;
+mod files;
 mod said;
 mod spent;
 
@@ -16,6 +17,7 @@ use crate::workflow::Phase;
 
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
+pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
@@ -69,14 +71,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::UsageReported { attempt, usage, .. } => {
             format!("{attempt} reported {}", spent(usage))
         }
-        Event::CommandEnded { attempt, index, code: Some(0), .. } => {
-            format!("{attempt}'s command {} ended well", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: Some(code), .. } => {
-            format!("{attempt}'s command {} failed with exit code {code}", index.saturating_add(1))
-        }
-        Event::CommandEnded { attempt, index, code: None, .. } => {
-            format!("{attempt}'s command {} was ended by a signal", index.saturating_add(1))
+        Event::CommandEnded { attempt, index, code, .. } => {
+            format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
         }
         Event::SignalAccepted { attempt, leave, .. } => {
             format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
@@ -86,6 +82,10 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
+        Event::TreeRecorded(_)
+        | Event::TreeMissed { .. }
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. } => files::sentence(event),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
             let with = with_agent(agent.as_deref());
@@ -101,6 +101,14 @@ fn raw_sentence(event: &Event) -> String {
         | Event::FollowUpEnded { .. }
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
+    }
+}
+
+fn ended_with(code: Option<i32>) -> String {
+    match code {
+        Some(0) => "ended well".to_owned(),
+        Some(code) => format!("failed with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
     }
 }
 

@@ -91,6 +91,14 @@ points! {
     InRunJsonWrite = "in-run-json-write",
     /// Another small file is written and not in its place.
     InFileWrite = "in-file-write",
+    /// The project's files are to be recorded.
+    BeforeTree = "before-tree",
+    /// They are recorded; nobody knows.
+    AfterTree = "after-tree",
+    /// A tree is written and neither kept nor named.
+    InTree = "in-tree",
+    /// Files of an undone phase are gone and the older ones are not back.
+    InRestore = "in-restore",
     /// A person's command counts; the link has not answered.
     LinkBeforeAnswer = "link-before-answer",
 }

@@ -18,4 +18,5 @@ pub mod process;
 pub mod project;
 mod projections;
 mod secrets;
+pub mod trees;
 pub mod trust;

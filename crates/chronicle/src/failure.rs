@@ -7,6 +7,7 @@ use chronicle_runtime::discover::DiscoverError;
 use chronicle_runtime::handle::HandleError;
 use chronicle_runtime::ledger::LedgerError;
 use chronicle_runtime::project::FindError;
+use chronicle_runtime::trees::TreesError;
 
 use crate::exit_code::Exit;
 
@@ -102,6 +103,25 @@ impl From<HandleError> for Failure {
                 .hint("pause the run from its own terminal, or end its supervisor, then try again"),
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
+            }
+            HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
+                .hint("`chronicle log` still says which files each attempt changed"),
+            HandleError::Trees(_) => {
+                Self::of(Exit::Internal, &error).hint("`chronicle doctor` says what is missing")
+            }
+            HandleError::NoTree { ref known, .. } if known.is_empty() => {
+                Self::of(Exit::Usage, &error).hint("`chronicle log` says what happened")
+            }
+            HandleError::NoTree { ref known, .. } => {
+                Self::of(Exit::Usage, &error).hint(format!("there are: {}", known.join(", ")))
+            }
+            HandleError::AtStake { .. } => Self::of(Exit::Usage, &error)
+                .hint("commit or move them away, or say `--also-mine`: nothing is ever gone"),
+            HandleError::Busy { ref run } => {
+                Self::of(Exit::Held, &error).hint(format!("`chronicle pause {run}` lets it rest"))
+            }
+            HandleError::Refused { .. } => {
+                Self::of(Exit::Usage, &error).hint("`chronicle status` says how it stands")
             }
             HandleError::NotStarted { .. } => {
                 Self::of(Exit::Usage, &error).hint("its folder may be removed; start it anew")

@@ -57,6 +57,11 @@ impl Paint {
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
+    /// Whether words are coloured.
+    pub(crate) fn has_colours(self) -> bool {
+        self.colours
+    }
+
     /// The word for a run's standing.
     pub(crate) fn standing(self, word: &str) -> String {
         let ink = match word {
@@ -83,6 +88,40 @@ pub(crate) fn talk(line: &str) {
 /// Whether a person watches the talk and can type an answer.
 pub(crate) fn is_answered() -> bool {
     is_watched() && io::stdin().is_terminal()
+}
+
+/// Asks a person for a yes; where nobody can be asked, the answer is no.
+pub(crate) fn agrees(question: &str) -> bool {
+    let answer = can_ask().then(|| ask(&format!("{question} [y/N] "))).flatten();
+    answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Passes bytes on, and knows whether there were any.
+pub(crate) struct Passed<W> {
+    to: W,
+    bytes: usize,
+}
+
+impl<W: Write> Passed<W> {
+    pub(crate) fn new(to: W) -> Self {
+        Self { to, bytes: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+impl<W: Write> Write for Passed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// Whether a person watches the talk.

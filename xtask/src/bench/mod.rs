@@ -21,8 +21,8 @@ const PEERS_PART: &str = "peers";
 const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 9] =
-    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", LIST_PART];
+pub(crate) const OPTIONS: [&str; 10] =
+    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", LIST_PART, "trees"];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since
 /// machines differ.

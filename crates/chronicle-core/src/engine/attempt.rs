@@ -48,6 +48,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: if same_try { frame.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
+        recorded: true,
         place,
         why,
         chore: None,

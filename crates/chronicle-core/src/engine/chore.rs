@@ -85,7 +85,7 @@ pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
 
 /// What a run that is given up leaves behind, the innermost first and one after the other.
 pub(super) fn given_up(state: &State) -> Option<Event> {
-    if !state.live.is_empty() {
+    if !state.live.is_empty() || state.trees.is_busy() {
         return None;
     }
     let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. });
@@ -118,6 +118,7 @@ fn chore(
         why: Why::First,
         first_command: 0,
         persona: None,
+        recorded: true,
         chore: Some(Chore { duty, commands }),
     })
 }

@@ -44,7 +44,7 @@ fn follows(state: &State) -> Option<Event> {
     if state.cancelled.is_some() || state.failed.is_some() {
         return chore::given_up(state);
     }
-    if state.done || state.paused.is_some() {
+    if state.done || state.paused.is_some() || state.trees.undo.is_some() {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
@@ -64,6 +64,9 @@ fn fails(state: &State) -> Option<Event> {
 }
 
 pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+    if state.trees.is_awaited_at(&frame.path) {
+        return None;
+    }
     match &frame.stage {
         Stage::Bound => chore::behind(state, frame).or_else(|| Some(enter::enter(state, frame))),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),

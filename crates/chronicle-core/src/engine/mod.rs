@@ -16,6 +16,7 @@ mod parting;
 mod people;
 mod scratch;
 mod target;
+mod trees;
 mod worker;
 mod world;
 
@@ -92,6 +93,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
+        Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

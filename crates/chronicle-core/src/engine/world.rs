@@ -35,6 +35,11 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         }
         Report::SupervisorLeaves => leave_alone(scratch),
         Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
+        Report::TreeRecorded(recorded) => super::trees::recorded(scratch, recorded),
+        Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
+        Report::TreeRestored { files, kept, error } => {
+            super::trees::restored(scratch, *files, kept, error.as_deref());
+        }
         Report::Attempt { attempt, active_ms, what } => {
             return about(scratch, *attempt, *active_ms, what);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Check, Counters, Departure, Frame, Gate, Note, Stage, State, Visit, number,
+    Answered, Attempt, Check, Counters, Departure, Frame, Gate, Stage, State, Visit, number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -65,35 +65,29 @@ impl State {
                 let answered = Answered { accepted: false, text: answer.clone() };
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
-            Event::BreakAccepted { attempt, request, parting } => {
-                self.break_off(cause, *attempt, request, parting);
-            }
-            Event::SnapshotUpdated { attempt, request, update } => {
-                self.update_snapshot(*attempt, request, update);
-            }
-            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
-            Event::CancelDropped { attempt } => {
-                self.change(*attempt, |attempt| attempt.cancel_asked = false);
-            }
-            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
-            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
-                self.end_follow_up(place, persona, (outcome, summary));
-            }
             Event::StopAsked { attempt, cause, active_ms } => {
                 self.change(*attempt, |attempt| attempt.stop = Some(*cause));
                 self.spend(*attempt, &Usage::default(), *active_ms);
             }
-            Event::AttemptEnded(ended) => self.end_attempt(at, ended),
+            Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
+            Event::TreeRecorded(_)
+            | Event::TreeMissed { .. }
+            | Event::UndoStarted { .. }
+            | Event::UndoEnded { .. } => self.apply_tree(cause, event),
             Event::GateOpened(opened) => self.open_gate(at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
-            Event::NoteGiven { note, place, who, text, attempt } => {
-                self.give_note(place, Note::new(*note, who, text, *attempt));
-            }
-            Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
+            Event::BreakAccepted { .. }
+            | Event::SnapshotUpdated { .. }
+            | Event::CancelAsked { .. }
+            | Event::CancelDropped { .. }
+            | Event::FollowUpBegan { .. }
+            | Event::FollowUpEnded { .. }
+            | Event::NoteGiven { .. }
+            | Event::MessageDelivered { .. } => self.apply_said(cause, event),
         }
     }
 
@@ -221,6 +215,7 @@ impl State {
         };
         self.attempts.push(attempt);
         self.live.insert(intent.attempt);
+        self.trees.begin(cause, intent);
     }
 
     fn open_session(&mut self, id: AttemptId, session: &SessionId) {
@@ -286,13 +281,16 @@ impl State {
         self.change_frame_of(id, |frame| frame.counters.progress());
     }
 
-    fn end_attempt(&mut self, at: Millis, ended: &AttemptEnded) {
+    fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
         let Some(attempt) = self.attempt(ended.attempt) else { return };
         match attempt.duty() {
             Some(duty) => self.end_chore(ended, duty),
             None => self.end_work(ended, after(ended, attempt)),
         }
         self.live.remove(&ended.attempt);
+        if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
+            self.trees.end(cause, &attempt.intent);
+        }
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.calls.clear();

@@ -8,11 +8,13 @@ use crate::event::{Duty, Message};
 use crate::ids::GateId;
 use crate::input::TimerKind;
 use crate::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
+use crate::tree::Moment;
 
 impl State {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
-        self.live_attempts().flat_map(|attempt| self.due_for(attempt)).collect()
+        let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
+        attempts.chain(self.due_trees()).collect()
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
@@ -23,6 +25,9 @@ impl State {
         let stop = attempt.stop.is_some() || (rests && !cleans);
         if stop {
             return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
+        }
+        if let Some(cause) = self.trees.before.get(&id) {
+            return vec![Effect { cause: *cause, action: Action::RecordTree(Moment::Before(id)) }];
         }
         let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
         std::iter::once(run)
@@ -45,6 +50,16 @@ impl State {
         all.into_iter()
             .filter(move |_| hears)
             .map(move |message| Effect { cause: attempt.cause, action: Action::Tell(id, message) })
+    }
+
+    /// Also while the run rests: what an attempt did is recorded before anybody else changes files.
+    fn due_trees(&self) -> impl Iterator<Item = Effect> {
+        let after = self.trees.after.iter().map(|(id, (cause, _))| Effect {
+            cause: *cause,
+            action: Action::RecordTree(Moment::After(*id)),
+        });
+        let undo = self.trees.undo.as_ref();
+        after.chain(undo.map(|undo| Effect { cause: undo.cause, action: Action::RestoreTree }))
     }
 
     /// Until what may be worked here is used up; anew after each raise.

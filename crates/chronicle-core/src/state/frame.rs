@@ -120,6 +120,9 @@ pub struct Counters {
     pub commands_done: u32,
     /// Active time of this try's attempts that have ended.
     pub active_ms: u64,
+    /// How often changed files counted as progress.
+    #[serde(default)]
+    pub changes: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

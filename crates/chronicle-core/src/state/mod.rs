@@ -12,6 +12,7 @@ mod frame;
 mod list;
 mod said;
 mod tally;
+mod trees;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use frame::{Check, Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
+pub use trees::{Trees, Undo};
 
 use crate::budget::Budgets;
 use crate::event::{
@@ -65,6 +67,9 @@ pub struct State {
     pub snapshot: Arc<Snapshot>,
     /// How many notes people gave.
     pub notes: u32,
+    /// What is known of the project's files.
+    #[serde(default)]
+    pub trees: Trees,
     /// What people said about budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,
@@ -199,7 +204,9 @@ pub enum Status {
 impl State {
     /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
     pub fn status(&self) -> Status {
-        let is_quiet = self.live.is_empty();
+        let is_recorded = self.trees.after.is_empty();
+        let is_quiet = self.live.is_empty() && is_recorded;
+        let is_undone = self.trees.undo.is_none();
         let given_up = self.cancelled.is_some() || self.failed.is_some();
         if self.done {
             return Status::Done;
@@ -207,8 +214,10 @@ impl State {
         match (&self.failed, &self.paused) {
             (Some(_), _) if is_quiet => Status::Failed,
             (None, _) if given_up && is_quiet => Status::Cancelled,
-            (None, Some(_)) if !given_up && is_quiet => Status::Paused,
-            (None, None) if !given_up && self.waits() => Status::Waiting,
+            (None, Some(_)) if !given_up && is_quiet && is_undone => Status::Paused,
+            (None, None) if !given_up && is_recorded && is_undone && self.waits() => {
+                Status::Waiting
+            }
             (Some(_) | None, _) => Status::Running,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::apply::left_as;
 use super::{Answered, Frame, Note, Stage, State, Waiting, number};
 use crate::event::{
-    AttemptEnded, AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
+    AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
 use crate::ids::{AttemptId, Cause, Outcome, Place};
 use crate::words;
@@ -14,6 +14,31 @@ use crate::words;
 const REASONS_MAX: usize = 16;
 
 impl State {
+    /// Takes in what workers and people say to each other.
+    pub(super) fn apply_said(&mut self, cause: Cause, event: &Event) {
+        match event {
+            Event::BreakAccepted { attempt, request, parting } => {
+                self.break_off(cause, *attempt, request, parting);
+            }
+            Event::SnapshotUpdated { attempt, request, update } => {
+                self.update_snapshot(*attempt, request, update);
+            }
+            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
+            Event::CancelDropped { attempt } => {
+                self.change(*attempt, |attempt| attempt.cancel_asked = false);
+            }
+            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
+            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
+                self.end_follow_up(place, persona, (outcome, summary));
+            }
+            Event::NoteGiven { note, place, who, text, attempt } => {
+                self.give_note(place, Note::new(*note, who, text, *attempt));
+            }
+            Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
+            _ => {}
+        }
+    }
+
     pub(super) fn break_off(
         &mut self,
         cause: Cause,

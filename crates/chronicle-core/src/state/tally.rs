@@ -1,5 +1,6 @@
 //! What is known of a place over the whole run, also of attempts and visits that the state has forgotten.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,18 @@ pub struct Tally {
     pub usage: Usage,
     /// Their active time.
     pub active_ms: u64,
+    /// Files that differed after an attempt, the first so many.
+    #[serde(default)]
+    pub files: BTreeSet<String>,
+    /// Whether there were more.
+    #[serde(default)]
+    pub more_files: bool,
+    /// Lines that came, summed over attempts.
+    #[serde(default)]
+    pub added: u64,
+    /// Lines that went.
+    #[serde(default)]
+    pub removed: u64,
 }
 
 impl Default for Tally {
@@ -50,6 +63,10 @@ impl Default for Tally {
             why: Why::First,
             usage: Usage::default(),
             active_ms: 0,
+            files: BTreeSet::new(),
+            more_files: false,
+            added: 0,
+            removed: 0,
         }
     }
 }

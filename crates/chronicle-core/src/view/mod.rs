@@ -9,6 +9,7 @@ mod list;
 mod run;
 mod run_json;
 mod timeline;
+mod trees;
 
 pub use list::{RunRow, row};
 pub use run::{
@@ -16,6 +17,7 @@ pub use run::{
 };
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
+pub use trees::{Span, TreeBook};
 
 /// The version of every view's JSON. It rises when a field changes its meaning or goes.
 pub const VIEW_VERSION: u32 = 1;

@@ -66,6 +66,8 @@ pub struct RunView {
     pub active_ms: u64,
     /// How many attempts were started.
     pub attempts: usize,
+    /// Why the project's files could not be recorded the last time.
+    pub no_trees: Option<String>,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
@@ -157,6 +159,14 @@ pub struct PhaseRow {
     pub spent: Spent,
     /// Their active time.
     pub active_ms: u64,
+    /// Files that differed after its attempts, the first so many.
+    pub files: Vec<String>,
+    /// Whether there were more.
+    pub more_files: bool,
+    /// Lines that came, summed over its attempts.
+    pub added: u64,
+    /// Lines that went.
+    pub removed: u64,
     /// What the last worker said of it.
     pub summary: String,
 }
@@ -240,6 +250,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
+        no_trees: state.trees.missed.clone(),
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
@@ -349,6 +360,10 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         attempts: tally.attempts,
         spent: Spent::from(&tally.usage),
         active_ms: tally.active_ms,
+        files: tally.files.into_iter().collect(),
+        more_files: tally.more_files,
+        added: tally.added,
+        removed: tally.removed,
         summary: tally.summary,
         place,
     }

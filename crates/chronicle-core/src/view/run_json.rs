@@ -1,5 +1,7 @@
 //! `run.json`: the run in the names that tools of the older, one-file format read.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::event::{End, GateKind};
@@ -26,7 +28,7 @@ pub fn run_json(state: &State) -> Option<Value> {
         "initialTask": run.task,
         "history": state.attempts.iter().filter_map(|attempt| record(state, attempt)).collect::<Vec<_>>(),
         "snapshot": {
-            "modifiedFiles": state.snapshot.files,
+            "modifiedFiles": modified(state),
             "keyFindings": state.snapshot.findings,
             "pendingTasks": state.snapshot.pending,
             "doneTasks": state.snapshot.done,
@@ -37,7 +39,7 @@ pub fn run_json(state: &State) -> Option<Value> {
         "totalElapsed": state.active_ms(),
         "status": status(state),
         "standing": state.status(),
-        "trees": [],
+        "trees": state.trees.last.iter().map(|(tree, _)| tree).collect::<Vec<_>>(),
     });
     if let (Some(earlier), Some(fields)) = (earlier(state, run.run.short()), json.as_object_mut()) {
         fields.insert("historyEarlier".into(), earlier);
@@ -49,6 +51,13 @@ pub fn run_json(state: &State) -> Option<Value> {
 fn earlier(state: &State, run: &str) -> Option<Value> {
     let count = state.attempts.forgotten();
     (count > 0).then(|| json!({"attempts": count, "see": format!("chronicle log {run}")}))
+}
+
+/// Files that any attempt left changed, by name.
+fn modified(state: &State) -> Vec<&str> {
+    let files: BTreeSet<&str> =
+        state.places.values().flat_map(|tally| &tally.files).map(String::as_str).collect();
+    files.into_iter().collect()
 }
 
 /// The older format has four statuses; anything that waits is `paused` there, but for interventions.

@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::input::By;
 use crate::record::Line;
 use crate::time::Millis;
+use crate::tree::Moment;
 use crate::words;
 
 /// One event as people read it.
@@ -48,6 +49,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::UsageReported { .. }
         | Event::CancelDropped { .. }
         | Event::SessionOpened { .. } => true,
+        Event::TreeRecorded(recorded) => recorded.changes.is_none() && recorded.unreadable == 0,
+        Event::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
         Event::RunStarted(_)
         | Event::SupervisorStarted(_)
         | Event::TailSetAside { .. }
@@ -73,6 +76,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::SignalRefused { .. }
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. }
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
         | Event::BudgetWarned(_)

@@ -44,6 +44,10 @@ pub(super) fn sentence(event: &Event) -> String {
             format!("{attempt} was told {}{again}", self::message(*message))
         }
         Event::RunStarted(_)
+        | Event::TreeRecorded(_)
+        | Event::TreeMissed { .. }
+        | Event::UndoStarted { .. }
+        | Event::UndoEnded { .. }
         | Event::SupervisorStarted(_)
         | Event::TailSetAside { .. }
         | Event::RunPaused { .. }

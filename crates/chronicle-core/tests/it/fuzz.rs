@@ -143,7 +143,7 @@ fn any_kind_of_event_is_reached() {
     let mut seen = BTreeSet::new();
     let mut dice = 1_u64;
     for _ in 0..300 {
-        let bytes: Vec<u8> = (0..600)
+        let bytes: Vec<u8> = (0..900)
             .map(|_| {
                 dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 dice.to_be_bytes()[0]
@@ -187,6 +187,10 @@ fn any_kind_of_event_is_reached() {
         "stop_asked",
         "gate_opened",
         "gate_answered",
+        "tree_recorded",
+        "tree_missed",
+        "undo_started",
+        "undo_ended",
     ];
     let ends = [
         "left",

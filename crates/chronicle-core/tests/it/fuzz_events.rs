@@ -9,12 +9,13 @@ use chronicle_core::event::{
     ToolCalled, Verdict, Why,
 };
 use chronicle_core::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId,
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use chronicle_core::input::{Actor, By};
 use chronicle_core::record::{Line, VERSION};
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
@@ -144,6 +145,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             why,
             first_command: try_number,
             persona: None,
+            recorded: resume,
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());
@@ -206,6 +208,44 @@ fn of_work() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn of_trees() -> impl Strategy<Value = Event> {
+    let moment = || {
+        prop_oneof![
+            attempt().prop_map(Moment::Before),
+            attempt().prop_map(Moment::After),
+            Just(Moment::Undo),
+        ]
+    };
+    let recorded =
+        (moment(), text(), number(), small()).prop_map(|(moment, path, lines, unreadable)| {
+            let mut changes = Changes::default();
+            let from = (lines > 2).then(|| path.clone());
+            let (added, removed) = (Some(lines), (lines > 1).then_some(lines));
+            let change = Change::Changed;
+            changes.add(FileChange { path: path.clone(), change, from, added, removed });
+            let (tree, unreadable_files) = (TreeId::new(path.clone()), vec![path]);
+            Event::TreeRecorded(TreeRecorded {
+                moment,
+                tree,
+                changes,
+                unreadable,
+                unreadable_files,
+            })
+        });
+    prop_oneof![
+        3 => recorded,
+        1 => (moment(), text()).prop_map(|(moment, why)| Event::TreeMissed { moment, why }),
+        1 => text().prop_map(|what| {
+            let tree = TreeId::new(what.clone());
+            Event::UndoStarted { what, from: tree.clone(), to: tree }
+        }),
+        1 => (small(), text(), any::<bool>()).prop_map(|(files, text, failed)| {
+            let error = failed.then(|| text.clone());
+            Event::UndoEnded { files, kept: vec![text], error }
+        }),
+    ]
+}
+
 fn of_gates() -> impl Strategy<Value = Event> {
     let kinds = vec![
         GateKind::ApprovalBefore,
@@ -255,7 +295,7 @@ fn of_gates() -> impl Strategy<Value = Event> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    prop_oneof![3 => of_run(), 3 => of_attempt(), 1 => of_work(), 2 => of_gates()]
+    prop_oneof![3 => of_run(), 3 => of_attempt(), 1 => of_work(), 2 => of_gates(), 2 => of_trees()]
 }
 
 fn line(seq: u64, events: Vec<Event>) -> Line {

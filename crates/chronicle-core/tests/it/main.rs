@@ -11,6 +11,7 @@ mod decide_limits;
 mod decide_people;
 mod decide_signals;
 mod decide_traps;
+mod decide_trees;
 mod formats;
 mod fuzz;
 mod fuzz_events;

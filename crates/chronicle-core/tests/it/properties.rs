@@ -7,17 +7,18 @@ use chronicle_core::event::{
     Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
     SnapshotUpdate,
 };
-use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId};
 use chronicle_core::input::{Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::{State, Status};
+use chronicle_core::tree::Moment;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 
-use crate::world::{World, about, person, report, signal};
+use crate::world::{World, about, person, report, signal, tree};
 
 const WORKFLOW: &str = "
 name: Everything
@@ -140,6 +141,12 @@ fn input() -> impl Strategy<Value = Input> {
         1 => (id.clone(), timer).prop_map(|(id, timer)| {
             report(Report::TimerFired { attempt: AttemptId(id), timer })
         }),
+        9 => (id.clone(), any::<[bool; 2]>()).prop_map(|(id, [before, changed])| {
+            let moment = if before { Moment::Before(AttemptId(id)) } else { Moment::After(AttemptId(id)) };
+            tree(moment, if changed { &["a"] } else { &[] })
+        }),
+        1 => Just(report(Report::TreeRestored { files: 1, kept: Vec::new(), error: None })),
+        1 => Just(person(Command::Undo { what: note(), from: TreeId::from("a"), to: TreeId::from("b") })),
         1 => Just(person(Command::Pause { reason: note() })),
         2 => Just(person(Command::Resume)),
         3 => prop::option::of(id.clone()).prop_map(move |gate| {
@@ -248,7 +255,7 @@ fn check(state: &State) {
         );
     }
     if state.status() == Status::Running {
-        assert!(!state.live.is_empty(), "running, and nothing is due: stuck for ever\n{state:#?}");
+        assert!(!state.due().is_empty(), "running, and nothing is due: stuck for ever\n{state:#?}");
     }
     assert!(view::run(state, true).is_some());
     assert!(view::run_json(state).is_some());

@@ -73,9 +73,10 @@ fn a_run_that_works() {
             needs_you:
             next:
               - "chronicle log c0ffee01 --follow"
+            no_trees: null
             phases:
-              - {"active_ms":10,"attempts":1,"mark":"current","name":"Planning","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"Planning","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"build","place":"build","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 3
@@ -140,12 +141,13 @@ fn a_run_that_waits_for_a_person() {
               - {"about":"is `plan` done? \"did it\"","gate":"g1","kind":"approval_after","next":"chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")","place":"plan","since":"2026-11-15T02:30:50.000Z"}
             next:
               - "chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")"
+            no_trees: null
             phases:
-              - {"active_ms":10,"attempts":1,"mark":"current","name":"plan","place":"plan","spent":{"priced":true,"tokens":1200,"usd_micros":0},"summary":"","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":1200,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"build","place":"build","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
-            seq: 5
+            seq: 7
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":1200,"usd_micros":0}
@@ -215,9 +217,10 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             needs_you:
             next:
               - "chronicle resume c0ffee01"
+            no_trees: null
             phases:
-              - {"active_ms":10,"attempts":1,"mark":"current","name":"Planning","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"pending","name":"build","place":"build","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"Planning","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"build","place":"build","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
             reason: "lunch"
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 3
@@ -263,8 +266,9 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             line: "Asks > plan [1/1]"
             needs_you:
             next:
+            no_trees: null
             phases:
-              - {"active_ms":0,"attempts":0,"mark":"current","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"current","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
             reason: "changed my mind"
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 2
@@ -322,15 +326,16 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
               - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
             next:
               - "chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
+            no_trees: null
             phases:
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"current","name":"in","place":"in","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"pending","name":"ship","place":"ship","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"Looking","place":"in/look","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":10,"attempts":1,"mark":"current","name":"judge","place":"in/judge","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"current","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"Looking","place":"in/look","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"judge","place":"in/judge","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
-            seq: 9
+            seq: 13
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
@@ -363,15 +368,16 @@ fn a_run_that_is_done() {
             line: "Outer"
             needs_you:
             next:
+            no_trees: null
             phases:
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"plan","place":"plan","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":0,"attempts":0,"mark":"done","name":"in","place":"in","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"ship","place":"ship","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"Looking","place":"in/look","spent":{"priced":true,"tokens":7,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":10,"attempts":1,"mark":"done","name":"judge","place":"in/judge","spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"done","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"Looking","place":"in/look","removed":0,"spent":{"priced":true,"tokens":7,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"judge","place":"in/judge","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
-            seq: 14
+            seq: 19
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":7,"usd_micros":0}

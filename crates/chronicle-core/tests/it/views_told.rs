@@ -22,20 +22,23 @@ fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {
         1        workflow `main` entered {"is":"person","id":"ann"}
         1        phase `plan` entered {"is":"person","id":"ann"}
         1        a1 started at `plan` (scripted) {"is":"person","id":"ann"}
-        2 detail a1 works in session `dd0a8080-a14b-8574-91fb-fff2e9596d46` {"is":"supervisor"}
-        3 detail a1 called `read` {"is":"supervisor"}
-        4 detail a1 reported 5 tokens {"is":"supervisor"}
-        5        a1 leaves for `build`: "did it" {"is":"worker","id":"a1"}
-        6        a1 ended {"is":"supervisor"}
-        6        `plan` left for `build` {"is":"supervisor"}
-        6        phase `build` entered {"is":"supervisor"}
-        6        a2 started at `build` (scripted) {"is":"supervisor"}
-        7 detail a2 works in session `6a0c2e62-feea-8a97-876f-7e8cd891b4c3` {"is":"supervisor"}
-        8        a2 leaves for `done`: "did it" {"is":"worker","id":"a2"}
-        9        a2 ended {"is":"supervisor"}
-        9        `build` left, nothing follows {"is":"supervisor"}
-        9        the workflow came to its end {"is":"supervisor"}
-        9        run done {"is":"supervisor"}"#]]
+        2 detail files recorded before a1 {"is":"supervisor"}
+        3 detail a1 works in session `dd0a8080-a14b-8574-91fb-fff2e9596d46` {"is":"supervisor"}
+        4 detail a1 called `read` {"is":"supervisor"}
+        5 detail a1 reported 5 tokens {"is":"supervisor"}
+        6        a1 leaves for `build`: "did it" {"is":"worker","id":"a1"}
+        7        a1 ended {"is":"supervisor"}
+        8 detail a1 changed no files {"is":"supervisor"}
+        8        `plan` left for `build` {"is":"supervisor"}
+        8        phase `build` entered {"is":"supervisor"}
+        8        a2 started at `build` (scripted) {"is":"supervisor"}
+        9 detail a2 works in session `6a0c2e62-feea-8a97-876f-7e8cd891b4c3` {"is":"supervisor"}
+        10        a2 leaves for `done`: "did it" {"is":"worker","id":"a2"}
+        11        a2 ended {"is":"supervisor"}
+        12 detail a2 changed no files {"is":"supervisor"}
+        12        `build` left, nothing follows {"is":"supervisor"}
+        12        the workflow came to its end {"is":"supervisor"}
+        12        run done {"is":"supervisor"}"#]]
     .assert_eq(&told.join("\n"));
 }
 
@@ -64,6 +67,7 @@ fn run_json_has_the_names_of_the_older_format() {
         totalTokens: 4
         transitionCounts: {"build->done":1,"plan->build":1}
         trees:
+          - "0000000000000000000000000000000000000000"
         workflowDef: null
         workflowName: "Two"
         workflowPath: "main.yaml"

@@ -17,7 +17,7 @@ use chronicle_core::engine;
 use chronicle_core::event::{
     Break, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
@@ -25,6 +25,7 @@ use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::words;
 use chronicle_core::workflow::{Budget, Source, Workflow, load};
@@ -94,6 +95,19 @@ pub(crate) fn report(what: Report) -> Input {
 
 pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
     report(Report::Attempt { attempt, active_ms: 10, what })
+}
+
+/// A tree that differs from the one before it in these files.
+pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
+    let mut changes = Changes::default();
+    for path in paths {
+        let (path, added, removed) = ((*path).to_owned(), Some(1), Some(0));
+        changes.add(FileChange { path, change: Change::Changed, from: None, added, removed });
+    }
+    let tree = TreeId::new(format!("{:040x}", paths.len()));
+    let recorded =
+        TreeRecorded { moment, tree, changes, unreadable: 0, unreadable_files: Vec::new() };
+    report(Report::TreeRecorded(Box::new(recorded)))
 }
 
 pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
@@ -172,6 +186,13 @@ impl World {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 self.step(&about(attempt, AttemptReport::Ended(seen)));
             }
+            Some(Action::RecordTree(moment)) => {
+                self.step(&tree(moment, &[]));
+            }
+            Some(Action::RestoreTree) => {
+                let (files, kept, error) = (1, Vec::new(), None);
+                self.step(&report(Report::TreeRestored { files, kept, error }));
+            }
             Some(Action::RunTimer { .. } | Action::Tell(..)) => {
                 unreachable!("an attempt comes first")
             }
@@ -193,11 +214,14 @@ impl World {
         world
     }
 
-    /// What a new supervisor does first: everything that lived is lost.
+    /// What a new supervisor does first: everything that lived is lost, and the files are recorded.
     pub(crate) fn recovered(mut self) -> Self {
         for attempt in self.state.live.clone() {
             let seen = EndSeen { lost: true, ..EndSeen::default() };
             self.step(&about(attempt, AttemptReport::Ended(seen)));
+        }
+        while let Some(attempt) = self.state.trees.after.keys().next().copied() {
+            self.step(&tree(Moment::After(attempt), &[]));
         }
         self
     }
@@ -352,8 +376,12 @@ impl World {
     pub(crate) fn told(&self) -> String {
         let mut out = String::new();
         for line in &self.lines {
-            let shown = |event: &&Event| !matches!(event, Event::SessionOpened { .. });
-            for (index, event) in line.events.iter().filter(shown).enumerate() {
+            let shown = |event: &Event| match event {
+                Event::SessionOpened { .. } => false,
+                Event::TreeRecorded(recorded) => !recorded.changes.is_none(),
+                _ => true,
+            };
+            for (index, event) in line.events.iter().enumerate().filter(|(_, event)| shown(event)) {
                 let indent = if index == 0 { "" } else { "  " };
                 out.push_str(indent);
                 out.push_str(&words::sentence(event));

@@ -14,6 +14,7 @@ mod program;
 mod scene;
 mod start;
 mod steps;
+mod trees;
 
 use std::path::Path;
 
@@ -33,6 +34,7 @@ const PARTS: &[Part] = &[
     Part { name: "open", run: opening::rows },
     Part { name: "start", run: start::rows },
     Part { name: "agent", run: agent::rows },
+    Part { name: "trees", run: trees::rows },
     Part { name: "list", run: list::rows },
     Part { name: PEERS, run: peers::rows },
 ];

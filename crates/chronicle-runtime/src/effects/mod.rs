@@ -7,6 +7,7 @@ mod report;
 mod shell;
 mod timer;
 mod transcript;
+mod tree;
 mod voice;
 mod watchdog;
 
@@ -28,6 +29,7 @@ use chronicle_core::work::{self, Work};
 
 pub use activity::{Activities, Activity};
 pub(crate) use observe::observed;
+pub(crate) use tree::{perform_now, record_now};
 
 use crate::discover;
 use crate::driver::{Message, World, reported};
@@ -37,6 +39,7 @@ use crate::project::{Project, RunFolder};
 use crate::secrets;
 use report::Reporter;
 use timer::Timers;
+use tree::Recordings;
 
 /// How long an agent that is told to stop may take before it is ended by force.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -60,6 +63,7 @@ pub struct Processes {
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.
     unknown: BTreeSet<AttemptId>,
     timers: Timers,
+    recordings: Recordings,
 }
 
 /// How an attempt that runs here is stopped.
@@ -79,6 +83,7 @@ impl Processes {
         state: &State,
     ) -> Self {
         let project = folder.project.clone();
+        let recordings = Recordings::new(folder.clone(), inbox.clone());
         let context = Arc::new(Context {
             folder,
             chronicle,
@@ -88,7 +93,7 @@ impl Processes {
             inbox: inbox.clone(),
         });
         let unknown = state.live.clone();
-        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox) }
+        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox), recordings }
     }
 
     fn run(&mut self, state: &State, id: AttemptId) -> Option<Input> {
@@ -207,12 +212,16 @@ impl World for Processes {
         self.context.activities.retain(|id| state.live.contains(&id));
         let due = state.due();
         self.timers.keep(&due);
+        self.recordings.keep(&due);
         due.iter()
             .filter_map(|effect| match effect.action {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::Tell(id, message) => self.tell(state, id, message),
                 Action::RunTimer { .. } => None,
+                Action::RecordTree(_) | Action::RestoreTree => {
+                    self.recordings.perform(state, effect)
+                }
             })
             .collect()
     }

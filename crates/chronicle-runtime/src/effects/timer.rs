@@ -47,7 +47,11 @@ impl Timers {
                 Action::RunTimer { attempt, timer, active_ms } => {
                     Some(((effect.cause, attempt, timer), active_ms))
                 }
-                Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
+                Action::RunAttempt(_)
+                | Action::StopAttempt(_)
+                | Action::Tell(..)
+                | Action::RecordTree(_)
+                | Action::RestoreTree => None,
             })
             .collect();
         if wanted.is_empty() && !self.has_thread {

@@ -1,9 +1,10 @@
 //! How faces reach runs: submit a command, watch a view. Faces know nothing else of the runtime.
 //!
 //! `driven.rs` drives a run in this process, `telling.rs` gives a person's command to whoever drives it (or to its ledger
-//! when nobody does), `reading.rs` reads.
+//! when nobody does), `reading.rs` reads, `files.rs` compares and puts back what runs did to the project's files.
 
 mod driven;
+mod files;
 mod reading;
 mod telling;
 
@@ -14,8 +15,12 @@ use thiserror::Error;
 
 use crate::ledger::LedgerError;
 use crate::link::LinkError;
+use crate::trees::TreesError;
 
 pub use driven::{Driven, Remote, UPDATES_MAX, drive};
+pub use files::{
+    Difference, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo, room, undo,
+};
 pub use reading::{Audit, Follow, audit, follow, is_supervised, row, view};
 pub use telling::{Told, force, record, tell};
 
@@ -34,6 +39,35 @@ pub enum HandleError {
         /// Which run.
         run: String,
         /// What happened.
+        why: String,
+    },
+    /// The files of a run could not be compared, recorded or put back.
+    #[error(transparent)]
+    Trees(#[from] TreesError),
+    /// There is no such tree.
+    #[error("{what}")]
+    NoTree {
+        /// What is missing.
+        what: String,
+        /// What there is instead.
+        known: Vec<String>,
+    },
+    /// Somebody's work would be lost.
+    #[error("somebody changed these files since: {}", files.join(", "))]
+    AtStake {
+        /// Which.
+        files: Vec<String>,
+    },
+    /// A run works on the project's files.
+    #[error("run {run} has the project's files in hand")]
+    Busy {
+        /// Which.
+        run: String,
+    },
+    /// It was not done.
+    #[error("{why}")]
+    Refused {
+        /// Why.
         why: String,
     },
     /// There is a folder, and no run in it.

@@ -8,7 +8,7 @@ use chronicle_core::work;
 use super::{Asker, HandleError};
 use crate::clock;
 use crate::driver::{Run, asked, reported};
-use crate::effects::observed;
+use crate::effects::{observed, perform_now};
 use crate::ledger::{Holder, Ledger, LedgerError};
 use crate::link::{Ask, Client, Reply};
 use crate::project::RunFolder;
@@ -132,6 +132,14 @@ fn find_lost(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
         let seen = observed(&folder.keeper(attempt), &cookie);
         let what = AttemptReport::Ended(seen);
         run.step(&reported(Report::Attempt { attempt, active_ms: 0, what }))?;
+    }
+    settle_trees(folder, run)
+}
+
+/// Records the files after what has ended, and finishes putting files back: nobody else will.
+pub(super) fn settle_trees(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
+    for input in perform_now(folder, run.state()) {
+        run.step(&input)?;
     }
     Ok(run.sync()?)
 }

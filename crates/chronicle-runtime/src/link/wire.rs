@@ -193,7 +193,10 @@ impl Ask {
             Command::Note { place, text } => Self::Note { place, text },
             Command::Go { place, note } => Self::Go { place, note },
             Command::Budget { place, more } => Self::Budget { place, more },
-            Command::Start(_) | Command::Prepare(_) | Command::Signal { .. } => return None,
+            Command::Start(_)
+            | Command::Prepare(_)
+            | Command::Undo { .. }
+            | Command::Signal { .. } => return None,
         })
     }
 }

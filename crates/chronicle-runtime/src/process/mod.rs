@@ -29,6 +29,7 @@ mod read;
 mod spawn;
 pub mod sweep;
 mod table;
+mod tool;
 mod wire;
 
 pub use beside::{Show, beside, detached, leave_terminal, tool, tool_within};
@@ -41,3 +42,4 @@ pub use order::{
 };
 pub use read::{CHUNK_BYTES, LINE_MAX, Lines, ReadLine, Ring, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};
+pub use tool::{Ran, Tool};

@@ -173,7 +173,7 @@ const KILLED: usize = usize::MAX;
 const POWER_LOST: [usize; 2] = [0, 40];
 
 /// The points that the driver, the ledger and the simulated world have.
-const POINTS: [Point; 12] = [
+const POINTS: [Point; 14] = [
     Point::BeforeAppend,
     Point::TornAppend,
     Point::AfterWrite,
@@ -186,6 +186,8 @@ const POINTS: [Point; 12] = [
     Point::AfterStop,
     Point::BeforeObserve,
     Point::AfterSetAside,
+    Point::BeforeTree,
+    Point::AfterTree,
 ];
 
 fn every_death(scenario: &Scenario) {

@@ -310,7 +310,14 @@ impl World for Simulated<'_> {
                     self.answered(state.attempt(id).unwrap());
                     self.about(id, AttemptReport::Told(message));
                 }
-                Action::RunTimer { .. } => {}
+                Action::RecordTree(moment) => {
+                    fail::at(Point::BeforeTree);
+                    let tree = Box::new(crate::world::same_tree(moment));
+                    let input = reported(Report::TreeRecorded(tree));
+                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    fail::at(Point::AfterTree);
+                }
+                Action::RunTimer { .. } | Action::RestoreTree => {}
             }
         }
         Vec::new()

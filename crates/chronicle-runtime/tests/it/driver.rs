@@ -26,29 +26,41 @@ fn a_decision_is_on_disk_before_anybody_hears_of_it() {
         show 1 2
         answer first: Accepted("started")
         answer first: Noted
-        perform a1
         append 3
         sync
         show 3
-        answer a1: Verdict(Allowed)
+        answer tree: Noted
+        perform a1
         append 4
         sync
         show 4
-        answer a1: Accepted("accepted: leaving for `build`. End your turn now.")
+        answer a1: Verdict(Allowed)
         append 5
         sync
         show 5
-        answer a1: Noted
-        perform a2
+        answer a1: Accepted("accepted: leaving for `build`. End your turn now.")
         append 6
         sync
         show 6
-        answer a2: Accepted("accepted: the work is done. End your turn now.")
+        answer a1: Noted
         append 7
         sync
         show 7
+        answer tree: Noted
+        perform a2
+        append 8
+        sync
+        show 8
+        answer a2: Accepted("accepted: the work is done. End your turn now.")
+        append 9
+        sync
+        show 9
         answer a2: Noted
-        quiet 7
+        append 10
+        sync
+        show 10
+        answer tree: Noted
+        quiet 10
     "#]]
     .assert_eq(&story.log.text());
 }
@@ -310,7 +322,8 @@ fn a_torn_tail_is_told_before_anything_else() {
     torn.replace(bytes);
     let run = Run::open(&torn, who(), None).unwrap();
     let said = introduction(&run);
-    let file = "torn-7.txt".to_owned();
+    let whole = memory.read_from(Head::EMPTY).unwrap().count();
+    let file = format!("torn-{}.txt", whole + 1);
     assert_eq!(said[0], reported(Report::TailSetAside { bytes: 40, file: file.clone() }));
     assert_eq!(said.len(), 2, "{said:?}");
     drop(run);
@@ -318,7 +331,6 @@ fn a_torn_tail_is_told_before_anything_else() {
     torn.replace([memory.bytes(), tail.clone()].concat());
     story.play(&torn).unwrap();
     let lines: Vec<_> = torn.read_from(Head::EMPTY).unwrap().map(|line| line.unwrap().0).collect();
-    let whole = memory.read_from(Head::EMPTY).unwrap().count();
     assert_eq!(lines[whole].events, [Event::TailSetAside { bytes: 40, file: file.clone() }]);
     assert!(matches!(lines[whole + 1].events[..], [Event::SupervisorStarted(_)]));
     assert_eq!(torn.set_aside(&file), Some(tail));

@@ -189,7 +189,7 @@ fn a_power_cut_at_any_moment_takes_nothing_that_anybody_knew() {
 fn a_writer_that_lost_its_lock_stops_without_another_word() {
     let (end, _) = whole(TWO, SCRIPT);
     let folder = tempfile::tempdir().unwrap();
-    for moment in ["show 3", "perform a1", "show 5"] {
+    for moment in ["show 4", "perform a1", "show 5"] {
         let memory = Memory::new();
         let mut story = Story::new(TWO, SCRIPT);
         let taken = memory.clone();

@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 13] = [
+const STORIES: [(&str, &str, &str); 14] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -108,6 +108,12 @@ const STORIES: [(&str, &str, &str); 13] = [
         "fails",
         "{name: Fails, phases: {plan: {approval: before}}}",
         "plan: go done",
+    ),
+    (
+        "trees",
+        "{name: Trees, phases: {plan: {next: [build]}, build: {approval: after, next: [done]}}}",
+        "plan 1: finish\nplan 2: go build\nbuild: go done\ng1: undo plan; reject not yet\ng2: approve
+         trees: missed git cannot be started; same; change a; change b; same",
     ),
 ];
 
@@ -245,7 +251,8 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../chronicle-core/src");
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
-    let places: [(&str, &str, &[&str]); 15] = [
+    let tree = read("tree.rs");
+    let places: [(&str, &str, &[&str]); 16] = [
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
@@ -261,6 +268,7 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
         (&event, "Message", &["/data/message/is"]),
         (&input, "Actor", &["/by/actor/is"]),
         (&usage, "Scope", &["/data/scope/of"]),
+        (&tree, "Moment", &["/data/moment/is"]),
     ];
     for (source, name, paths) in places {
         let known = variants(source, name);

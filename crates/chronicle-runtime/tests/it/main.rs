@@ -29,6 +29,7 @@ mod link_client;
 mod project;
 mod projections;
 mod simulate;
+mod trees;
 mod verify;
 mod world;
 mod world_log;

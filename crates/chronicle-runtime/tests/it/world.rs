@@ -5,6 +5,7 @@
 //! build 1: crash died                       only at the first logical try
 //! g1: approve                               what a person says at the first gate
 //! paused: resume                            what a person says once the run is paused
+//! trees: same; change a; missed no git      what becomes of each tree; the last one for ever
 //! ```
 //!
 //! Every move is a message to the driver; the next one comes after the driver has taken it. Agents outlive their
@@ -15,11 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::{AttemptStarted, Duty, OnGate, RunStarted};
-use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
+use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
+use chronicle_core::ids::{AttemptId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
+use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::words;
 use chronicle_core::workflow::{Source, Workflow, load};
 use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
@@ -40,6 +42,8 @@ pub(crate) struct Story {
     progress: Progress,
     /// How far the agents were when a line was the last.
     by_line: BTreeMap<u64, Progress>,
+    /// How often each was asked.
+    asked: BTreeMap<String, usize>,
     pub(crate) log: Log,
 }
 
@@ -56,6 +60,7 @@ impl Story {
             script: moves.collect(),
             progress: Progress::new(),
             by_line: BTreeMap::new(),
+            asked: BTreeMap::new(),
             log: Log::default(),
         }
     }
@@ -68,6 +73,7 @@ impl Story {
             script: self.script.clone(),
             progress: before.map(|(_, progress)| progress.clone()).unwrap_or_default(),
             by_line: BTreeMap::new(),
+            asked: BTreeMap::new(),
             log: Log::default(),
         }
     }
@@ -101,20 +107,52 @@ impl Story {
             drive(&mut run, batch, Rest::AtGates, &messages, &mut agents, &mut watch)?;
             assert_ne!(run.state().seq, before, "the answer was refused:\n{}", self.log.text());
             match self.answer(run.state()) {
-                Some(command) => first.push(person(command)),
+                Some(command) => {
+                    if matches!(command, Command::Undo { .. }) {
+                        first.push(reported(Report::TreeRecorded(Box::new(same_tree(
+                            Moment::Undo,
+                        )))));
+                    }
+                    first.push(person(command));
+                }
                 None => return Ok(run.state().clone()),
             }
         }
     }
 
+    /// What the script has for the next time that it is asked; the last one for ever.
+    fn next_of(&mut self, key: &str) -> Option<String> {
+        let moves = self.script.get(key)?;
+        let count = self.asked.entry(key.to_owned()).or_default();
+        let text = moves.get(*count).or_else(|| moves.last()).cloned();
+        *count += 1;
+        text
+    }
+
+    /// What becomes of a tree.
+    fn tree(&mut self, moment: Moment) -> Report {
+        let text = self.next_of("trees").unwrap_or_else(|| "same".to_owned());
+        let mut recorded = same_tree(moment);
+        match text.split_once(' ') {
+            Some(("missed", why)) => return Report::TreeMissed { moment, why: why.to_owned() },
+            Some(("change", path)) => {
+                let (path, change) = (path.to_owned(), Change::Changed);
+                let (added, removed) = (Some(2), Some(1));
+                recorded.changes.add(FileChange { path, change, from: None, added, removed });
+            }
+            _ => {}
+        }
+        Report::TreeRecorded(Box::new(recorded))
+    }
+
     /// What a person says to a run that rests.
-    fn answer(&self, state: &State) -> Option<Command> {
+    fn answer(&mut self, state: &State) -> Option<Command> {
         let gate = state.open_gates().next().map(|gate| gate.opened.gate);
-        let said = |key: &str| self.script.get(key).and_then(|moves| moves.first());
+        let mut said = |key: &str| self.next_of(key);
         match (state.status(), gate) {
-            (Status::Paused, _) => said("paused").map(|text| world_moves::command(text, None)),
+            (Status::Paused, _) => said("paused").map(|text| world_moves::command(&text, None)),
             (Status::Waiting, Some(gate)) => {
-                said(&gate.to_string()).map(|text| world_moves::command(text, Some(gate)))
+                said(&gate.to_string()).map(|text| world_moves::command(&text, Some(gate)))
             }
             _ => None,
         }
@@ -154,6 +192,15 @@ impl World for Agents<'_> {
                 }
                 Action::Tell(id, message) => {
                     self.send(id, Move::Report(AttemptReport::Told(message)));
+                }
+                Action::RecordTree(moment) => {
+                    let input = reported(self.story.tree(moment));
+                    self.inbox.send(self.story.log.asked("tree", input)).unwrap();
+                }
+                Action::RestoreTree => {
+                    let (files, kept, error) = (2, vec!["kept".to_owned()], None);
+                    let input = reported(Report::TreeRestored { files, kept, error });
+                    self.inbox.send(self.story.log.asked("tree", input)).unwrap();
                 }
                 Action::RunTimer { .. } => {}
             }
@@ -241,6 +288,17 @@ fn next_command(state: &State, id: AttemptId) -> Option<u32> {
     let done = state.frames.get(&place.frame())?.counters.commands_done;
     let more = (done as usize) < state.phase_at(place)?.commands.len();
     (more && attempt.failed_command.is_none()).then_some(done)
+}
+
+/// Files that nobody ever changes.
+pub(crate) fn same_tree(moment: Moment) -> TreeRecorded {
+    TreeRecorded {
+        moment,
+        tree: TreeId::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+        changes: Changes::default(),
+        unreadable: 0,
+        unreadable_files: Vec::new(),
+    }
 }
 
 /// A supervisor that is the same on every machine.

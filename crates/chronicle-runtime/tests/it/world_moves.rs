@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
 use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::signal::{Signal, parse};
 use chronicle_core::usage::{Scope, Usage};
@@ -138,6 +138,10 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         "pause" => Command::Pause { reason: note },
         "resume" => Command::Resume,
         "cancel" => Command::Cancel { reason: note },
+        "undo" => {
+            let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+            Command::Undo { what: note, from, to }
+        }
         other => panic!("no such answer: {other}"),
     }
 }

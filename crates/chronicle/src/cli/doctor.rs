@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chronicle_core::settings::Settings;
-use chronicle_core::words::one_line;
+use chronicle_core::words::{self, one_line};
 use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent};
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
+use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
 use chronicle_runtime::{agents, trust};
 use clap::Args;
 use serde::Serialize;
@@ -35,8 +36,14 @@ struct Finding {
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
-    let mut findings =
-        vec![keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
+    let mut findings = vec![
+        keeper(setting),
+        disk(setting),
+        lock(setting),
+        git(setting),
+        trees(setting),
+        proc_folder(),
+    ];
     let (settings, finding) = settings(setting);
     findings.push(finding);
     findings.extend(agents(setting, &settings));
@@ -122,7 +129,20 @@ fn git(setting: &Setting) -> Finding {
         }
         Ok(_) | Err(_) => (false, "git is not there".to_owned()),
     };
-    Finding { what: "git", good, found, advice: Some("install git") }
+    let advice =
+        Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
+    Finding { what: "git", good, found, advice }
+}
+
+/// How much room the recorded files take.
+fn trees(setting: &Setting) -> Finding {
+    let bytes = Trees::bytes(setting.project.root());
+    let found = bytes.map_or_else(
+        || "no files were recorded here yet".to_owned(),
+        |bytes| format!("recorded files take {}", words::bytes(bytes)),
+    );
+    let good = bytes.is_none_or(|bytes| bytes < TREES_WARN_BYTES);
+    Finding { what: "trees", good, found, advice: Some("`chronicle gc` frees what nobody needs") }
 }
 
 /// Whether the settings can be used.

@@ -8,8 +8,10 @@ mod completions;
 mod config;
 mod demo;
 mod detach;
+mod diff;
 mod doctor;
 mod dry_run;
+mod gc;
 mod graph;
 mod init;
 mod inline;
@@ -25,6 +27,7 @@ mod runs;
 mod schema;
 mod status;
 mod trust;
+mod undo;
 mod with_rules;
 
 use std::ffi::OsString;
@@ -82,6 +85,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Log(log::LogArgs),
+    Diff(diff::DiffArgs),
     Audit(audit::AuditArgs),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
@@ -93,6 +97,8 @@ enum Command {
     Budget(budget::BudgetArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
+    Undo(undo::UndoArgs),
+    Gc(gc::GcArgs),
     Config(config::ConfigArgs),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
@@ -170,6 +176,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::cmd_runs(setting, &args),
         Command::Status(args) => status::cmd_status(setting, &args),
         Command::Log(args) => log::cmd_log(setting, &args),
+        Command::Diff(args) => diff::cmd_diff(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),
@@ -181,6 +188,8 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, args),
         Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Undo(args) => undo::cmd_undo(setting, &args),
+        Command::Gc(args) => gc::cmd_gc(setting, &args),
         Command::Config(args) => config::cmd_config(setting, &args),
         Command::Trust(args) => trust::cmd_trust(setting, &args),
         Command::Doctor(args) => doctor::cmd_doctor(setting, &args),

@@ -1,8 +1,11 @@
 //! `chronicle status`.
 
+use std::path::Path;
+
 use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::{usage::Usage, words};
 use chronicle_runtime::handle;
+use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -30,8 +33,19 @@ pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, F
         say_json(&view)?;
     } else {
         say(&view);
+        warn_of_trees(&folder.project);
     }
     Ok(Exit::Done)
+}
+
+/// Recorded files grow with the project and its runs: people are told before the disk is full.
+fn warn_of_trees(project: &Path) {
+    if let Some(bytes) = Trees::bytes(project).filter(|bytes| *bytes >= TREES_WARN_BYTES) {
+        let text = words::bytes(bytes);
+        terminal::talk(&format!(
+            "Recorded files take {text}: `chronicle gc` frees what nobody needs."
+        ));
+    }
 }
 
 /// Prints a run for people.
@@ -69,6 +83,11 @@ pub(super) fn say(view: &RunView) {
     if let Some(on_gate) = view.on_gate {
         lines.push(String::new());
         lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
+    }
+    if let Some(why) = &view.no_trees {
+        lines.push(String::new());
+        let text = words::one_line(why);
+        lines.push(format!("  {} {text}", paint.ink(Ink::Bad, "no trees:")));
     }
     if !view.unenforced.is_empty() {
         lines.push(String::new());
@@ -108,7 +127,16 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         return format!("  {sign} {}{said}", phase.place);
     }
     let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
+    let facts = files(phase).map_or(facts.clone(), |files| format!("{facts}, {files}"));
     format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
+}
+
+/// `3 files +10 -2`; of very many, at least so many.
+fn files(phase: &PhaseRow) -> Option<String> {
+    let count = phase.files.len() as u64;
+    let more = if phase.more_files { "over " } else { "" };
+    let changed = words::lines_changed(&words::files(count), phase.added, phase.removed);
+    (count > 0).then(|| format!("{more}{changed}"))
 }
 
 fn total(view: &RunView) -> String {

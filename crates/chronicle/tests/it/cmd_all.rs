@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 29] = [
     "list",
     "check",
     "graph",
@@ -38,6 +38,9 @@ const COMMANDS: [&str; 26] = [
     "budget",
     "go",
     "cancel",
+    "diff",
+    "undo",
+    "gc",
     "completions",
 ];
 

@@ -19,6 +19,8 @@ mod cmd_graph;
 mod cmd_init;
 mod cmd_log;
 mod cmd_run;
+mod cmd_trees;
+mod cmd_trees_killed;
 mod cmd_trust;
 mod crash;
 mod crash_check;

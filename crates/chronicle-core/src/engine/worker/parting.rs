@@ -9,7 +9,7 @@ use crate::input::Answer;
 use crate::signal::ALREADY;
 use crate::state::{Attempt, State};
 use crate::words;
-use crate::workflow::Phase;
+use crate::workflow::{Phase, PhaseKind};
 
 pub(super) fn part(
     scratch: &mut Scratch<'_>,
@@ -18,6 +18,9 @@ pub(super) fn part(
 ) -> Result<Answer, String> {
     let state = scratch.state();
     let (attempt, phase) = caller(state, call)?;
+    if phase.run == PhaseKind::Command {
+        return Err(format!("`{}` runs commands: there is no session to go on in", phase.id));
+    }
     match parting {
         Break::Continue { .. } => may_send(phase, "partially-complete")?,
         Break::Ask(_) => may_send(phase, "needs-user-input")?,

@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use chronicle_core::effect::Action;
+use chronicle_core::event::Change;
 use chronicle_core::ids::{AttemptId, Cause};
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
 use chronicle_core::record::Line;
 use chronicle_core::state::Status;
+use chronicle_core::tree::{FileChange, Moment};
 use chronicle_core::words;
 use chronicle_core::work::work;
 use chronicle_runtime::driver::Run;
 use chronicle_runtime::ledger::{self, Folder, LedgerError, Process};
+
+use crate::world::same_tree;
 
 use super::oracle::{Checked, ensure};
 use super::run::{LEDGER, Sim};
@@ -33,6 +37,8 @@ pub(super) struct Supervisor {
     unknown: BTreeSet<AttemptId>,
     /// Timers that run, and whether each has fired.
     pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
+    /// Trees that are being recorded.
+    trees: BTreeSet<Cause>,
     /// Whether another was given the lock.
     pub(super) overtaken: bool,
 }
@@ -119,6 +125,7 @@ impl Sim<'_> {
             inbox,
             running: BTreeSet::new(),
             timers: BTreeMap::new(),
+            trees: BTreeSet::new(),
             overtaken: false,
         });
         Ok(())
@@ -302,7 +309,11 @@ impl Sim<'_> {
         let due = state.due();
         let timers = due.iter().filter_map(|effect| match effect.action {
             Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
-            Action::RunAttempt(_) | Action::StopAttempt(_) | Action::Tell(..) => None,
+            Action::RunAttempt(_)
+            | Action::StopAttempt(_)
+            | Action::Tell(..)
+            | Action::RecordTree(_)
+            | Action::RestoreTree => None,
         });
         let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
         supervisor.timers = timers.map(fired).collect();
@@ -334,10 +345,33 @@ impl Sim<'_> {
                     supervisor.inbox.push_front(Message::new(input));
                     at_once = true;
                 }
-                Action::RunAttempt(_) | Action::Tell(..) | Action::RunTimer { .. } => {}
+                Action::RecordTree(moment) if supervisor.trees.insert(effect.cause) => {
+                    let input = self.tree(moment);
+                    supervisor.inbox.push_back(Message::new(input));
+                }
+                Action::RunAttempt(_)
+                | Action::Tell(..)
+                | Action::RunTimer { .. }
+                | Action::RecordTree(_)
+                | Action::RestoreTree => {}
             }
         }
         Ok(at_once || supervisor.run.state().status() == Status::Running)
+    }
+
+    /// Mostly nothing has changed; sometimes git fails.
+    fn tree(&mut self, moment: Moment) -> Input {
+        if self.rng.chance(5) {
+            let why = "git could not write".to_owned();
+            return self.reported(Report::TreeMissed { moment, why });
+        }
+        let mut recorded = same_tree(moment);
+        if self.rng.chance(10) {
+            let (path, change) = ("a".to_owned(), Change::Changed);
+            let (added, removed) = (Some(1), Some(0));
+            recorded.changes.add(FileChange { path, change, from: None, added, removed });
+        }
+        self.reported(Report::TreeRecorded(Box::new(recorded)))
     }
 
     /// Ends what is left of an attempt that lived before, and reports it lost.

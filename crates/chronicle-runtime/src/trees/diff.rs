@@ -1,0 +1,197 @@
+//! What differs between two trees: as facts for the ledger, and as text for people.
+
+use std::io::{self, Write};
+
+use chronicle_core::event::Change;
+use chronicle_core::ids::TreeId;
+use chronicle_core::tree::{Changes, FileChange};
+
+use super::git::{self, Git};
+use super::names::{parts, shown};
+use super::{Trees, TreesError};
+
+/// The tree without files.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// How differences are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Line by line.
+    Patch,
+    /// A line per file.
+    Stat,
+    /// Names alone.
+    Names,
+}
+
+impl Trees {
+    /// What differs, counted; from nothing when there is no tree before.
+    pub fn changes(&self, from: Option<&TreeId>, to: &TreeId) -> Result<Changes, TreesError> {
+        let from = from.map_or(EMPTY_TREE, TreeId::as_str);
+        if from == to.as_str() {
+            return Ok(Changes::default());
+        }
+        let args = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "-M",
+            "--raw",
+            "--numstat",
+            "--no-ext-diff",
+            from,
+            to.as_str(),
+        ];
+        let call = self.git.call(&self.index(), &[], &args);
+        let ran = Git::run("compare trees", call).map_err(|error| self.explain(error, from, to))?;
+        Ok(read(&ran.stdout))
+    }
+
+    /// Writes what differs, for people: without pager, as git says it.
+    pub fn show(
+        &self,
+        from: Option<&TreeId>,
+        to: &TreeId,
+        (form, colour): (Form, bool),
+        out: &mut dyn Write,
+    ) -> Result<(), TreesError> {
+        let from = from.map_or(EMPTY_TREE, TreeId::as_str);
+        let form = match form {
+            Form::Patch => "--patch",
+            Form::Stat => "--stat=100",
+            Form::Names => "--name-only",
+        };
+        let colour = if colour { "--color=always" } else { "--color=never" };
+        let safe = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv"];
+        let args: Vec<&str> = safe.into_iter().chain([form, colour, from, to.as_str()]).collect();
+        let what = "show what differs";
+        let quote = ["core.quotePath=false".to_owned()];
+        let ran = match self.git.call(&self.index(), &quote, &args).stream(out) {
+            Ok(ran) => ran,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            Err(error) => return Err(git::failed(what, error)),
+        };
+        if ran.status.success() {
+            return Ok(());
+        }
+        Err(self.explain(TreesError::Git { what, why: git::why(&ran) }, from, to))
+    }
+
+    /// Whether a tree is still there.
+    pub fn has(&self, tree: &TreeId) -> bool {
+        let name = format!("{tree}^{{tree}}");
+        let call = self.git.call(&self.index(), &[], &["cat-file", "-e", &name]);
+        Git::run("look for a tree", call).is_ok()
+    }
+
+    fn explain(&self, error: TreesError, from: &str, to: &TreeId) -> TreesError {
+        let from = TreeId::from(from);
+        let lost =
+            [&from, to].into_iter().find(|tree| tree.as_str() != EMPTY_TREE && !self.has(tree));
+        lost.map_or(error, |tree| TreesError::Gone(tree.to_string()))
+    }
+}
+
+/// Reads `--raw --numstat -z`: first a line per file with its status, then a line per file with its counts.
+fn read(bytes: &[u8]) -> Changes {
+    let mut changes = Changes::default();
+    let mut fields = parts_kept(bytes).peekable();
+    let mut status: Vec<u8> = Vec::new();
+    while let Some(field) = fields.next() {
+        if let Some(raw) = field.strip_prefix(b":") {
+            let sign = raw.rsplit(|byte| *byte == b' ').next().and_then(<[u8]>::first).copied();
+            status.push(sign.unwrap_or(b'M'));
+            let names = if matches!(sign, Some(b'R' | b'C')) { 2 } else { 1 };
+            fields.by_ref().take(names).for_each(drop);
+            continue;
+        }
+        let mut columns = field.splitn(3, |byte| *byte == b'\t');
+        let (added, removed) = (columns.next().map(count), columns.next().map(count));
+        let name = columns.next().unwrap_or_default();
+        // A moved file has an empty name here, and then its two names.
+        let (from, path) = if name.is_empty() {
+            let from = fields.next().unwrap_or_default();
+            (Some(shown(from)), fields.next().unwrap_or_default())
+        } else {
+            (None, name)
+        };
+        let sign = status.get(usize::try_from(changes.files).unwrap_or(0)).copied();
+        let change = match sign {
+            Some(b'A') => Change::Created,
+            Some(b'D') => Change::Deleted,
+            _ => Change::Changed,
+        };
+        let (added, removed) = (added.flatten(), removed.flatten());
+        changes.add(FileChange { path: shown(path), change, from, added, removed });
+    }
+    changes
+}
+
+/// Empty parts count: they mark a moved file. The last one follows the last zero byte.
+fn parts_kept(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    whole.split(|byte| *byte == 0).filter(move |_| !whole.is_empty())
+}
+
+/// Lines; none for a binary file, which has `-`.
+fn count(column: &[u8]) -> Option<u64> {
+    std::str::from_utf8(column).ok()?.parse().ok()
+}
+
+/// Every name that differs between two trees, with what it is in each: mode and content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: Vec<u8>,
+    pub(super) before: (String, String),
+    pub(super) after: (String, String),
+}
+
+/// How git writes that there is nothing.
+pub(super) const NO_MODE: &str = "000000";
+
+impl Trees {
+    /// Each name that differs, moves not recognised.
+    pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Entry>, TreesError> {
+        let args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", from.as_str(), to.as_str()];
+        let call = self.git.call(&self.index(), &[], &args);
+        let ran = Git::run("compare trees", call)
+            .map_err(|error| self.explain(error, from.as_str(), to))?;
+        let fields: Vec<&[u8]> = parts(&ran.stdout).collect();
+        let entries = fields.chunks_exact(2).filter_map(|pair| entry(pair[0], pair[1]));
+        Ok(entries.collect())
+    }
+}
+
+/// `:100644 000000 oid oid D`
+fn entry(raw: &[u8], name: &[u8]) -> Option<Entry> {
+    let raw = std::str::from_utf8(raw.strip_prefix(b":")?).ok()?;
+    let mut words = raw.split(' ').map(str::to_owned);
+    let modes = (words.next()?, words.next()?);
+    let ids = (words.next()?, words.next()?);
+    Some(Entry { name: name.to_owned(), before: (modes.0, ids.0), after: (modes.1, ids.1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_differences_is_read() {
+        let raw = b":100644 100644 a b M\0x y\0:100644 100644 c d R090\0old\0new\0:000000 100644 0 e A\0bin\0\
+            1\t2\tx y\x000\t3\t\0old\0new\0-\t-\tbin\0";
+        let changes = read(raw);
+        assert_eq!((changes.files, changes.added, changes.removed), (3, 1, 5));
+        let told: Vec<String> = changes
+            .list
+            .iter()
+            .map(|file| format!("{:?} {} {:?} {:?}", file.change, file.path, file.from, file.added))
+            .collect();
+        let expected = [
+            "Changed x y None Some(1)",
+            "Changed new Some(\"old\") Some(0)",
+            "Created bin None None",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(read(b""), Changes::default());
+    }
+}

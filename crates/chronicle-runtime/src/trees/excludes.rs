@@ -1,0 +1,90 @@
+//! What the person's git ignores, so that our trees ignore it too.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::git::ask_theirs;
+use super::names::{below, parts};
+
+/// Never part of a tree, whatever anybody's rules say.
+pub(super) const OURS: [&str; 4] = [
+    ".chronicle/runs/",
+    ".chronicle/trees.git/",
+    ".chronicle/worktrees/",
+    ".pi/chronicle/sessions/",
+];
+/// Longest list of a person's own excludes that is taken over.
+const EXCLUDE_MAX: u64 = 1024 * 1024;
+
+/// The person's rules, as far as they are not in the project's own files.
+#[derive(Debug)]
+pub(super) struct Excludes {
+    /// Their rules for every project.
+    pub(super) everywhere: PathBuf,
+    /// Their own rules for this project.
+    of_project: Option<PathBuf>,
+    /// Whether the project is a folder inside their repository, so that rules above it count.
+    is_inside: bool,
+}
+
+impl Excludes {
+    /// Asks the person's git.
+    pub(super) fn find(work: &Path) -> Self {
+        let everywhere = ask_theirs(work, &["config", "--type=path", "--get", "core.excludesFile"])
+            .map_or_else(by_default, |bytes| below(work, bytes.trim_ascii_end()));
+        let place = ask_theirs(work, &["rev-parse", "--show-prefix", "--git-path", "info/exclude"]);
+        let place = place.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let mut lines = place.as_deref().unwrap_or_default().lines();
+        let is_inside = lines.next().is_some_and(|prefix| !prefix.is_empty());
+        let of_project = lines.next().map(|path| work.join(path)).filter(|_| !is_inside);
+        Self { everywhere, of_project, is_inside }
+    }
+
+    /// The text of our `info/exclude`.
+    pub(super) fn text(&self, work: &Path) -> String {
+        let mut text = OURS.map(|path| format!("/{path}\n")).concat();
+        if let Some(theirs) = self.of_project.as_deref().and_then(read) {
+            text.push_str(&theirs);
+        }
+        if self.is_inside {
+            let args =
+                ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+            let ignored = ask_theirs(work, &args).unwrap_or_default();
+            for name in parts(&ignored).filter_map(|name| std::str::from_utf8(name).ok()) {
+                let _ = writeln!(text, "/{}", literal(name));
+            }
+        }
+        text
+    }
+
+    /// Files that match the rules and are theirs all the same, since their repository has them.
+    pub(super) fn kept_anyway(work: &Path) -> Vec<u8> {
+        let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
+        ask_theirs(work, &args).unwrap_or_default()
+    }
+}
+
+fn by_default() -> PathBuf {
+    let folder = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let folder = folder.map(PathBuf::from).or_else(home).unwrap_or_else(|| "/nonexistent".into());
+    folder.join("git/ignore")
+}
+
+fn read(path: &Path) -> Option<String> {
+    let small = std::fs::metadata(path).ok()?.len() <= EXCLUDE_MAX;
+    let bytes = small.then(|| std::fs::read(path).ok()).flatten()?;
+    Some(format!("{}\n", String::from_utf8_lossy(&bytes)))
+}
+
+/// A path as a rule that means exactly it.
+fn literal(path: &str) -> String {
+    let mut rule = String::new();
+    for sign in path.chars() {
+        if matches!(sign, '*' | '?' | '[' | ']' | '\\' | ' ' | '!' | '#') {
+            rule.push('\\');
+        }
+        rule.push(sign);
+    }
+    rule
+}

@@ -1,0 +1,54 @@
+//! Paths as git gives them: bytes of any kind.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::limits::bounded;
+use chronicle_core::tree::TREE_PATH_MAX;
+
+/// The parts between zero bytes.
+pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+}
+
+/// The path below a folder.
+pub(super) fn below(root: &Path, name: &[u8]) -> PathBuf {
+    root.join(OsStr::from_bytes(name))
+}
+
+/// A name as people read it: one line, whatever its bytes are.
+pub(super) fn shown(name: &[u8]) -> String {
+    let text = String::from_utf8_lossy(name);
+    let mut plain = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if sign.is_control() {
+            plain.extend(sign.escape_default());
+        } else {
+            plain.push(sign);
+        }
+    }
+    bounded(&plain, TREE_PATH_MAX)
+}
+
+/// Names joined the way git reads them.
+pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for name in names {
+        bytes.extend_from_slice(name);
+        bytes.push(0);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_shown_on_one_line() {
+        assert_eq!(shown(b"a b"), "a b");
+        assert_eq!(shown(b"a\nb\x1b[1m"), "a\\nb\\u{1b}[1m");
+        assert_eq!(shown(b"\xffx"), "\u{fffd}x");
+    }
+}

@@ -1,0 +1,378 @@
+//! Recording: what changed since the last tree is found, read, and written as a new one.
+//!
+//! Two questions are asked side by side, which known files changed and which are new; only those files are read. When there
+//! are none, the last tree is the answer.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use chronicle_core::ids::TreeId;
+use chronicle_core::tree::TREE_UNREADABLE_MAX;
+
+use super::excludes::{Excludes, OURS};
+use super::git::{self, Git};
+use super::names::{below, joined, parts, shown};
+use super::repository::Lock;
+use super::{Trees, TreesError};
+use crate::fail::{self, Point};
+use crate::ledger::atomic_write;
+
+/// From so many changed files on, their contents go into one pack instead of a file each.
+const PACK_FROM: usize = 500;
+/// Repositories inside repositories that are followed.
+const NESTED_MAX: usize = 16;
+/// How often a list of files that git refuses is cut in half to find the culprits.
+const TRIES_MAX: u32 = 200;
+/// Stands in a nested repository until its files are known, so that git looks inside.
+const STAND_IN: &str = ".chronicle-stand-in";
+/// The empty file.
+const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+
+/// A recorded state of the project's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its id.
+    pub tree: TreeId,
+    /// How many files could not be read: they are as the last tree has them.
+    pub unreadable: u32,
+    /// The first of them.
+    pub unreadable_files: Vec<String>,
+}
+
+type Name = Vec<u8>;
+
+/// What is found out on the way to a tree.
+#[derive(Default)]
+struct Found {
+    present: BTreeSet<Name>,
+    gone: BTreeSet<Name>,
+    unreadable: BTreeSet<Name>,
+}
+
+impl Trees {
+    /// Records the project's files as they are now. The tree is kept under that name: a run and what made it due.
+    pub fn record(&self, keep: Option<&str>) -> Result<Recorded, TreesError> {
+        let lock = self.lock()?;
+        self.record_locked(&lock, keep)
+    }
+
+    pub(super) fn record_locked(
+        &self,
+        _lock: &Lock,
+        keep: Option<&str>,
+    ) -> Result<Recorded, TreesError> {
+        self.sweep()?;
+        let had_index = self.index().exists();
+        let recorded = match self.try_record() {
+            Err(error @ TreesError::Git { .. }) if had_index => {
+                // An index that git cannot use costs one slow recording and nothing else.
+                let _ = fs::remove_file(self.index());
+                self.sweep()?;
+                self.try_record().map_err(|_| error)?
+            }
+            other => other?,
+        };
+        fail::at(Point::InTree);
+        if let Some(name) = keep {
+            self.keep(name, &recorded.tree)?;
+        }
+        Ok(recorded)
+    }
+
+    fn try_record(&self) -> Result<Recorded, TreesError> {
+        let rules_changed = self.instruct()?;
+        let half = self.half_index("record");
+        let is_first = !self.copy_index(&half)?;
+        let mut found = self.find(&half)?;
+        if is_first || rules_changed {
+            let anyway = Excludes::kept_anyway(&self.git.work);
+            found.sort(&self.git.work, parts(&anyway));
+        }
+        let changed = !found.present.is_empty() || !found.gone.is_empty();
+        if changed {
+            self.take_in(&half, &mut found)?;
+        }
+        if rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore")) {
+            self.forget_ignored(&half)?;
+        }
+        let tree = self.tree_of(&half)?;
+        self.settle(&half, &tree)?;
+        let names = found.unreadable.iter().take(TREE_UNREADABLE_MAX);
+        Ok(Recorded {
+            tree,
+            unreadable: u32::try_from(found.unreadable.len()).unwrap_or(u32::MAX),
+            unreadable_files: names.map(|name| shown(name)).collect(),
+        })
+    }
+
+    /// The last index under another name; none if there is none, or not the one that was written: git itself would not tell.
+    /// Its time stays: by it git knows which files may have changed since.
+    fn copy_index(&self, to: &Path) -> Result<bool, TreesError> {
+        let from = self.index();
+        let (Ok(meta), Some(hash)) = (fs::metadata(&from), hash_of(&from)) else {
+            return Ok(false);
+        };
+        if self.remembered(&hash).is_none() {
+            return Ok(false);
+        }
+        let copied = fs::copy(&from, to).and_then(|_| {
+            let time = meta.modified()?;
+            File::options().write(true).open(to)?.set_modified(time)
+        });
+        copied.map(|()| true).map_err(TreesError::io(to))
+    }
+
+    fn find(&self, index: &Path) -> Result<Found, TreesError> {
+        let (known, new) = std::thread::scope(|scope| {
+            let known = scope.spawn(|| self.changed(index));
+            let new = self.others(index);
+            (known.join(), new)
+        });
+        let known = known.unwrap_or_else(|_| {
+            Err(TreesError::Git { what: "compare files", why: "it broke".to_owned() })
+        })?;
+        let mut found = Found::default();
+        let (mut others, mut said) = new?;
+        for _ in 0..NESTED_MAX {
+            let nested: Vec<Name> = nested(&others);
+            if nested.is_empty() {
+                break;
+            }
+            self.stand_in(index, &nested, true)?;
+            found.gone.extend(nested.iter().map(|folder| within(folder)));
+            (others, said) = self.others(index)?;
+        }
+        found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+        found.sort(&self.git.work, parts(&others).filter(|name| !name.ends_with(b"/")));
+        found.unreadable.extend(closed_folders(&said));
+        Ok(found)
+    }
+
+    /// Known files whose content, mode or kind may have changed: what they were, then their name.
+    fn changed(&self, index: &Path) -> Result<Vec<u8>, TreesError> {
+        let args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"];
+        let call = self.git.call(index, &[], &args);
+        Ok(Git::run("compare files", call)?.stdout)
+    }
+
+    /// Files that are new and not ignored, nested repositories as folders, and what git said about folders it could not read.
+    fn others(&self, index: &Path) -> Result<(Vec<u8>, String), TreesError> {
+        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let args = ["ls-files", "-z", "--others", "--exclude-standard"];
+        let ran = Git::run("look for new files", self.git.call(index, &[rules], &args))?;
+        Ok((ran.stdout, ran.stderr))
+    }
+
+    /// A name inside of a nested repository makes git look inside.
+    fn stand_in(&self, index: &Path, folders: &[Name], there: bool) -> Result<(), TreesError> {
+        let mode = if there { "100644" } else { "0" };
+        let entries = folders.iter().map(|folder| {
+            let mut entry = format!("{mode} {EMPTY}\t").into_bytes();
+            entry.extend(within(folder));
+            entry
+        });
+        let entries: Vec<Name> = entries.collect();
+        self.index_info(index, &entries)
+    }
+
+    pub(super) fn index_info(&self, index: &Path, entries: &[Name]) -> Result<(), TreesError> {
+        let call = self.git.call(index, &[], &["update-index", "-z", "--index-info"]);
+        let input = joined(entries.iter().map(Vec::as_slice));
+        Git::run("note files", call.input(input)).map(drop)
+    }
+
+    /// Takes what changed into the index.
+    fn take_in(&self, index: &Path, found: &mut Found) -> Result<(), TreesError> {
+        if !found.gone.is_empty() {
+            let entry = |name: &Name| [format!("0 {EMPTY}\t").as_bytes(), name].concat();
+            let entries: Vec<Name> = found.gone.iter().map(entry).collect();
+            self.index_info(index, &entries)?;
+        }
+        let present: Vec<Name> = found.present.iter().cloned().collect();
+        let mut tries = TRIES_MAX;
+        self.read_in(index, &present, &mut tries, &mut found.unreadable)
+    }
+
+    /// Reads files into the index. A list with one that cannot be read, or changes while it is read, is cut in half until
+    /// that one is alone.
+    fn read_in(
+        &self,
+        index: &Path,
+        names: &[Name],
+        tries: &mut u32,
+        unreadable: &mut BTreeSet<Name>,
+    ) -> Result<(), TreesError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let packed = ["core.bigFileThreshold=1", "pack.compression=1"].map(str::to_owned);
+        let settings = if names.len() >= PACK_FROM { &packed[..] } else { &[] };
+        let args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+        let input = joined(names.iter().map(Vec::as_slice));
+        let call = self.git.call(index, settings, &args).input(input);
+        let ran = call.run().map_err(|error| git::failed("read files", error))?;
+        if ran.status.success() {
+            return Ok(());
+        }
+        let _ = fs::remove_file(lock_of(index));
+        *tries = tries.saturating_sub(1);
+        if names.len() == 1 || *tries == 0 {
+            unreadable.extend(names.iter().cloned());
+            return Ok(());
+        }
+        let (one, two) = names.split_at(names.len() / 2);
+        self.read_in(index, one, tries, unreadable)?;
+        self.read_in(index, two, tries, unreadable)
+    }
+
+    /// Takes out what has come to be ignored, but what the person's repository has.
+    fn forget_ignored(&self, index: &Path) -> Result<(), TreesError> {
+        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
+        let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
+        let anyway = Excludes::kept_anyway(&self.git.work);
+        let anyway: BTreeSet<&[u8]> = parts(&anyway).collect();
+        let ignored = parts(&ran.stdout).filter(|name| !anyway.contains(name));
+        let entries: Vec<Name> =
+            ignored.map(|name| [format!("0 {EMPTY}\t").as_bytes(), name].concat()).collect();
+        if entries.is_empty() { Ok(()) } else { self.index_info(index, &entries) }
+    }
+
+    /// The tree of an index: the last one if the index is the same, else written.
+    fn tree_of(&self, index: &Path) -> Result<TreeId, TreesError> {
+        if let Some(tree) = hash_of(index).and_then(|hash| self.remembered(&hash)) {
+            return Ok(tree);
+        }
+        let ran = Git::run("write a tree", self.git.call(index, &[], &["write-tree"]))?;
+        Ok(TreeId::new(String::from_utf8_lossy(&ran.stdout).trim()))
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.index().with_extension("tree")
+    }
+
+    /// The tree that an index with these contents stands for.
+    fn remembered(&self, hash: &str) -> Option<TreeId> {
+        let text = fs::read_to_string(self.memory()).ok()?;
+        let tree = text.lines().find_map(|line| line.strip_prefix(hash)?.strip_prefix(' '))?;
+        Some(TreeId::new(tree))
+    }
+
+    /// Puts a whole index in its place. Which tree it stands for is written down first, beside the last one, so that whatever
+    /// index a crash leaves there is known.
+    fn settle(&self, half: &Path, tree: &TreeId) -> Result<(), TreesError> {
+        let (new, old) = (hash_of(half), hash_of(&self.index()));
+        if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
+            let before = old.and_then(|old| Some(format!("{old} {}\n", self.remembered(&old)?)));
+            let text = format!("{new} {tree}\n{}", before.unwrap_or_default());
+            let written = atomic_write(&self.memory(), text.as_bytes());
+            written.map_err(std::io::Error::other).map_err(TreesError::io(&self.memory()))?;
+        }
+        fs::rename(half, self.index()).map_err(TreesError::io(half))
+    }
+
+    /// Keeps a tree from being cleared away.
+    fn keep(&self, name: &str, tree: &TreeId) -> Result<(), TreesError> {
+        let name = format!("refs/runs/{name}");
+        let args = ["update-ref", name.as_str(), tree.as_str()];
+        let call = self.git.call(&self.index(), &[], &args);
+        Git::run("keep a tree", call).map(drop)
+    }
+}
+
+impl Found {
+    /// Looks at each: it is there, gone, or cannot be read.
+    fn sort<'a>(&mut self, work: &Path, names: impl Iterator<Item = &'a [u8]>) {
+        for name in names {
+            if OURS.iter().any(|ours| name.starts_with(ours.as_bytes())) {
+                continue;
+            }
+            let path = below(work, name);
+            let bucket = match fs::symlink_metadata(&path) {
+                Ok(meta) if meta.is_symlink() => &mut self.present,
+                Ok(meta) if meta.is_file() && File::open(&path).is_ok() => &mut self.present,
+                Ok(meta) if meta.is_file() => &mut self.unreadable,
+                // A pipe, a device or a folder has come in its place.
+                Ok(_) => &mut self.gone,
+                Err(error) if is_gone(&error) => &mut self.gone,
+                Err(_) => &mut self.unreadable,
+            };
+            bucket.insert(name.to_owned());
+        }
+    }
+}
+
+fn is_gone(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+fn nested(others: &[u8]) -> Vec<Name> {
+    let ours = |name: &[u8]| OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
+    parts(others).filter(|name| name.ends_with(b"/") && !ours(name)).map(<[u8]>::to_vec).collect()
+}
+
+fn within(folder: &[u8]) -> Name {
+    [folder, STAND_IN.as_bytes()].concat()
+}
+
+fn lock_of(index: &Path) -> PathBuf {
+    let mut name = index.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+/// Folders that git could not read, as it says them.
+fn closed_folders(said: &str) -> impl Iterator<Item = Name> {
+    let folders = said.lines().filter_map(|line| {
+        line.split_once("could not open directory '")?.1.rsplit_once("': ").map(|(name, _)| name)
+    });
+    folders.map(|name| name.as_bytes().to_vec())
+}
+
+/// What is in a file, as a few digits; none if it cannot be read.
+fn hash_of(path: &Path) -> Option<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path).ok()?).ok()?;
+    Some(hasher.finalize().to_hex().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needs_git_what_git_refuses_among_many_is_found_and_the_rest_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let trees = Trees::open(folder.path()).unwrap();
+        let mut names: Vec<Name> =
+            (0..40).map(|number| format!("f{number}").into_bytes()).collect();
+        for name in &names {
+            fs::write(below(folder.path(), name), name).unwrap();
+        }
+        // Folders are no files: git takes none of the list that has one.
+        for name in ["bad", "worse"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            names.insert(7, name.as_bytes().to_vec());
+        }
+        let index = trees.half_index("test");
+        let (mut left, mut unreadable) = (TRIES_MAX, BTreeSet::new());
+        trees.read_in(&index, &names, &mut left, &mut unreadable).unwrap();
+        assert_eq!(unreadable, BTreeSet::from([b"bad".to_vec(), b"worse".to_vec()]));
+        let listed = Git::run("list", trees.git.call(&index, &[], &["ls-files", "-z"])).unwrap();
+        assert_eq!(parts(&listed.stdout).count(), 40);
+        assert!(!lock_of(&index).exists());
+        // Without tries left, what is not taken is named.
+        let (mut left, mut unreadable) = (1, BTreeSet::new());
+        trees.read_in(&index, &names, &mut left, &mut unreadable).unwrap();
+        assert_eq!(unreadable.len(), 42);
+    }
+
+    #[test]
+    fn folders_that_git_could_not_read_are_understood() {
+        let said = "warning: could not open directory 'a b/': Permission denied\nother\n";
+        let found: Vec<Name> = closed_folders(said).collect();
+        assert_eq!(found, [b"a b/".to_vec()]);
+    }
+}

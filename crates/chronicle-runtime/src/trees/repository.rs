@@ -1,0 +1,111 @@
+//! Our repository: made once, locked by the system, swept after whoever was killed.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::excludes::Excludes;
+use super::git::Git;
+use super::{Trees, TreesError};
+use crate::ledger::atomic_write;
+
+/// Held while trees are written.
+const LOCK: &str = "worktrees/trees.lock";
+/// Where indexes are, in our repository.
+const INDEXES: &str = "chronicle";
+/// The index of the project's own folder.
+const INDEX: &str = "project.index";
+/// How the names of half-done indexes begin.
+const HALF: &str = "half-";
+/// No filter, no line endings, no keywords: the bytes are the bytes.
+const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
+
+/// Holds the repository for one writer. The system frees it when its holder dies.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+
+impl Trees {
+    /// Opens the repository of a project, and makes it if there is none.
+    pub fn open(project: &Path) -> Result<Self, TreesError> {
+        let definitions = project.join(".chronicle");
+        let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
+        let trees = Self { git, excludes: Excludes::find(project), definitions };
+        let _lock = trees.lock()?;
+        if !trees.git.dir.join("HEAD").is_file() {
+            trees.make()?;
+        }
+        Ok(trees)
+    }
+
+    /// The repository of a project, if it has one.
+    pub fn existing(project: &Path) -> Result<Option<Self>, TreesError> {
+        let exists = project.join(".chronicle/trees.git/HEAD").is_file();
+        exists.then(|| Self::open(project)).transpose()
+    }
+
+    /// Waits until nobody else writes trees here.
+    pub(super) fn lock(&self) -> Result<Lock, TreesError> {
+        let path = self.definitions.join(LOCK);
+        let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+            let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            file.lock()?;
+            Ok(Lock(file))
+        });
+        opened.map_err(TreesError::io(&path))
+    }
+
+    /// Made beside its place, so that a half-made one is never taken for one.
+    fn make(&self) -> Result<(), TreesError> {
+        let half = self.definitions.join("worktrees/trees.git.half");
+        let _ = fs::remove_dir_all(&half);
+        fs::create_dir_all(half.join(INDEXES)).map_err(TreesError::io(&half))?;
+        let git = Git { dir: half.clone(), work: self.git.work.clone() };
+        let init = git.call(&half.join("index"), &[], &["init", "--quiet", "--template="]);
+        Git::run("make a repository", init)?;
+        let _ = fs::remove_dir_all(&self.git.dir);
+        fs::rename(&half, &self.git.dir).map_err(TreesError::io(&self.git.dir))
+    }
+
+    /// The index that is whole.
+    pub(super) fn index(&self) -> PathBuf {
+        self.git.dir.join(INDEXES).join(INDEX)
+    }
+
+    /// A name for an index that is not whole yet.
+    pub(super) fn half_index(&self, what: &str) -> PathBuf {
+        let name = format!("{HALF}{what}-{}", std::process::id());
+        self.git.dir.join(INDEXES).join(name)
+    }
+
+    /// Removes what a killed git or supervisor left. Only under the lock.
+    pub(super) fn sweep(&self) -> Result<(), TreesError> {
+        let folder = self.git.dir.join(INDEXES);
+        fs::create_dir_all(&folder).map_err(TreesError::io(&folder))?;
+        let entries = fs::read_dir(&folder).map_err(TreesError::io(&folder))?;
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(HALF) || name.ends_with(".lock") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what git reads about attributes and excludes, where it changed.
+    pub(super) fn instruct(&self) -> Result<bool, TreesError> {
+        let info = self.git.dir.join("info");
+        fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
+        write(&info.join("attributes"), ATTRIBUTES)?;
+        write(&info.join("exclude"), &self.excludes.text(&self.git.work))
+    }
+}
+
+/// Whether it changed.
+fn write(path: &Path, text: &str) -> Result<bool, TreesError> {
+    let same = fs::read(path).is_ok_and(|there| there == text.as_bytes());
+    if !same {
+        let written = atomic_write(path, text.as_bytes());
+        written.map_err(std::io::Error::other).map_err(TreesError::io(path))?;
+    }
+    Ok(!same)
+}

@@ -1,0 +1,112 @@
+//! How much room trees take, and what of it may be freed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::git::Git;
+use super::{Trees, TreesError};
+
+/// From so many bytes on, people are told how to free some.
+pub const TREES_WARN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// What trees take, and what may go.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Room {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes that would be freed, as far as can be told before.
+    pub frees_bytes: u64,
+    /// Runs whose trees would go.
+    pub runs: Vec<String>,
+}
+
+impl Trees {
+    /// The room that a project's trees take; none when there are none.
+    pub fn bytes(project: &Path) -> Option<u64> {
+        let folder = project.join(".chronicle/trees.git");
+        folder.is_dir().then(|| bytes_below(&folder))
+    }
+
+    /// What would go if only the trees of these runs stayed.
+    pub fn room(&self, stay: &BTreeSet<String>) -> Result<Room, TreesError> {
+        let kept = self.kept()?;
+        let staying: Vec<&str> =
+            kept.iter().filter(|it| stay.contains(&it.run)).map(|it| it.tree.as_str()).collect();
+        let runs: BTreeSet<&str> =
+            kept.iter().map(|it| it.run.as_str()).filter(|run| !stay.contains(*run)).collect();
+        let bytes = bytes_below(&self.git.dir);
+        let needed = self.needed(&staying)?;
+        let objects = bytes_below(&self.git.dir.join("objects"));
+        Ok(Room {
+            bytes,
+            frees_bytes: objects.saturating_sub(needed),
+            runs: runs.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// Frees what no run that stays needs. Returns how many bytes.
+    pub fn clear(&self, stay: &BTreeSet<String>) -> Result<u64, TreesError> {
+        let _lock = self.lock()?;
+        self.sweep()?;
+        let before = bytes_below(&self.git.dir);
+        let gone = self.kept()?.into_iter().filter(|it| !stay.contains(&it.run));
+        let orders: Vec<String> = gone.map(|it| format!("delete {}\n", it.name)).collect();
+        if !orders.is_empty() {
+            let call = self.git.call(&self.index(), &[], &["update-ref", "--stdin"]);
+            Git::run("let trees go", call.input(orders.concat().into_bytes()))?;
+        }
+        // The index names files by their contents, which must stay too: it goes, and the next tree makes it anew.
+        let _ = fs::remove_file(self.index());
+        for (what, args) in [
+            ("pack references", &["pack-refs", "--all", "--prune"][..]),
+            ("pack trees", &["repack", "-a", "-d", "-q", "--threads=1"][..]),
+            ("clear away", &["prune", "--expire=now"][..]),
+        ] {
+            Git::run(what, self.git.call(&self.index(), &[], args))?;
+        }
+        Ok(before.saturating_sub(bytes_below(&self.git.dir)))
+    }
+
+    /// Bytes of what these trees need.
+    fn needed(&self, trees: &[&str]) -> Result<u64, TreesError> {
+        if trees.is_empty() {
+            return Ok(0);
+        }
+        let args = ["rev-list", "--objects", "--no-object-names", "--disk-usage", "--stdin"];
+        let input = trees.join("\n").into_bytes();
+        let ran = Git::run("measure", self.git.call(&self.index(), &[], &args).input(input))?;
+        Ok(String::from_utf8_lossy(&ran.stdout).trim().parse().unwrap_or(0))
+    }
+
+    fn kept(&self) -> Result<Vec<Kept>, TreesError> {
+        let args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/runs/"];
+        let ran = Git::run("list trees", self.git.call(&self.index(), &[], &args))?;
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let kept = text.lines().filter_map(|line| {
+            let (tree, name) = line.split_once(' ')?;
+            let run = name.strip_prefix("refs/runs/")?.split('/').next()?;
+            Some(Kept { tree: tree.to_owned(), name: name.to_owned(), run: run.to_owned() })
+        });
+        Ok(kept.collect())
+    }
+}
+
+/// A tree that is kept for a run.
+struct Kept {
+    tree: String,
+    name: String,
+    run: String,
+}
+
+/// Bytes on the disk of all files below.
+fn bytes_below(folder: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let bytes = entries.flatten().map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => bytes_below(&entry.path()),
+        Ok(meta) => meta.blocks() * 512,
+        Err(_) => 0,
+    });
+    bytes.sum()
+}

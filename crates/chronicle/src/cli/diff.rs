@@ -1,0 +1,88 @@
+//! `chronicle diff`.
+
+use std::io;
+
+use chronicle_core::ids::{AttemptId, Place};
+use chronicle_core::tree::Changes;
+use chronicle_runtime::handle::{self, Part};
+use chronicle_runtime::trees::Form;
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal::{self, Paint};
+
+/// Show what a run did to the project's files
+///
+/// Files are recorded before and after every attempt, also those that git does not know. While an
+/// attempt works, they are compared as they are now.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle diff                        the newest run
+  chronicle diff 5f3a9c1e --phase build --stat
+  chronicle diff 5f3a9c1e --since 40    after line 40 of its ledger")]
+pub(super) struct DiffArgs {
+    /// The run; the newest when omitted
+    run: Option<String>,
+
+    /// Only the last visit of this phase, as a place: `build`, `review/look`
+    #[arg(long, value_name = "PLACE", group = "part")]
+    phase: Option<String>,
+
+    /// Only this attempt
+    #[arg(long, value_name = "ATTEMPT", group = "part")]
+    attempt: Option<AttemptId>,
+
+    /// Only what came after this line of the ledger
+    #[arg(long, value_name = "SEQ", group = "part")]
+    since: Option<u64>,
+
+    /// A line per file
+    #[arg(long)]
+    stat: bool,
+
+    /// Names alone
+    #[arg(long, conflicts_with = "stat")]
+    name_only: bool,
+}
+
+/// What differs, for programs.
+#[derive(Debug, Serialize)]
+struct DiffView {
+    version: u32,
+    run: String,
+    changes: Changes,
+    /// Whether there are more files than are listed.
+    more: bool,
+}
+
+pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failure> {
+    let folder = setting.run(args.run.as_deref())?;
+    let part = match (&args.phase, args.attempt, args.since) {
+        (Some(place), _, _) => Part::Phase(Place::new(place.as_str())),
+        (None, Some(attempt), _) => Part::Attempt(attempt),
+        (None, None, Some(seq)) => Part::Since(seq),
+        (None, None, None) => Part::Run,
+    };
+    let difference = handle::difference(&folder, &part)?;
+    if setting.json {
+        let changes = difference.changes()?;
+        let more = usize::try_from(changes.files).unwrap_or(usize::MAX) > changes.list.len();
+        let version = chronicle_core::view::VIEW_VERSION;
+        say_json(&DiffView { version, run: folder.id.to_string(), changes, more })?;
+        return Ok(Exit::Done);
+    }
+    let form = match (args.stat, args.name_only) {
+        (true, _) => Form::Stat,
+        (false, true) => Form::Names,
+        (false, false) => Form::Patch,
+    };
+    let mut out = terminal::Passed::new(io::stdout());
+    difference.show(form, Paint::stdout().has_colours(), &mut out)?;
+    if out.is_empty() {
+        terminal::talk("No file differs.");
+    }
+    Ok(Exit::Done)
+}

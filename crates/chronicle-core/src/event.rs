@@ -415,11 +415,33 @@ pub struct AttemptStarted {
     /// Whether the project's files are recorded before it begins and after it ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
+    /// What it is for, if not for the phase's own work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chore: Option<Chore>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+/// What is done on the way out of a phase, by commands and by nobody's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chore {
+    /// What for.
+    pub duty: Duty,
+    /// The commands.
+    pub commands: Vec<String>,
+}
+
+/// What a chore is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Duty {
+    /// To find out whether the work is as the worker says.
+    Verify,
+    /// To put away what the phase leaves behind.
+    Cleanup,
 }
 
 /// Why an attempt exists.
@@ -452,6 +474,13 @@ pub enum Why {
     Rejected {
         /// What the person said.
         note: String,
+    },
+    /// The commands that verify the work failed: the same session, with what they printed.
+    Unverified {
+        /// Which time in a row.
+        number: u32,
+        /// Which command, and the end of what it printed.
+        said: String,
     },
     /// A person asked for another try.
     Asked {
@@ -499,6 +528,7 @@ impl Why {
             | Self::Nudge { .. }
             | Self::Retry { .. }
             | Self::Rejected { .. }
+            | Self::Unverified { .. }
             | Self::Asked { .. }
             | Self::Continued { .. }
             | Self::Helps { .. } => false,

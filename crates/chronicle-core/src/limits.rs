@@ -50,6 +50,8 @@ pub const BACKOFF_FIRST_MS: u64 = 2_000;
 pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
+/// How long the commands may take together that put away what a phase leaves behind.
+pub const CLEANUP_MS: u64 = 120_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
 pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 

@@ -57,6 +57,10 @@ pub struct Scene {
     pub deny: Vec<String>,
     /// What `run: command` runs.
     pub commands: Vec<String>,
+    /// What must pass before the phase is left.
+    pub verify: Vec<String>,
+    /// What runs at every way out of the phase.
+    pub cleanup: Vec<String>,
     /// What the worker is told; none for commands.
     pub handover: Option<String>,
     /// What a person is asked.
@@ -143,6 +147,10 @@ impl Walk {
             let Some(work) = state.live.first().and_then(|id| work(&state, *id)) else {
                 return Err("nothing follows".to_owned());
             };
+            if let Some(chore) = &work.intent.chore {
+                pass(&mut state, work.intent.attempt, chore.commands.len());
+                continue;
+            }
             let place = work.intent.place.clone();
             if !self.seen.insert(place.clone()) {
                 return Err(format!("it goes back to `{place}`"));
@@ -214,6 +222,8 @@ fn scene(work: &Work, phase: &Phase, through: Option<Through>, asks: Vec<String>
         allow: work.tools.allow.clone(),
         deny: work.tools.deny.clone(),
         commands: phase.commands.clone(),
+        verify: phase.verify.clone(),
+        cleanup: phase.cleanup.clone(),
         handover: (!work.is_shell()).then(|| work.handover.clone()),
         asks,
         ways: ways(phase),
@@ -268,6 +278,16 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
         let signal = Signal::Leave { target, outcome, summary, task };
         let command = Command::Signal { attempt, request: "rehearsal".to_owned(), signal };
         step(state, &Input { by: by(Actor::Worker(attempt)), ..by_person(command) });
+    }
+    let seen = EndSeen { finished: true, code: Some(0), ..EndSeen::default() };
+    step(state, &report(attempt, AttemptReport::Ended(seen)));
+}
+
+/// Lets every command on the way out end well.
+fn pass(state: &mut State, attempt: AttemptId, commands: usize) {
+    for index in 0..u32::try_from(commands).unwrap_or(u32::MAX) {
+        let what = AttemptReport::CommandEnded { index, code: Some(0), output: String::new() };
+        step(state, &report(attempt, what));
     }
     let seen = EndSeen { finished: true, code: Some(0), ..EndSeen::default() };
     step(state, &report(attempt, AttemptReport::Ended(seen)));

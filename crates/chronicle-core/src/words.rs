@@ -1,5 +1,6 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
+mod chore;
 mod files;
 mod said;
 mod spent;
@@ -15,6 +16,8 @@ use crate::state::{State, Status};
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
+pub use chore::performer;
+pub(crate) use chore::{stays_unverified, unverified};
 pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
@@ -128,6 +131,9 @@ fn edge_taken(edge: &EdgeTaken) -> String {
 }
 
 fn attempt_started(intent: &AttemptStarted) -> String {
+    if let Some(chore) = &intent.chore {
+        return chore::started(intent, chore);
+    }
     let how = if intent.resume { "resumed" } else { "started" };
     let why = match &intent.why {
         Why::First => String::new(),
@@ -139,6 +145,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Waited => ": it has waited".to_owned(),
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
+        Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
         Why::Answered { gate } => format!(": {gate} was answered"),

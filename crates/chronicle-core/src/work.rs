@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::{SHELL, allowed_targets};
+use crate::event::Duty;
 use crate::handover::handover;
 use crate::ids::{AttemptId, PhaseId, RunId};
 use crate::state::State;
@@ -40,6 +41,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Whether a command that fails keeps none of the others from being run.
+    pub fn goes_on(&self) -> bool {
+        self.intent.chore.as_ref().is_some_and(|chore| chore.duty == Duty::Cleanup)
+    }
+
     /// Whether this attempt runs shell commands instead of an agent.
     pub fn is_shell(&self) -> bool {
         self.intent.agent == SHELL
@@ -79,7 +85,8 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let prompt = persona.map(|it| it.prompt.clone());
     let of_persona = persona.and_then(|persona| persona.model.as_ref());
     let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
-    let commands = (0u32..).zip(phase.commands.iter().cloned());
+    let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
+    let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),

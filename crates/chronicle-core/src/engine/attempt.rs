@@ -53,6 +53,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         recorded: true,
         place,
         why,
+        chore: None,
     };
     intent.handover = handover::handed(state, &intent).filter(|_| intent.agent != SHELL);
     Event::AttemptStarted(intent)
@@ -82,6 +83,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         Why::Nudge { .. }
         | Why::Waited
         | Why::Rejected { .. }
+        | Why::Unverified { .. }
         | Why::Answered { .. }
         | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
         Why::First if phase.session == SessionUse::Continue => {
@@ -112,7 +114,7 @@ fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
 }
 
 /// A session id of our choosing, from the run and the attempt, in the shape of a UUID.
-fn new_session(state: &State, attempt: AttemptId) -> SessionId {
+pub(super) fn new_session(state: &State, attempt: AttemptId) -> SessionId {
     let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
     let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
     let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();

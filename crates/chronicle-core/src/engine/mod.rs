@@ -6,6 +6,7 @@
 
 mod attempt;
 mod budget;
+mod chore;
 mod enter;
 mod follow;
 mod gates;

@@ -4,12 +4,13 @@
 //! → tree → verify → **approval after** → cleanup → **edge taken, loop counted** (here)
 //! → approval before the target → budget → tree → attempt (`enter.rs`, `attempt.rs`).
 
+use super::chore::{cleanup, verify};
 use super::gates::{gate, intervene};
 use super::target::resolve;
 use crate::event::{EdgeTaken, Event, GateKind, Mover};
 use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::limits::LoopCount;
-use crate::state::{Frame, State};
+use crate::state::{Check, Frame, State};
 use crate::words;
 use crate::workflow::Phase;
 
@@ -19,12 +20,13 @@ pub(super) struct Way<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) summary: &'a str,
     pub(super) task: Option<&'a String>,
+    pub(super) check: &'a Check,
 }
 
 impl<'a> Way<'a> {
     /// A way that no worker chose.
     pub(super) fn by_itself(outcome: &'a Outcome, summary: &'a str) -> Self {
-        Self { target: None, outcome, summary, task: None }
+        Self { target: None, outcome, summary, task: None, check: &Check::Passed }
     }
 }
 
@@ -33,10 +35,9 @@ type Step = fn(&State, &Frame, (&Phase, bool), &Way<'_>) -> Option<Event>;
 
 /// The steps between the end of the work and the next phase. Each is asked anew after every event, so that it must know from
 /// the state whether it is done.
-const WAY_OUT: [Step; 2] = [
-    // Here: the tree of what the worker left; `verify`.
-    approve, // Here: `cleanup`, whose changes are a tree of their own.
-    edge,
+const WAY_OUT: [Step; 3] = [
+    // Here: the tree of what the worker left.
+    verify, approve, edge,
 ];
 
 pub(super) fn leave(state: &State, frame: &Frame, way: &Way<'_>, approved: bool) -> Event {
@@ -80,7 +81,7 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
     }
 }
 
-/// Takes an edge, unless it has been taken too often.
+/// Takes an edge, unless it has been taken too often. What the phase leaves behind is put away first, whoever sends it on.
 pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) -> Event {
     let from = &frame.phase;
     let limit = state.phase_at(&frame.place()).map(|phase| phase.limits.loops);
@@ -95,6 +96,9 @@ pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) ->
         if taken >= limit.max {
             return intervene(state, frame, words::looping(from, to, taken, limit.count));
         }
+    }
+    if let Some(first) = cleanup(state, frame) {
+        return first;
     }
     Event::EdgeTaken(EdgeTaken {
         frame: frame.path.clone(),

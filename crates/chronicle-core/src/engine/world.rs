@@ -3,8 +3,8 @@
 use super::scratch::Scratch;
 use crate::budget;
 use crate::event::{
-    AttemptEnded, Crash, CrashClass, End, Event, Message, StopCause, SupervisorStarted, ToolCalled,
-    Verdict,
+    AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, StopCause,
+    SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::ids::AttemptId;
 use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
@@ -247,6 +247,9 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: bounded(why, TEXT_MAX) };
     }
+    if let Some(chore) = &attempt.intent.chore {
+        return end_of_chore(attempt, chore, seen, rests);
+    }
     if attempt.leave.is_some() {
         return End::Left;
     }
@@ -264,6 +267,21 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         Some(cause) => End::StoppedBy(cause),
         None if seen.stopped && rests => End::Stopped,
         None => End::Crashed(crash(seen)),
+    }
+}
+
+/// Commands on the way out: that one failed ends those that verify, and none of those that put away.
+fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -> End {
+    let all = usize::try_from(attempt.chores_done).is_ok_and(|it| it >= chore.commands.len());
+    match (&attempt.failed_command, attempt.stop) {
+        (Some((index, _)), _) if all || chore.duty == Duty::Verify => {
+            End::CommandFailed { index: *index }
+        }
+        (None, _) if all => End::CommandsDone,
+        _ if seen.lost => End::Lost,
+        (_, Some(cause)) => End::StoppedBy(cause),
+        (_, None) if seen.stopped && rests => End::Stopped,
+        (_, None) => End::Crashed(crash(seen)),
     }
 }
 

@@ -136,6 +136,10 @@ fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String 
                 .to_owned()
         }
         Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
+        Why::Unverified { said, .. } => format!(
+            "You said that this phase is done. The commands that verify it say that it is not; put \
+             that right, then leave the phase again.\n{said}"
+        ),
         Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
         Why::Continued { progress, point } => format!(
             "Another worker began this phase and could not finish it in one go. You go on in its \

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::frame::edge;
 use super::{
-    Answered, Attempt, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit, number,
+    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
+    number,
 };
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
@@ -123,6 +124,10 @@ impl State {
         let place = taken.frame.place(&taken.from);
         // A person may leave a phase from outside of the workflow in it.
         let below = place.frame_below();
+        let behind = match taken.by {
+            Mover::Person => self.left_behind(&taken.frame, &below),
+            Mover::Run => Vec::new(),
+        };
         self.frames.retain(|path, _| !path.is_within(&below));
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
@@ -135,6 +140,10 @@ impl State {
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
+            if !behind.is_empty() {
+                frame.behind = Some((taken.from.clone(), behind));
+            }
+            frame.cleaned = false;
         });
         let departure = Departure {
             to: taken.to.clone(),
@@ -167,11 +176,27 @@ impl State {
                 summary: summary.to_owned(),
                 approved: false,
                 task: inner.task,
+                check: Check::Due,
             };
         });
     }
 
     fn start_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        self.add_attempt(cause, at, intent);
+        if intent.chore.is_some() {
+            return self.start_chore(intent);
+        }
+        self.tally_mut(&intent.place).begin(intent);
+        self.change_frame(&intent.place.frame(), |frame| {
+            frame.stage = Stage::Working { attempt: intent.attempt };
+            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
+            frame.session = Some(intent.session.clone());
+            frame.counters.begin(intent);
+            frame.begin_attempt(intent);
+        });
+    }
+
+    fn add_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
         let attempt = Attempt {
             intent: intent.clone(),
             cause,
@@ -191,19 +216,12 @@ impl State {
             failed_command: None,
             said: String::new(),
             quota_until: None,
+            chores_done: 0,
             ended: None,
         };
         self.attempts.push(attempt);
-        self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
         self.trees.begin(cause, intent);
-        self.change_frame(&intent.place.frame(), |frame| {
-            frame.stage = Stage::Working { attempt: intent.attempt };
-            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
-            frame.session = Some(intent.session.clone());
-            frame.counters.begin(intent);
-            frame.begin_attempt(intent);
-        });
     }
 
     fn open_session(&mut self, id: AttemptId, session: &SessionId) {
@@ -253,7 +271,13 @@ impl State {
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
         self.ran_command(id, index, code);
-        if code == Some(0) {
+        let is_chore = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_some());
+        if is_chore {
+            self.change(id, |attempt| attempt.chores_done = index.saturating_add(1));
+        }
+        if code == Some(0) && is_chore {
+            // Counted above: the phase's own commands are others.
+        } else if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
         } else {
@@ -272,20 +296,9 @@ impl State {
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
         let Some(attempt) = self.attempt(ended.attempt) else { return };
-        let stage = after(ended, attempt);
-        self.change_frame_of(ended.attempt, |frame| {
-            let counters = &mut frame.counters;
-            counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
-            if ended.end == End::Lost {
-                counters.losses = counters.losses.saturating_add(1);
-            }
-            if ended.end == End::Left {
-                frame.said_here.clone_from(&ended.final_text);
-            }
-            frame.stage = stage;
-        });
-        if ended.end == End::StoppedBy(StopCause::Timeout) {
-            self.keep_partial(ended);
+        match attempt.duty() {
+            Some(duty) => self.end_chore(ended, duty),
+            None => self.end_work(ended, after(ended, attempt)),
         }
         self.live.remove(&ended.attempt);
         if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
@@ -305,6 +318,23 @@ impl State {
         });
         self.spend(ended.attempt, &Usage::default(), ended.active_ms);
         self.forget_attempts();
+    }
+
+    fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
+        self.change_frame_of(ended.attempt, |frame| {
+            let counters = &mut frame.counters;
+            counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
+            if ended.end == End::Lost {
+                counters.losses = counters.losses.saturating_add(1);
+            }
+            if ended.end == End::Left {
+                frame.said_here.clone_from(&ended.final_text);
+            }
+            frame.stage = stage;
+        });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
@@ -350,9 +380,12 @@ impl State {
                 return;
             };
             frame.stage = answered(*held, &opened, answer, note);
+            if *answer == GateAnswer::Skip {
+                frame.counters.progress();
+            }
             if *answer == GateAnswer::Retry {
                 frame.counters.progress();
-                frame.counters.continuations = 0;
+                (frame.counters.continuations, frame.counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());
             }
         });
@@ -387,6 +420,7 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
             summary: leave.summary.clone(),
             approved: false,
             task: leave.task.clone(),
+            check: Check::Due,
         }),
         End::BrokeOff => attempt
             .parting
@@ -405,7 +439,8 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
 /// Left without a word about where to.
 pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
     let outcome = Outcome::from(outcome);
-    Stage::Left { target: None, outcome, summary, approved: false, task: None }
+    let (target, task, check) = (None, None, Check::Due);
+    Stage::Left { target, outcome, summary, approved: false, task, check }
 }
 
 /// Where a person's answer leaves a frame that was held at a gate.
@@ -420,9 +455,9 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         }
         (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
             approved(match left_as("complete", note) {
-                Stage::Left { outcome, summary, approved, task, .. } => {
+                Stage::Left { outcome, summary, approved, task, check, .. } => {
                     let target = Some(PhaseId::from(target.as_str()));
-                    Stage::Left { target, outcome, summary, approved, task }
+                    Stage::Left { target, outcome, summary, approved, task, check }
                 }
                 other => other,
             })
@@ -436,15 +471,27 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
-        (GateAnswer::Skip, _) => approved(left_as("complete", note)),
+        // The worker's way stands: a person goes on without what could not be verified.
+        (GateAnswer::Skip, held @ Stage::Left { .. }) => approved(checked(held, Check::Passed)),
+        (GateAnswer::Skip, _) => approved(checked(left_as("complete", note), Check::Passed)),
         (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
 fn approved(stage: Stage) -> Stage {
     match stage {
-        Stage::Left { target, outcome, summary, task, .. } => {
-            Stage::Left { target, outcome, summary, approved: true, task }
+        Stage::Left { target, outcome, summary, task, check, .. } => {
+            Stage::Left { target, outcome, summary, approved: true, task, check }
+        }
+        other => other,
+    }
+}
+
+/// What the commands found out about the work.
+pub(super) fn checked(stage: Stage, check: Check) -> Stage {
+    match stage {
+        Stage::Left { target, outcome, summary, approved, task, .. } => {
+            Stage::Left { target, outcome, summary, approved, task, check }
         }
         other => other,
     }
@@ -459,6 +506,7 @@ impl Counters {
         match intent.why {
             Why::Nudge { number } => self.nudges = number,
             Why::Retry { number } => self.retries = number,
+            Why::Unverified { number, .. } => self.unverified = number,
             Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
             Why::First
             | Why::Lost

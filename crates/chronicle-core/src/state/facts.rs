@@ -89,13 +89,14 @@ impl State {
         }
     }
 
-    /// Takes down a command of a command phase.
+    /// Takes down a command of a command phase, or of the way out.
     pub(super) fn ran_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
-        let Some(place) = self.attempt(id).map(|attempt| attempt.intent.place.clone()) else {
-            return;
-        };
+        let Some(intent) = self.attempt(id).map(|attempt| &attempt.intent) else { return };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        let command = self.phase_at(&place).and_then(|phase| phase.commands.get(index));
+        let command = match &intent.chore {
+            Some(chore) => chore.commands.get(index),
+            None => self.phase_at(&intent.place).and_then(|phase| phase.commands.get(index)),
+        };
         let Some(command) = command.map(|command| bounded(command, COMMAND_MAX)) else { return };
         self.change_commands_of(id, |commands| {
             commands.begin(&command);

@@ -5,6 +5,7 @@
 //! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
 
 mod apply;
+mod chore;
 mod due;
 mod facts;
 mod forget;
@@ -20,15 +21,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{Commands, Ran, Remark};
-pub use frame::{Counters, Frame, Note, Stage, Waiting};
+pub use frame::{Check, Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};
 
 use crate::budget::Budgets;
 use crate::event::{
-    AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
-    SupervisorStarted, Verdict,
+    AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
+    StopCause, SupervisorStarted, Verdict,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 use crate::persona::Persona;
@@ -128,11 +129,19 @@ pub struct Attempt {
     /// When its agent has a new quota, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
+    /// How many commands on the way out have ended.
+    #[serde(default, skip_serializing_if = "frame::is_zero")]
+    pub chores_done: u32,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
 }
 
 impl Attempt {
+    /// What it is for, if not for the phase's own work.
+    pub fn duty(&self) -> Option<Duty> {
+        self.intent.chore.as_ref().map(|chore| chore.duty)
+    }
+
     /// Whether a signal that ends its turn was accepted.
     pub fn is_leaving(&self) -> bool {
         self.leave.is_some() || self.parting.is_some()

@@ -124,7 +124,11 @@ impl State {
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
+        // What verifies or puts away is nobody's work, and no progress.
+        let is_work = |attempt| self.attempt(attempt).is_none_or(|it| it.duty().is_none());
+        let counts = !matches!(recorded.moment, Moment::After(attempt) if !is_work(attempt));
         if let Some(place) = place
+            && counts
             && !recorded.changes.is_none()
         {
             self.tally_mut(&place).change(&recorded.changes);

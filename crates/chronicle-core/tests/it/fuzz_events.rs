@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause, SupervisorStarted,
-    ToolCalled, Verdict, Why,
+    AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
+    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
+    SupervisorStarted, ToolCalled, Verdict, Why,
 };
 use chronicle_core::ids::{
     AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
@@ -111,6 +111,7 @@ fn why() -> impl Strategy<Value = Why> {
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
         text().prop_map(|note| Why::Asked { note }),
+        (small(), text()).prop_map(|(number, said)| Why::Unverified { number, said }),
     ]
 }
 
@@ -128,10 +129,21 @@ fn end() -> impl Strategy<Value = End> {
     ]
 }
 
+/// Now and then an attempt is a chore.
+fn chore(number: u32) -> Option<Chore> {
+    let commands = vec!["true".to_owned()];
+    match number % 5 {
+        0 => Some(Chore { duty: Duty::Verify, commands }),
+        1 => Some(Chore { duty: Duty::Cleanup, commands }),
+        _ => None,
+    }
+}
+
 fn of_attempt() -> impl Strategy<Value = Event> {
     let started = (attempt(), name(), small(), text(), why(), any::<bool>());
     let started = started.prop_map(|(attempt, place, try_number, agent, why, resume)| {
         Event::AttemptStarted(AttemptStarted {
+            chore: chore(try_number),
             attempt,
             place: Place::new(place),
             try_number,

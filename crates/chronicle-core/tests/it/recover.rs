@@ -6,7 +6,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::World;
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 17] = [
+const SCENARIOS: [(&str, &str, &str); 19] = [
     (
         "straight",
         super::decide::THREE,
@@ -88,6 +88,17 @@ const SCENARIOS: [(&str, &str, &str); 17] = [
         "no price",
         "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
         "plan: unpriced 8; go build\nbuild: unpriced 4; go done\ng1: approve\ng2: approve",
+    ),
+    (
+        "verified, and put away",
+        "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], approval: after, next: [ship]}, ship: {}}}",
+        "build 1: usage 1; go ship\nbuild 2: usage 2; go ship\nbuild!verify 1: run 0 0; run 1 2\n\
+         build!cleanup: run 0 1; run 1 0\nship: go done\ng1: approve",
+    ),
+    (
+        "put away after a crash, and at a person's word",
+        "{name: W, cleanup: [rm], phases: {build: {limits: {nudges: 0, retries: 0}, next: [ship], on: {crash: mend}}, mend: {next: [ship]}, ship: {limits: {nudges: 0, retries: 0}}, last: {}}}",
+        "build: crash x\nmend: go ship\nship: crash y\nlast: go done\ng1: go last",
     ),
     (
         "by hand, and from the beginning",

@@ -3,6 +3,7 @@
 //! ```text
 //! plan: tool read; usage 100; go build      the same at every try
 //! build 1: crash                             only at the first logical try
+//! build!verify 1: run 0 1                    a command on the way out fails
 //! g1: approve                                what a person says at the first gate
 //! ```
 //!
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use chronicle_core::effect::Action;
 use chronicle_core::engine;
 use chronicle_core::event::{
-    Break, Change, CrashClass, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
+    Break, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
@@ -257,9 +258,10 @@ impl World {
         }
         let at = *self.progress.entry(key.clone()).or_default();
         // Who helps plays a list of its own.
-        let worker = match &intent.persona {
-            Some(persona) => format!("{}@{persona}", intent.place),
-            None => intent.place.to_string(),
+        let worker = match (&intent.persona, &intent.chore) {
+            (Some(persona), _) => format!("{}@{persona}", intent.place),
+            (None, Some(_)) => format!("{}!{}", intent.place, words::performer(&intent)),
+            (None, None) => intent.place.to_string(),
         };
         let exact = format!("{worker} {}", intent.try_number);
         let moves = self.script.get(&exact).or_else(|| self.script.get(&worker));
@@ -287,6 +289,11 @@ impl World {
     /// The command that a shell runs next; none after the last, or after one that failed.
     fn next_command(&self, id: AttemptId) -> Option<u32> {
         let attempt = self.state.attempt(id)?;
+        if let Some(chore) = &attempt.intent.chore {
+            let more = (attempt.chores_done as usize) < chore.commands.len();
+            let fails = attempt.failed_command.is_some() && chore.duty == Duty::Verify;
+            return (more && !fails).then_some(attempt.chores_done);
+        }
         let place = &attempt.intent.place;
         let done = self.state.frames.get(&place.frame())?.counters.commands_done;
         let more = (done as usize) < self.state.phase_at(place)?.commands.len();
@@ -368,6 +375,9 @@ impl World {
     }
 
     fn person_answers(&mut self) -> bool {
+        if self.state.is_over() {
+            return false;
+        }
         let Some(gate) = self.state.open_gates().next().map(|gate| gate.opened.gate) else {
             return false;
         };

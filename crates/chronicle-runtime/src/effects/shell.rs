@@ -102,7 +102,7 @@ impl Shell {
                 }
             }
             let went_well = seen.code == Some(0) && seen.error.is_none();
-            if !went_well || seen.stopped || seen.lost {
+            if (!went_well && !self.work.goes_on()) || seen.stopped || seen.lost {
                 break;
             }
         }

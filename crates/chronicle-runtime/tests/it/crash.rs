@@ -100,6 +100,19 @@ fn waits() {
     every_death(&WAITS);
 }
 
+const CHORES: Scenario = (
+    "chores",
+    "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
+     ship: {cleanup: [put], limits: {nudges: 0, retries: 0}, next: [done], on: {crash: mend}}, mend: {}}}",
+    "build 1: usage 2; go ship\nbuild 2: usage 3; go ship\nbuild!verify 1: run 1 2\nbuild!cleanup: run 0 1\n\
+     ship: crash x\nmend: go done",
+);
+
+#[test]
+fn chores() {
+    every_death(&CHORES);
+}
+
 #[test]
 fn questions() {
     every_death(&QUESTIONS);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Change, CrashClass, Duty};
 use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
@@ -275,9 +275,14 @@ impl<'a> Simulated<'a> {
     /// One command; `run 1 2` in the script lets the second one fail with code 2.
     fn run_command(&mut self, state: &State, attempt: &Attempt) {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
-        let done = state.frames[&place.frame()].counters.commands_done;
-        let all = state.phase_at(place).unwrap().commands.len();
-        if done as usize >= all || attempt.failed_command.is_some() {
+        let (done, all, goes_on) = match &attempt.intent.chore {
+            Some(chore) => (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup),
+            None => {
+                let done = state.frames[&place.frame()].counters.commands_done;
+                (done, state.phase_at(place).unwrap().commands.len(), false)
+            }
+        };
+        if done as usize >= all || (attempt.failed_command.is_some() && !goes_on) {
             return self.end(id, EndSeen { finished: true, ..EndSeen::default() });
         }
         let said = format!("run {done} ");

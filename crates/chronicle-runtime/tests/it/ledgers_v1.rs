@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 14] = [
+const STORIES: [(&str, &str, &str); 15] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -104,6 +104,11 @@ const STORIES: [(&str, &str, &str); 14] = [
         "{name: Waits, phases: {plan: {next: [build]}, build: {}}}",
         "plan: session s; quota 2099-01-01T00:00:00.000Z; go build
          build: session b; crash overload no room; quota 2000-01-01T00:00:00.000Z; go done",
+    ),
+    (
+        "chores",
+        "{name: Chores, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm]}}}",
+        "build: session s; go done\nbuild!verify 1: run 0 0; run 1 2\nbuild!cleanup: run 0 1; run 1 0",
     ),
     (
         "fails",
@@ -253,10 +258,11 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
     let tree = read("tree.rs");
-    let places: [(&str, &str, &[&str]); 15] = [
+    let places: [(&str, &str, &[&str]); 16] = [
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
+        (&event, "Duty", &["/data/chore/duty"]),
         (&event, "Verdict", &["/data/verdict/is"]),
         (&event, "Change", &["/data/change"]),
         (&event, "StopCause", &["/data/cause"]),
@@ -289,6 +295,7 @@ fn no_enum_of_events_is_left_out() {
         "Event",
         "OnGate",
         "Mover",
+        "Duty",
         "Why",
         "Verdict",
         "Change",

@@ -60,6 +60,7 @@ scenarios! {
     trust
     unasked_tool
     usage
+    way_out
     worker_approves
 }
 

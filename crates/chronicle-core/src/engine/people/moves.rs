@@ -120,6 +120,11 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
     {
         return Ok(Skipped::Wanted(wanted.persona.clone()));
     }
+    if let Stage::Gated { held, .. } = &frame.stage
+        && matches!(**held, Stage::Left { target: Some(_), .. })
+    {
+        return Ok(Skipped::Phase(place));
+    }
     if let Some(helper) = frame.helper() {
         return Ok(Skipped::Help(place, helper.persona.clone()));
     }

@@ -194,7 +194,7 @@ impl Dice<'_> {
             stopped: flags & 4 != 0,
             unclear: (flags & 0x18 == 0x18).then(|| self.text()),
             error: (flags & 32 != 0).then(|| (self.pick(&classes), self.text())),
-            quota_until: (flags & 33 == 33).then_some(Millis(AT_MAX)),
+            quota_until: (flags & 0x21 == 0x21).then_some(Millis(AT_MAX)),
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,

@@ -185,6 +185,7 @@ impl State {
             tools: 0,
             failed_command: None,
             ended: None,
+            changes: None,
         };
         self.attempts.push(attempt);
         self.tally_mut(&intent.place).begin(intent);

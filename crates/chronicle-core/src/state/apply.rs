@@ -218,6 +218,7 @@ impl State {
             quota_until: None,
             chores_done: 0,
             ended: None,
+            changes: None,
         };
         self.attempts.push(attempt);
         self.live.insert(intent.attempt);

@@ -1,9 +1,12 @@
 //! Every prefix of every ledger resumes to the same end: nothing lost, nothing done twice.
 
-use chronicle_core::ids::{DONE, Place};
+use chronicle_core::effect::Action;
+use chronicle_core::ids::{DONE, Place, TreeId};
+use chronicle_core::input::Command;
 use chronicle_core::state::{State, Status};
+use chronicle_core::tree::Moment;
 
-use crate::world::World;
+use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
 const SCENARIOS: [(&str, &str, &str); 19] = [
@@ -143,6 +146,32 @@ fn every_prefix_of_every_scenario_resumes_to_the_same_end() {
             let usage = resumed.state.usage.tokens();
             assert_eq!(usage, whole.state.usage.tokens(), "{name} cut after line {cut}: usage");
         }
+    }
+}
+
+/// While files are put back nothing follows, wherever it is cut; a new supervisor finishes it first.
+#[test]
+fn every_prefix_of_an_undo_is_finished_and_resumes_to_the_same_end() {
+    let workflow = "{name: A, phases: {plan: {next: [build]}, build: {approval: before}}}";
+    let mut whole = World::started(workflow, "plan: go build\nbuild: go done\ng1: approve");
+    while whole.state.status() != Status::Waiting {
+        assert!(whole.one_move());
+    }
+    whole.step(&tree(Moment::Undo, &["mine"]));
+    let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+    whole.step(&person(Command::Undo { what: "plan".to_owned(), from, to }));
+    let begun = whole.lines.len();
+    let whole = whole.play();
+    let expected = end_of(&whole.state);
+    assert_eq!(expected.0, Status::Done, "{}", whole.told());
+    for cut in 1..whole.lines.len() {
+        let killed = whole.killed_after(cut);
+        let is_due = killed.state.due().iter().any(|it| it.action == Action::RestoreTree);
+        assert_eq!(is_due, cut == begun, "cut after line {cut}");
+        let resumed = killed.recovered().play();
+        assert_eq!(end_of(&resumed.state), expected, "cut after line {cut}:\n{}", resumed.told());
+        let told = resumed.told();
+        assert_eq!(told.contains("is being undone"), told.contains("1 file put back"), "{told}");
     }
 }
 

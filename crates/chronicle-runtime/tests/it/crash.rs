@@ -13,7 +13,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use chronicle_core::event::{Event, RunStarted};
-use chronicle_core::ids::{Place, RunId};
+use chronicle_core::ids::{Place, RunId, TreeId};
 use chronicle_core::input::Command;
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
@@ -54,6 +54,11 @@ const APPROVALS: Scenario = (
     "approvals",
     "{name: A, phases: {plan: {approval: both, next: [build]}, build: {}}}",
     "plan 1: go build\nplan 2: usage 6; go build\nbuild: go done\ng1: approve\ng2: reject no\ng3: approve",
+);
+const UNDONE: Scenario = (
+    "undone",
+    "{name: U, phases: {plan: {approval: after, next: [build]}, build: {}}}",
+    "plan: go build\nbuild: usage 2; go done\ng1: undo plan",
 );
 const COMMANDS: Scenario = (
     "commands",
@@ -151,6 +156,11 @@ fn a_loop() {
 #[test]
 fn approvals() {
     every_death(&APPROVALS);
+}
+
+#[test]
+fn undone() {
+    every_death(&UNDONE);
 }
 
 #[test]
@@ -408,12 +418,23 @@ impl Trial {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let note = rest.to_owned();
         match verb {
-            "approve" => Command::Approve { gate: Some(gate), note },
+            "undo" if !self.is_undone() => {
+                let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+                Command::Undo { what: note, from, to }
+            }
+            "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
             "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }
+    }
+
+    /// Whether the files were put back, as far as the disk knows.
+    fn is_undone(&self) -> bool {
+        let (_, lines) = self.read();
+        let mut events = lines.iter().flat_map(|line| &line.events);
+        events.any(|event| matches!(event, Event::UndoEnded { .. }))
     }
 
     fn end(&self) -> Whole {

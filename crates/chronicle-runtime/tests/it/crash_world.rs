@@ -331,7 +331,14 @@ impl World for Simulated<'_> {
                     self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }
-                Action::RunTimer { .. } | Action::RestoreTree => {}
+                Action::RestoreTree => {
+                    fail::at(Point::BeforeTree);
+                    let (files, kept, error) = (1, Vec::new(), None);
+                    let input = reported(Report::TreeRestored { files, kept, error });
+                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    fail::at(Point::AfterTree);
+                }
+                Action::RunTimer { .. } => {}
             }
         }
         Vec::new()

@@ -350,6 +350,13 @@ impl Sim<'_> {
                     let input = self.tree(moment);
                     supervisor.inbox.push_back(Message::new(input));
                 }
+                Action::RestoreTree if supervisor.trees.insert(effect.cause) => {
+                    let error = self.rng.chance(10).then(|| "git could not write".to_owned());
+                    let (files, kept) = (1, Vec::new());
+                    let input = self.reported(Report::TreeRestored { files, kept, error });
+                    supervisor.inbox.push_back(Message::new(input));
+                    at_once = true;
+                }
                 Action::RunAttempt(_)
                 | Action::Tell(..)
                 | Action::RunTimer { .. }

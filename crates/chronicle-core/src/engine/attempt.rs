@@ -79,9 +79,11 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     }
     match why {
         Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
-        Why::Nudge { .. } | Why::Rejected { .. } | Why::Answered { .. } | Why::Helped { .. } => {
-            frame.session.clone().filter(|_| frame.session_seen)
-        }
+        Why::Nudge { .. }
+        | Why::Rejected { .. }
+        | Why::Lacking { .. }
+        | Why::Answered { .. }
+        | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }

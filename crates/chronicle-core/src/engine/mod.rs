@@ -7,6 +7,7 @@
 mod attempt;
 mod budget;
 mod enter;
+mod evidence;
 mod follow;
 mod gates;
 mod mend;

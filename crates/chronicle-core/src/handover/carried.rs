@@ -24,6 +24,7 @@ pub(super) fn parts(state: &State) -> Vec<Part> {
     vec![
         Part::list("Found out", snapshot.findings.clone(), (Keeps::Last, ALL), (4_000, u8::MAX)),
         list("Still to be done", &snapshot.pending, 8),
+        newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
         newest("Files that changed, by phase", files(state), ALL, 6),
         list("Files that workers named", &snapshot.files, 4),
         newest("Commands that were run, newest first", commands(state), COMMANDS_TOLD_MAX, 1),
@@ -116,6 +117,14 @@ fn before(state: &State) -> Vec<String> {
         format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome)
     });
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
+}
+
+/// What workers said and the record does not show, the newest first.
+fn doubts(state: &State) -> Vec<String> {
+    let visits = state.visits.iter().rev().filter(|visit| !visit.unproven.is_empty());
+    visits
+        .map(|visit| format!("at `{}`, {}", visit.place, words::unproven(&visit.unproven)))
+        .collect()
 }
 
 /// Files that differ after the attempts at each place: what the trees say, whatever anybody said. The last place first.

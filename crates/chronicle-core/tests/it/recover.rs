@@ -6,7 +6,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::World;
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 16] = [
+const SCENARIOS: [(&str, &str, &str); 17] = [
     (
         "straight",
         super::decide::THREE,
@@ -83,6 +83,12 @@ const SCENARIOS: [(&str, &str, &str); 16] = [
         "no price",
         "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
         "plan: unpriced 8; go build\nbuild: unpriced 4; go done\ng1: approve\ng2: approve",
+    ),
+    (
+        "evidence and claims",
+        "{name: E, phases: {build: {requires: [make], approval: after, next: [ship]}, ship: {}}}",
+        "build: usage 1; shell make; tool-end c1; claim Fixed b.rs and all tests pass\nship: go done\n\
+         g1: approve\ng2: approve",
     ),
     (
         "by hand, and from the beginning",

@@ -214,10 +214,11 @@ struct Record<'s> {
 impl<'s> Record<'s> {
     fn of(state: &'s State, frame: &'s Frame) -> Self {
         let mut files: BTreeSet<&str> = frame.evidence.files.iter().map(String::as_str).collect();
-        for tally in state.places.values() {
-            files.extend(tally.files.iter().map(String::as_str));
+        for file in state.places.values().flat_map(|tally| &tally.changes.list) {
+            files.insert(&file.path);
+            files.extend(file.from.as_deref());
         }
-        let is_cut = state.places.values().any(|tally| tally.more_files);
+        let is_cut = state.places.values().any(|tally| tally.changes.is_cut());
         let commands = state.visit_at(&frame.place()).map(|visit| &visit.commands);
         Self {
             files,

@@ -109,6 +109,12 @@ pub const KEYS: &[Key] = &[
     both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),
     both("budget.attempts", Form::Positive, "", "Attempts that a run may make; as `budget.usd`."),
     both(
+        "trees.warn_mb",
+        Form::Positive,
+        "2048",
+        "Megabytes of recorded files from which on `status` and `doctor` tell how to free some.",
+    ),
+    both(
         "redact.variables",
         Form::Texts,
         "[]",

@@ -16,6 +16,9 @@ pub use write::commented;
 use crate::limits::{Limits, LoopCount, LoopLimit};
 use crate::workflow::{Budget, Problem, Problems, Source};
 
+/// From so many megabytes of recorded files on people are told how to free some.
+const TREES_WARN_MB: u64 = 2048;
+
 /// Whose file it is; the later one has the last word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -135,6 +138,11 @@ impl Settings {
     /// Whether a supervisor stays while a person is needed.
     pub fn waits_at_gates(&self) -> bool {
         self.text("on_gate") == Some("wait")
+    }
+
+    /// From how many bytes of recorded files on people are told how to free some.
+    pub fn trees_warn_bytes(&self) -> u64 {
+        self.number("trees.warn_mb").unwrap_or(TREES_WARN_MB).saturating_mul(1_000_000)
     }
 
     /// The command of an agent, where one is set.

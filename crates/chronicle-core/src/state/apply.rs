@@ -191,6 +191,7 @@ impl State {
             failed_command: None,
             said: String::new(),
             ended: None,
+            changes: None,
         };
         self.attempts.push(attempt);
         self.tally_mut(&intent.place).begin(intent);

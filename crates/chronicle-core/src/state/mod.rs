@@ -35,6 +35,7 @@ use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, 
 use crate::persona::Persona;
 use crate::snapshot::Snapshot;
 use crate::time::Millis;
+use crate::tree::Changes;
 use crate::usage::{SessionUsage, Usage};
 use crate::workflow::{Phase, Tools, Workflow};
 
@@ -128,6 +129,9 @@ pub struct Attempt {
     pub said: String,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
+    /// What it did to files; none until they are recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Arc<Changes>>,
 }
 
 impl Attempt {

@@ -69,6 +69,9 @@ pub struct RunView {
     pub attempts: usize,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
+    /// Whether files are being put back, or were to be when somebody was killed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub undoing: bool,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
@@ -252,6 +255,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         active_ms: state.active_ms(),
         attempts: state.attempts.len(),
         no_trees: state.trees.missed.clone(),
+        undoing: state.trees.undo.is_some(),
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
@@ -374,10 +378,10 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         attempts: tally.attempts,
         spent: Spent::from(&tally.usage),
         active_ms: tally.active_ms,
-        files: tally.files.into_iter().collect(),
-        more_files: tally.more_files,
-        added: tally.added,
-        removed: tally.removed,
+        more_files: tally.changes.is_cut(),
+        added: tally.changes.added,
+        removed: tally.changes.removed,
+        files: tally.changes.list.into_iter().map(|file| file.path).collect(),
         summary: tally.summary,
         place,
     }

@@ -55,9 +55,9 @@ fn earlier(state: &State, run: &str) -> Option<Value> {
 
 /// Files that any attempt left changed, by name.
 fn modified(state: &State) -> Vec<&str> {
-    let files: BTreeSet<&str> =
-        state.places.values().flat_map(|tally| &tally.files).map(String::as_str).collect();
-    files.into_iter().collect()
+    let files = state.places.values().flat_map(|tally| &tally.changes.list);
+    let names: BTreeSet<&str> = files.map(|file| file.path.as_str()).collect();
+    names.into_iter().collect()
 }
 
 /// The older format has four statuses; anything that waits is `paused` there, but for interventions.

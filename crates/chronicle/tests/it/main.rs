@@ -23,6 +23,7 @@ mod cmd_run;
 mod cmd_trees;
 mod cmd_trees_killed;
 mod cmd_trust;
+mod cmd_undo;
 mod crash;
 mod crash_check;
 mod crash_site;

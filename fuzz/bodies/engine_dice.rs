@@ -43,7 +43,7 @@ phases:
 name: Round
 phases:
   plan: {next: [build], session: continue, followups: [mender], limits: {loop: {count: edge, max: 2}, depth: 1}}
-  build: {next: [plan, done], tools: {deny: [bash]}, on: {timeout: plan}, limits: {timeout: 1s}}
+  build: {next: [plan, done], requires: [changed_files, make], tools: {deny: [bash]}, on: {timeout: plan}, limits: {timeout: 1s}}
 ",
 ];
 
@@ -85,7 +85,7 @@ const PLACES: [&str; 14] = [
     "in//look",
 ];
 
-const TEXTS: [&str; 9] = [
+const TEXTS: [&str; 10] = [
     "",
     "read",
     "s",
@@ -95,6 +95,7 @@ const TEXTS: [&str; 9] = [
     "workflow_transition",
     "\"quoted\" \\ `ticks`",
     "bash",
+    "Fixed a.rs and src/. `make` passes, all tests are green",
 ];
 
 const NUMBERS: [u64; 6] = [0, 1, 7, 1 << 32, u64::MAX - 1, u64::MAX];

@@ -166,6 +166,8 @@ pub enum Event {
         /// What it adds.
         update: SnapshotUpdate,
     },
+    /// What a worker said of its work goes beyond what the record shows.
+    ClaimsUnproven(crate::claims::Unproven),
     /// A worker wants to give the run up; it must say so twice.
     CancelAsked {
         /// Whose.
@@ -487,6 +489,11 @@ pub enum Why {
         /// What the person said.
         note: String,
     },
+    /// The last one left, and the record does not show what its phase demands: the same session.
+    Lacking {
+        /// What.
+        missing: String,
+    },
     /// The last one said that it is partially complete: a fresh session goes on.
     Continued {
         /// What is done.
@@ -529,6 +536,7 @@ impl Why {
             | Self::Retry { .. }
             | Self::Rejected { .. }
             | Self::Unverified { .. }
+            | Self::Lacking { .. }
             | Self::Asked { .. }
             | Self::Continued { .. }
             | Self::Helps { .. } => false,

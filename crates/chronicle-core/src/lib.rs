@@ -15,9 +15,11 @@
 
 pub mod budget;
 mod chain;
+pub mod claims;
 pub mod effect;
 pub mod engine;
 pub mod event;
+pub mod evidence;
 pub mod guard;
 pub mod handover;
 pub mod ids;

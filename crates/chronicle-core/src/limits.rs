@@ -36,6 +36,8 @@ pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
 pub const COMMAND_MAX: usize = 400;
 /// Most commands of one visit that are known one by one.
 pub const COMMANDS_MAX: usize = 64;
+/// Most files of one visit that are known from an agent's own tools.
+pub const EVIDENCE_FILES_MAX: usize = 100;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.

@@ -272,8 +272,10 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
             step(state, &report(attempt, what));
         }
     } else {
-        let summary = format!("‹what the worker of `{}` says›", intent.place);
+        let demands = phase.map(|phase| phase.requires.clone()).unwrap_or_default();
         let outcome = outcome.cloned().or_else(|| verdict(phase?, target));
+        do_what_is_demanded(state, attempt, &demands);
+        let summary = format!("‹what the worker of `{}` says›", intent.place);
         let (target, task) = (Some(target.clone()), None);
         let signal = Signal::Leave { target, outcome, summary, task };
         let command = Command::Signal { attempt, request: "rehearsal".to_owned(), signal };
@@ -291,6 +293,19 @@ fn pass(state: &mut State, attempt: AttemptId, commands: usize) {
     }
     let seen = EndSeen { finished: true, code: Some(0), ..EndSeen::default() };
     step(state, &report(attempt, AttemptReport::Ended(seen)));
+}
+
+/// What a phase demands is done before it is left.
+fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]) {
+    for (index, wanted) in demands.iter().enumerate() {
+        let (call, tool) = (format!("rehearsal-{index}"), "bash".to_owned());
+        let input = serde_json::json!({ "command": wanted }).to_string();
+        step(
+            state,
+            &report(attempt, AttemptReport::ToolCalled { call: call.clone(), tool, input }),
+        );
+        step(state, &report(attempt, AttemptReport::ToolEnded { call, ok: true }));
+    }
 }
 
 /// What a worker says where a verdict is asked for: that the way it takes is the right one.

@@ -36,6 +36,51 @@ pub fn command_of(tool: &str, input: &str) -> Option<String> {
     said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+/// Whether a command line runs that command: one of its parts begins with it, what stands before a program aside. The words must
+/// come in this order; others may stand between them.
+pub fn runs(line: &str, wanted: &str) -> bool {
+    let wanted: Vec<&str> = wanted.split_whitespace().collect();
+    let Some((program, rest)) = wanted.split_first() else { return false };
+    parts(line).any(|part| {
+        let words: Vec<&str> = part.split_whitespace().map(bare).collect();
+        let before = words.iter().take_while(|word| is_before(word)).count();
+        (0..=before).any(|begin| is_run(&words[begin..], program, rest))
+    })
+}
+
+fn is_run(words: &[&str], program: &str, rest: &[&str]) -> bool {
+    let mut words = words.iter();
+    let is_it = words.next().is_some_and(|word| *word == program || ends(word, program));
+    is_it && rest.iter().all(|wanted| words.any(|word| word == wanted))
+}
+
+/// The commands of a line: what stands between `&&`, `||`, `;`, `|`, `(`, `)` and line ends.
+fn parts(line: &str) -> impl Iterator<Item = &str> {
+    line.split(['&', '|', ';', '(', ')', '\n'])
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(['"', '\'', '`'])
+}
+
+/// What may stand before a program: variables, and programs that run another.
+fn is_before(word: &str) -> bool {
+    const WRAPPERS: [&str; 12] = [
+        "sudo", "time", "timeout", "env", "nice", "command", "exec", "nohup", "bash", "sh", "-c",
+        "-lc",
+    ];
+    let is_number = word.trim_end_matches(['s', 'm']).parse::<f64>().is_ok();
+    let is_variable = word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    });
+    WRAPPERS.contains(&word) || is_number || is_variable || word.is_empty()
+}
+
+/// A program by its path.
+fn ends(word: &str, program: &str) -> bool {
+    word.strip_suffix(program).is_some_and(|before| before.ends_with('/'))
+}
+
 /// A text, or words that some agents give one by one.
 fn words(value: &Value) -> Option<String> {
     match value {
@@ -83,6 +128,32 @@ fn begun(input: &str, field: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_found_in_a_line_that_runs_it() {
+        for (line, wanted) in [
+            ("cargo test", "cargo test"),
+            ("cd a && RUST_BACKTRACE=1 cargo +nightly test -p x 2>&1 | tail", "cargo test"),
+            ("timeout 60 npm run test", "npm test"),
+            ("bash -lc 'go test ./...'", "go test"),
+            ("ls\n./node_modules/.bin/jest --ci", "jest"),
+            ("make", "make"),
+            ("sh check.sh", "sh check.sh"),
+        ] {
+            assert!(runs(line, wanted), "{line}");
+        }
+        for (line, wanted) in [
+            ("echo cargo test", "cargo test"),
+            ("grep -r 'cargo test' .", "cargo test"),
+            ("cargo build", "cargo test"),
+            ("test cargo", "cargo test"),
+            ("cargotest", "cargo test"),
+            ("", "make"),
+            ("make", ""),
+        ] {
+            assert!(!runs(line, wanted), "{line}");
+        }
+    }
 
     #[test]
     fn commands_are_found_in_the_words_of_each_agent() {

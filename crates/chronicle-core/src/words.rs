@@ -6,6 +6,7 @@ mod said;
 mod spent;
 mod wait;
 
+use crate::claims::Claim;
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
@@ -98,6 +99,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::BudgetWarned(warned) => spent::warned(warned),
         Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
+        | Event::ClaimsUnproven(_)
         | Event::SnapshotUpdated { .. }
         | Event::CancelAsked { .. }
         | Event::CancelDropped { .. }
@@ -146,6 +148,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
+        Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
         Why::Answered { gate } => format!(": {gate} was answered"),
@@ -366,6 +369,36 @@ pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> Stri
     let said =
         if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
     format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
+}
+
+/// Why a worker may not leave yet.
+pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {
+    format!(
+        "`{}` cannot be left yet: it demands {}, which the record does not show. Do it, then send \
+         the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person",
+        phase.id,
+        missing.join(", ")
+    )
+}
+
+/// Why a person is asked about a worker that does not do what its phase demands.
+pub(crate) fn never_proven(phase: &Phase, missing: &[String]) -> String {
+    format!("`{}` was left without what it demands: {}", phase.name, missing.join(", "))
+}
+
+/// What a worker said and the record does not show; empty when that is nothing.
+pub(crate) fn unproven(claims: &[Claim]) -> String {
+    let said: Vec<String> = claims.iter().map(claim).collect();
+    if said.is_empty() { String::new() } else { format!("not proven: {}", said.join("; ")) }
+}
+
+fn claim(claim: &Claim) -> String {
+    match claim {
+        Claim::Changed(path) => format!("that `{path}` was changed"),
+        Claim::Ran(command) => format!("that `{command}` was run"),
+        Claim::Passed(command) => format!("that `{command}` ended well"),
+        Claim::TestsPass => "that tests pass".to_owned(),
+    }
 }
 
 pub(crate) fn cannot_run(phase: &Phase) -> String {

@@ -84,6 +84,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         | Why::Waited
         | Why::Rejected { .. }
         | Why::Unverified { .. }
+        | Why::Lacking { .. }
         | Why::Answered { .. }
         | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
         Why::First if phase.session == SessionUse::Continue => {

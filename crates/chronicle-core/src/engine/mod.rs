@@ -8,6 +8,7 @@ mod attempt;
 mod budget;
 mod chore;
 mod enter;
+mod evidence;
 mod follow;
 mod gates;
 mod mend;

@@ -1,8 +1,9 @@
 //! What a handover carries beside task and phase: the snapshot, the record's own facts, what people said, help asked for.
 
-use crate::event::{GateAnswer, Why};
+use crate::event::{Change, GateAnswer, Why};
 use crate::limits::HANDOVER_SUMMARIES_MAX;
 use crate::state::{Attempt, Frame, Note, Ran, State};
+use crate::tree::FileChange;
 use crate::words;
 
 use super::fit::{Keeps, Part};
@@ -24,6 +25,7 @@ pub(super) fn parts(state: &State) -> Vec<Part> {
     vec![
         Part::list("Found out", snapshot.findings.clone(), (Keeps::Last, ALL), (4_000, u8::MAX)),
         list("Still to be done", &snapshot.pending, 8),
+        newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
         newest("Files that changed, by phase", files(state), ALL, 6),
         list("Files that workers named", &snapshot.files, 4),
         newest("Commands that were run, newest first", commands(state), COMMANDS_TOLD_MAX, 1),
@@ -118,21 +120,49 @@ fn before(state: &State) -> Vec<String> {
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
 }
 
+/// What workers said and the record does not show, the newest first.
+fn doubts(state: &State) -> Vec<String> {
+    let visits = state.visits.iter().rev().filter(|visit| !visit.unproven.is_empty());
+    visits
+        .map(|visit| format!("at `{}`, {}", visit.place, words::unproven(&visit.unproven)))
+        .collect()
+}
+
 /// Files that differ after the attempts at each place: what the trees say, whatever anybody said. The last place first.
 fn files(state: &State) -> Vec<String> {
     let mut places: Vec<_> =
-        state.places.iter().filter(|(_, tally)| !tally.files.is_empty()).collect();
+        state.places.iter().filter(|(_, tally)| !tally.changes.is_none()).collect();
     places.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.last_visit));
     let told = places.into_iter().map(|(place, tally)| {
-        let names: Vec<String> = tally.files.iter().map(|path| format!("`{path}`")).collect();
-        let more = if tally.more_files { ", and more" } else { "" };
-        let (added, removed) = (tally.added, tally.removed);
+        let changes = &tally.changes;
+        let names: Vec<String> = changes.list.iter().map(file).collect();
+        let known = u32::try_from(changes.list.len()).unwrap_or(u32::MAX);
+        let more = match changes.files.saturating_sub(known) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let (added, removed) = (changes.added, changes.removed);
         format!("`{place}` (+{added} −{removed} lines): {}{more}", names.join(", "))
     });
     let missed = state.trees.missed.as_ref();
     let missed =
         missed.map(|why| format!("not all is known: the last look at the files failed: {why}"));
     told.chain(missed).collect()
+}
+
+fn file(changed: &FileChange) -> String {
+    let how = match (changed.change, &changed.from) {
+        (_, Some(from)) => format!("was `{from}`"),
+        (Change::Created, None) => "new".to_owned(),
+        (Change::Deleted, None) => "deleted".to_owned(),
+        (Change::Changed, None) => String::new(),
+    };
+    let lines = match (changed.added, changed.removed) {
+        (None, None) => "binary".to_owned(),
+        (added, removed) => format!("+{} −{}", added.unwrap_or(0), removed.unwrap_or(0)),
+    };
+    let facts: Vec<String> = [how, lines].into_iter().filter(|fact| !fact.is_empty()).collect();
+    format!("`{}` ({})", changed.path, facts.join(", "))
 }
 
 /// Commands, as the record has them: what ran, and how it ended.

@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use crate::chain;
 use crate::engine::allowed_targets;
 use crate::event::{Crash, CrashClass, End, Why};
+use crate::evidence::CHANGED_FILES;
 use crate::ids::{DONE, Outcome, RunId};
 use crate::limits::{HANDOVER_MAX, TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
@@ -135,6 +136,10 @@ fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String 
             is gone. Look at the files as they are now, and do not do again what is done."
                 .to_owned()
         }
+        Why::Lacking { missing } => format!(
+            "You left, and the record does not show what this phase demands: {missing}. Do it, then \
+             send the signal again; if it cannot be done, leave with the outcome `fail`."
+        ),
         Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
         Why::Unverified { said, .. } => format!(
             "You said that this phase is done. The commands that verify it say that it is not; put \
@@ -291,11 +296,25 @@ fn way_out(attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
          decided, what you found, which files you changed, what is open. Then end your turn. \
          Ending your turn without it does not end the phase.\n\
          You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\
-         {}{}\n\n{reminder}",
+         {}{}{}\n\n{reminder}",
         bounded(&names.join(", "), TEXT_MAX / 2),
+        bounded(&demands(phase), TEXT_MAX / 4),
         bounded(&outcomes(phase), TEXT_MAX / 4),
         beside(phase),
     )
+}
+
+/// What the record must show before the worker may leave.
+fn demands(phase: &Phase) -> String {
+    let said = phase.requires.iter().map(|wanted| match wanted.as_str() {
+        CHANGED_FILES => "that files changed".to_owned(),
+        command => format!("that `{command}` was run and ended well"),
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!("Before that, the record must show: {}. Your word is not enough.\n", said.join("; "))
 }
 
 /// With which words the worker may leave, where they lead somewhere.

@@ -30,14 +30,14 @@ impl State {
     /// Takes in one event of the line that `cause` names.
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
-        self.remark(event);
+        self.take_down(event);
         match event {
             Event::RunStarted(run) => {
                 self.run = Some(Arc::clone(run));
                 self.started_at = at;
             }
             Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
-            Event::TailSetAside { .. } | Event::FileChanged { .. } => {}
+            Event::TailSetAside { .. } | Event::FileChanged { .. } | Event::ClaimsUnproven(_) => {}
             Event::RunFailed { reason } => self.failed = Some(reason.clone()),
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
@@ -115,8 +115,9 @@ impl State {
         });
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
-        let commands = Commands::default();
-        self.visits.push(Visit { place: place.clone(), entered_at: at, commands, left: None });
+        let (commands, unproven) = (Commands::default(), Vec::new());
+        let (place, left) = (place.clone(), None);
+        self.visits.push(Visit { place, entered_at: at, commands, unproven, left });
         self.forget_visits();
     }
 
@@ -509,6 +510,7 @@ impl Counters {
             Why::Retry { number } => self.retries = number,
             Why::Unverified { number, .. } => self.unverified = number,
             Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
+            Why::Lacking { .. } => self.lacking = self.lacking.saturating_add(1),
             Why::First
             | Why::Lost
             | Why::SessionGone

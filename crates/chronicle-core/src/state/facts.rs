@@ -1,8 +1,10 @@
 //! What the record itself shows of the work: commands and how they ended, and what people said.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{State, number};
+use super::{State, Visit, number};
 use crate::event::{Event, GateAnswer, ToolCalled, Verdict};
 use crate::ids::{AttemptId, Place};
 use crate::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
@@ -65,10 +67,17 @@ pub struct Remark {
 impl State {
     /// Takes down a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
-        let command = shell::command_of(&called.tool, &called.input);
-        let Some(command) = command.filter(|_| called.verdict == Verdict::Allowed) else { return };
-        let command = bounded(&command, COMMAND_MAX);
-        self.change_commands_of(called.attempt, |commands| commands.begin(&command));
+        if called.verdict != Verdict::Allowed {
+            return;
+        }
+        let Some(command) = shell::command_of(&called.tool, &called.input) else {
+            return self
+                .change_frame_of(called.attempt, |frame| frame.evidence.called(&called.tool));
+        };
+        self.prove(called.attempt, &command, None);
+        self.change_commands_of(called.attempt, |commands| {
+            commands.begin(&bounded(&command, COMMAND_MAX));
+        });
         self.change(called.attempt, |attempt| {
             if attempt.running.len() >= ANSWERS_MAX {
                 attempt.running.pop_front();
@@ -84,9 +93,21 @@ impl State {
         let running = self.attempt(id).map(|attempt| &attempt.running);
         let command = running.and_then(|all| all.iter().find(|(open, _)| open == call));
         if let Some((_, command)) = command.cloned() {
-            self.change_commands_of(id, |commands| commands.end(&command, ok));
+            self.prove(id, &command, Some(ok));
+            self.change_commands_of(id, |commands| {
+                commands.end(&bounded(&command, COMMAND_MAX), ok);
+            });
             self.change(id, |attempt| attempt.running.retain(|(open, _)| open != call));
         }
+    }
+
+    /// Takes down a command for a phase that demands it.
+    fn prove(&mut self, id: AttemptId, command: &str, ok: Option<bool>) {
+        let place = self.attempt(id).map(|attempt| &attempt.intent.place);
+        let demands = place.and_then(|place| Some(self.phase_at(place)?.requires.clone()));
+        self.change_frame_of(id, |frame| {
+            frame.evidence.ran(command, ok, &demands.unwrap_or_default());
+        });
     }
 
     /// Takes down a command of a command phase, or of the way out.
@@ -104,19 +125,41 @@ impl State {
         });
     }
 
+    /// The last visit of a place.
+    pub(crate) fn visit_at(&self, place: &Place) -> Option<&Visit> {
+        let tally = self.tally(place).filter(|tally| tally.visits > 0)?;
+        self.visits.get(tally.last_visit).map(Arc::as_ref)
+    }
+
     fn change_commands_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Commands)) {
-        let visit = self.attempt(id).and_then(|attempt| self.tally(&attempt.intent.place));
-        let Some(last) = visit.filter(|tally| tally.visits > 0).map(|tally| tally.last_visit)
-        else {
-            return;
-        };
-        if let Some(visit) = self.visits.get_mut(last) {
-            with(&mut visit.commands);
+        if let Some(place) = self.attempt(id).map(|attempt| attempt.intent.place.clone()) {
+            self.change_visit(&place, |visit| with(&mut visit.commands));
         }
     }
 
-    /// Takes down what a person said, wherever it is told.
-    pub(super) fn remark(&mut self, event: &Event) {
+    fn change_visit(&mut self, place: &Place, with: impl FnOnce(&mut Visit)) {
+        let tally = self.tally(place).filter(|tally| tally.visits > 0);
+        let Some(last) = tally.map(|tally| tally.last_visit) else { return };
+        if let Some(visit) = self.visits.get_mut(last) {
+            with(visit);
+        }
+    }
+
+    /// Takes down what an event shows of the work and of people, beside what follows from it.
+    pub(super) fn take_down(&mut self, event: &Event) {
+        match event {
+            Event::FileChanged { attempt, path, .. } => {
+                self.change_frame_of(*attempt, |frame| frame.evidence.wrote(path));
+            }
+            Event::ClaimsUnproven(said) => {
+                self.change_visit(&said.place, |visit| visit.unproven.clone_from(&said.claims));
+            }
+            Event::GateAnswered { .. } | Event::NoteGiven { .. } => self.remark(event),
+            _ => {}
+        }
+    }
+
+    fn remark(&mut self, event: &Event) {
         let (place, who, did, text) = match event {
             Event::GateAnswered { gate, answer, who, note, .. } => {
                 let Some(known) = self.gates.get(number(gate.0)) else { return };

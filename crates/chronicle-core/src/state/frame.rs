@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Break, End, FollowUp, Why};
+use crate::evidence::Evidence;
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 use crate::wait::Waited;
 
@@ -39,6 +40,8 @@ pub struct Frame {
     pub parted: Option<(SessionId, String)>,
     /// Workers that wait for help, the first first. Who works now helps the last of them.
     pub stack: Vec<Waiting>,
+    /// What the record shows of the work at this visit.
+    pub evidence: Evidence,
     /// Questions asked at this visit.
     pub questions: Vec<GateId>,
     /// What people want the workers here to know.
@@ -122,6 +125,9 @@ pub struct Counters {
     pub unverified: u32,
     /// Commands of the phase done in this try.
     pub commands_done: u32,
+    /// How often it left without what its phase demands.
+    #[serde(default)]
+    pub lacking: u32,
     /// Active time of this try's attempts that have ended.
     pub active_ms: u64,
     /// How often changed files counted as progress.
@@ -250,6 +256,7 @@ impl Frame {
             task: None,
             parted: None,
             stack: Vec::new(),
+            evidence: Evidence::default(),
             questions: Vec::new(),
             notes: Vec::new(),
             edges: BTreeMap::new(),
@@ -270,6 +277,7 @@ impl Frame {
         self.reasons.clear();
         self.stack.clear();
         self.questions.clear();
+        self.evidence = Evidence::default();
         self.notes.retain(|note| note.told.is_none());
     }
 

@@ -27,6 +27,7 @@ pub use tally::Tally;
 pub use trees::{Trees, Undo};
 
 use crate::budget::Budgets;
+use crate::claims::Claim;
 use crate::event::{
     AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
     StopCause, SupervisorStarted, Verdict,
@@ -185,6 +186,8 @@ pub struct Visit {
     pub entered_at: Millis,
     /// Commands that were run there.
     pub commands: Commands,
+    /// What its worker said last of it and the record does not show.
+    pub unproven: Vec<Claim>,
     /// How it was left.
     pub left: Option<Departure>,
 }

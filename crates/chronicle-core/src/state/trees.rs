@@ -135,6 +135,9 @@ impl State {
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
+        if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame())) {
+            frame.evidence.recorded(!recorded.changes.is_none());
+        }
         if let Moment::After(attempt) = recorded.moment {
             let changes = Some(Arc::new(recorded.changes.clone()));
             self.change(attempt, |attempt| attempt.changes = changes);

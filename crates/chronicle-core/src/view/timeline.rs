@@ -61,6 +61,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::RunFailed { .. }
         | Event::BreakAccepted { .. }
         | Event::SnapshotUpdated { .. }
+        | Event::ClaimsUnproven(_)
         | Event::CancelAsked { .. }
         | Event::FollowUpBegan { .. }
         | Event::FollowUpEnded { .. }

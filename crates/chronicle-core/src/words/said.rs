@@ -23,6 +23,12 @@ pub(super) fn sentence(event: &Event) -> String {
         Event::SnapshotUpdated { attempt, update, .. } => {
             format!("{attempt} wrote down {}", updated(update))
         }
+        Event::ClaimsUnproven(said) if said.claims.is_empty() => {
+            format!("`{}`: the record shows all that its worker says", said.place)
+        }
+        Event::ClaimsUnproven(said) => {
+            format!("`{}`: {}", said.place, super::unproven(&said.claims))
+        }
         Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
         Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
         Event::FollowUpBegan { place, follow_up } => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
+use chronicle_core::claims::{Claim, Unproven};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
     GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
@@ -110,6 +111,7 @@ fn why() -> impl Strategy<Value = Why> {
         small().prop_map(|number| Why::Nudge { number }),
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
+        text().prop_map(|missing| Why::Lacking { missing }),
         text().prop_map(|note| Why::Asked { note }),
         (small(), text()).prop_map(|(number, said)| Why::Unverified { number, said }),
     ]
@@ -170,6 +172,10 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
             |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }
         ),
+        1 => (name(), text()).prop_map(|(place, text)| {
+            let claims = vec![Claim::Changed(text.clone()), Claim::Ran(text.clone()), Claim::Passed(text), Claim::TestsPass];
+            Event::ClaimsUnproven(Unproven { place: Place::new(place), claims })
+        }),
         1 => (attempt(), small(), text()).prop_map(|(attempt, index, output)| {
             Event::CommandEnded { attempt, index, code: Some(0), output }
         }),

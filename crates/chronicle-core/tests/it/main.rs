@@ -5,6 +5,7 @@ mod decide;
 mod decide_asks;
 mod decide_budgets;
 mod decide_chores;
+mod decide_evidence;
 mod decide_help;
 mod decide_kinds;
 mod decide_limits;

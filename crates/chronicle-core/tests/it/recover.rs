@@ -9,7 +9,7 @@ use chronicle_core::tree::Moment;
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 19] = [
+const SCENARIOS: [(&str, &str, &str); 20] = [
     (
         "straight",
         super::decide::THREE,
@@ -102,6 +102,12 @@ const SCENARIOS: [(&str, &str, &str); 19] = [
         "put away after a crash, and at a person's word",
         "{name: W, cleanup: [rm], phases: {build: {limits: {nudges: 0, retries: 0}, next: [ship], on: {crash: mend}}, mend: {next: [ship]}, ship: {limits: {nudges: 0, retries: 0}}, last: {}}}",
         "build: crash x\nmend: go ship\nship: crash y\nlast: go done\ng1: go last",
+    ),
+    (
+        "evidence and claims",
+        "{name: E, phases: {build: {requires: [make], approval: after, next: [ship]}, ship: {}}}",
+        "build: usage 1; shell make; tool-end c1; claim Fixed b.rs and all tests pass\nship: go done\n\
+         g1: approve\ng2: approve",
     ),
     (
         "by hand, and from the beginning",

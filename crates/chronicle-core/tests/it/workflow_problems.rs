@@ -232,3 +232,20 @@ phases:
     assert_eq!(unsupported(&loaded.workflows[0]).len(), loaded.problems.len());
     assert!(unsupported(&loaded.workflows[1]).is_empty());
 }
+
+#[test]
+fn demands_that_are_not_known() {
+    let text = "\
+name: W
+phases:
+  a: {requires: [changed_files, cargo test, ./run_tests], next: [b]}
+  b: {requires: changed-files, next: [c]}
+  c: {requires: [tests_passed], next: [d]}
+  d: {run: human, requires: make}
+";
+    insta::assert_snapshot!(problems(text), @r"
+    error[unknown-requirement] w.yaml:4:7: `requires` does not know `changed-files` (hint: did you mean `changed_files`?)
+    error[unknown-requirement] w.yaml:5:7: `requires` does not know `tests_passed` (hint: write `changed_files`, or a command as it is typed: `./tests_passed`)
+    error[misplaced-field] w.yaml:6:19: `requires` is for `run: worker` only
+    ");
+}

@@ -321,6 +321,11 @@ impl World {
                 tool: rest.to_owned(),
                 input: String::new(),
             },
+            "shell" => AttemptReport::ToolCalled {
+                call: format!("c{at}"),
+                tool: "bash".to_owned(),
+                input: serde_json::json!({ "command": rest }).to_string(),
+            },
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
             "session" => AttemptReport::Session(SessionId::from(rest)),
@@ -330,8 +335,8 @@ impl World {
                 AttemptReport::CommandEnded { index, code, output: String::new() }
             }
             "idle" => AttemptReport::Idle,
-            "go" | "complete" | "continue" | "need" | "help" | "replace" | "ask" | "snap"
-            | "loop" | "cancel" | "status" => {
+            "go" | "complete" | "claim" | "continue" | "need" | "help" | "replace" | "ask"
+            | "snap" | "loop" | "cancel" | "status" => {
                 let signal = signalled(verb, rest);
                 self.step(&self::signal(id, &request, signal));
                 return;
@@ -430,6 +435,7 @@ fn signalled(verb: &str, rest: &str) -> Signal {
         "loop" => Signal::Loop { summary: text },
         "cancel" => Signal::Cancel { summary: text },
         "status" => Signal::Status,
+        "claim" => Signal::Leave { target: None, outcome: None, summary: text, task: None },
         verb => {
             let mut words = rest.split_whitespace();
             let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();

@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 15] = [
+const STORIES: [(&str, &str, &str); 16] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -120,6 +120,14 @@ const STORIES: [(&str, &str, &str); 15] = [
         "{name: Trees, phases: {plan: {next: [build]}, build: {approval: after, next: [done]}}}",
         "plan 1: finish\nplan 2: go build\nbuild: go done\ng1: undo plan; reject not yet\ng2: approve
          trees: missed git cannot be started; same; change a; change b; same",
+    ),
+    (
+        "evidence",
+        "{name: Evidence, phases: {build: {requires: [changed_files, make], next: [check]}, check: {approval: after}}}",
+        r#"build: session s; go check; shell make; tool-end c2; call workflow_transition {"target_state": "check", "summary": "Changed a.rs and b.rs. Ran `go vet`. `cargo test` passes."}
+         check: call workflow_transition {"target_state": "done", "summary": "All tests pass."}
+         g1: approve
+         trees: same; same; change a.rs; same"#,
     ),
 ];
 
@@ -258,7 +266,9 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
     let tree = read("tree.rs");
-    let places: [(&str, &str, &[&str]); 16] = [
+    let claims = read("claims.rs");
+    let places: [(&str, &str, &[&str]); 17] = [
+        (&claims, "Claim", &["/data/claims/0/is", "/data/claims/1/is", "/data/claims/2/is"]),
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),

@@ -46,6 +46,10 @@ impl Move {
             "tool" => {
                 AttemptReport::ToolCalled { call, tool: rest.to_owned(), input: "{}".to_owned() }
             }
+            "shell" => {
+                let input = serde_json::json!({ "command": rest }).to_string();
+                AttemptReport::ToolCalled { call, tool: "bash".to_owned(), input }
+            }
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
             "create" => changed(Change::Created),

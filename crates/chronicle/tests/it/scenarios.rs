@@ -32,6 +32,7 @@ scenarios! {
     commands
     continued
     crash_to_person
+    evidence
     flood
     follow_ups
     garbage

@@ -62,6 +62,7 @@ fn example(key: &Key) -> &'static str {
         ("", "notify.command") => "\"notify-send 'Chronicle needs you'\"",
         ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
+        ("", "agents.*.signals") => "\"http\"",
         (default, _) => default,
     }
 }

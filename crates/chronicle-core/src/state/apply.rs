@@ -356,8 +356,11 @@ impl State {
             }
             // Who waits without leaving still works.
             if opened.asker.is_none() {
-                let held = std::mem::replace(&mut frame.stage, Stage::Bound);
-                frame.stage = Stage::Gated { gate: opened.gate, held: Box::new(held) };
+                let held = match std::mem::replace(&mut frame.stage, Stage::Bound) {
+                    Stage::Gated { held, .. } | Stage::Chore { held, .. } => held,
+                    other => Box::new(other),
+                };
+                frame.stage = Stage::Gated { gate: opened.gate, held };
             }
         });
     }

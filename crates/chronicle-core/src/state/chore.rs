@@ -29,7 +29,11 @@ impl State {
 
     pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
         self.change_frame(&intent.place.frame(), |frame| {
-            let held = Box::new(std::mem::replace(&mut frame.stage, Stage::Bound));
+            // Whatever a ledger says, a stage is held once: `any_events_are_taken_in`.
+            let held = match std::mem::replace(&mut frame.stage, Stage::Bound) {
+                Stage::Chore { held, .. } => held,
+                other => Box::new(other),
+            };
             frame.stage = Stage::Chore { attempt: intent.attempt, held };
         });
     }

@@ -325,6 +325,7 @@ fn a_pause_stops_what_verifies_and_not_what_puts_away() {
     assert_eq!(world.state.due()[0].action, Action::StopAttempt(AttemptId(2)));
     let stopped = EndSeen { stopped: true, ..EndSeen::default() };
     world.step(&about(AttemptId(2), AttemptReport::Ended(stopped)));
+    while world.one_move() {}
     assert_eq!(world.state.status(), Status::Paused);
     world.step(&person(Command::Resume));
     while world.state.attempt(AttemptId(4)).is_none() {

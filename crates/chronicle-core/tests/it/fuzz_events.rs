@@ -332,7 +332,14 @@ fn of_gates() -> impl Strategy<Value = Event> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    prop_oneof![3 => of_run(), 3 => of_attempt(), 1 => of_work(), 2 => of_gates(), 2 => of_trees()]
+    // Boxed: thirty of them side by side are larger than a thread's stack.
+    prop_oneof![
+        3 => of_run().boxed(),
+        3 => of_attempt().boxed(),
+        1 => of_work().boxed(),
+        2 => of_gates().boxed(),
+        2 => of_trees().boxed(),
+    ]
 }
 
 fn line(seq: u64, events: Vec<Event>) -> Line {

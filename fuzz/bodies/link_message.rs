@@ -46,6 +46,7 @@ impl Supervisor {
             who: "ann".to_owned(),
             command: "fuzz".to_owned(),
             chronicle: PathBuf::from("nobody-starts-anything"),
+            signals: None,
         };
         let (updates, news) = sync_channel(UPDATES_MAX);
         let command = Command::Start(Box::new(first(&folder)));
@@ -132,6 +133,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         unenforced: Vec::new(),
         version: "fuzz".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 

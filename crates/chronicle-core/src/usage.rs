@@ -26,6 +26,9 @@ pub struct Usage {
     pub usd_micros: u64,
     /// Whether some of it has no known price, so that `usd_micros` is a lower bound.
     pub unpriced: bool,
+    /// Whether some of the price is ours and not the agent's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 impl Usage {
@@ -51,7 +54,8 @@ impl Usage {
     /// What this has more than the other, nothing below zero.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        Self { unpriced: self.unpriced, ..self.join(other, u64::saturating_sub) }
+        let (unpriced, estimated) = (self.unpriced, self.estimated);
+        Self { unpriced, estimated, ..self.join(other, u64::saturating_sub) }
     }
 
     fn join(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
@@ -62,6 +66,7 @@ impl Usage {
             cache_write: with(self.cache_write, other.cache_write),
             usd_micros: with(self.usd_micros, other.usd_micros),
             unpriced: self.unpriced || other.unpriced,
+            estimated: self.estimated || other.estimated,
         }
     }
 }
@@ -101,6 +106,10 @@ impl SessionUsage {
         if told.tokens() >= counted.tokens() {
             // The price of what the messages counted came with the total.
             sum.unpriced = told.unpriced;
+            if counted.estimated && !told.unpriced {
+                sum.usd_micros = told.usd_micros;
+                sum.estimated = told.estimated;
+            }
         }
         sum
     }
@@ -210,6 +219,20 @@ mod tests {
         assert_eq!((session.sum().unpriced, session.sum().usd_micros), (false, 7));
         session.add(&message("m2"), &Usage { unpriced: true, ..tokens(5) });
         assert!(session.sum().unpriced, "nothing is known of what came later");
+    }
+
+    #[test]
+    fn what_the_agent_says_replaces_what_we_reckoned() {
+        let mut session = SessionUsage::default();
+        let ours = Usage { usd_micros: 9, estimated: true, ..tokens(10) };
+        session.add(&message("m1"), &ours);
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (true, 9));
+        session.add(&Scope::Session, &Usage { usd_micros: 7, ..tokens(10) });
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (false, 7));
+        session.add(&message("m2"), &ours);
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (true, 16));
+        session.add(&Scope::Session, &Usage { usd_micros: 15, ..tokens(20) });
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (false, 15));
     }
 
     #[test]

@@ -214,6 +214,11 @@ impl RunFolder {
         self.transcripts().join(format!("{attempt}.jsonl"))
     }
 
+    /// The home of agents that do not work in the person's own.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path.join("home")
+    }
+
     /// What one attempt's agent is given to read at its start.
     pub fn given(&self, attempt: AttemptId) -> PathBuf {
         self.path.join("given").join(attempt.to_string())

@@ -17,23 +17,45 @@ const FIGURES: [&str; 6] = ["bench", "--quiet", "-p", "chronicle-runtime", "--be
 const PEERS: &str = "--peers";
 /// The part of the measurements that does so.
 const PEERS_PART: &str = "peers";
+/// The part with the real agents, which are installed for it; only on request.
+const AGENTS_PART: &str = "agents";
+const AGENTS_BENCH: [&str; 7] =
+    ["run", "--release", "--quiet", "-p", "chronicle-model", "--bin", "agents-bench"];
 /// The part that needs Node and its package `yaml` beside it.
 const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 10] =
-    [PEERS, "step", "many", "whole", "history", "open", "start", "agent", LIST_PART, "trees"];
+pub(crate) const OPTIONS: [&str; 11] = [
+    PEERS,
+    AGENTS_PART,
+    "step",
+    "many",
+    "whole",
+    "history",
+    "open",
+    "start",
+    "agent",
+    LIST_PART,
+    "trees",
+];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since
 /// machines differ.
 pub(crate) fn run(root: &Path, words: &[String]) -> bool {
-    let parts: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != PEERS).collect();
+    let is_ours = |word: &&str| ![PEERS, AGENTS_PART].contains(word);
+    let parts: Vec<&str> = words.iter().map(String::as_str).filter(is_ours).collect();
     if !BUILDS.iter().all(|words| cargo(root, words)) {
         return false;
     }
     println!(
         "Both sides of each ratio take turns in one run; other work on the machine makes them noisy."
     );
+    if words.iter().any(|word| word == AGENTS_PART) && !agents(root) {
+        return false;
+    }
+    if parts.is_empty() && !words.is_empty() && !words.iter().any(|word| word == PEERS) {
+        return true;
+    }
     let modules =
         if parts.is_empty() || parts.contains(&LIST_PART) { node_modules(root) } else { None };
     let mut all_well = figures(root, &parts, modules.as_deref().map(|path| (node::MODULES, path)));
@@ -44,6 +66,21 @@ pub(crate) fn run(root: &Path, words: &[String]) -> bool {
         }
     }
     all_well
+}
+
+/// The real agents, with the release program.
+fn agents(root: &Path) -> bool {
+    let missing = crate::agents::missing(root);
+    if !missing.is_empty() {
+        missing.iter().for_each(|need| println!("SKIPPED: {}", need.why()));
+        return false;
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let chronicle = root.join(target).join("release/chronicle");
+    let mut command = command(root, &AGENTS_BENCH);
+    command.arg("--").arg(chronicle);
+    command.status().is_ok_and(|status| status.success())
 }
 
 fn node_modules(root: &Path) -> Option<PathBuf> {

@@ -38,6 +38,8 @@ pub enum Form {
     Folders,
     /// A number of transitions, or `{count, max}`.
     Loop,
+    /// What a model costs.
+    Price,
     /// One of some words.
     Choice(&'static [&'static str]),
 }
@@ -53,6 +55,9 @@ pub enum Whose {
 
 /// What `on_gate` may be.
 pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
+
+/// What `agents.*.signals` may be.
+pub(super) const SIGNALS: &[&str] = &["stdio", "http"];
 
 /// Every setting, in the order in which people are shown them.
 pub const KEYS: &[Key] = &[
@@ -89,13 +94,14 @@ pub const KEYS: &[Key] = &[
         "limits.continuations",
         Form::Count,
         "5",
-        "Continuations after `partially-complete`. Not used yet: workers cannot send it in this version.",
+        "Fresh sessions that go on, after `partially-complete` or a conversation that grew too long.",
     ),
+    both("limits.depth", Form::Count, "3", "Follow-ups upon follow-ups."),
     both(
-        "limits.depth",
+        "limits.waits",
         Form::Count,
-        "3",
-        "Follow-ups upon follow-ups. Not used yet: workers cannot ask for them in this version.",
+        "20",
+        "Waits in a row for a new quota, or for room at a model's service, before a person is asked.",
     ),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
@@ -135,6 +141,19 @@ pub const KEYS: &[Key] = &[
         "The command that starts an agent: another place for `claude`, `pi`, `codex`, `gemini` or `opencode` \
          (looked at by `doctor`), or under a name of your own any program that speaks the agent protocol.",
     ),
+    both(
+        "agents.*.signals",
+        Form::Choice(SIGNALS),
+        "",
+        "How `claude` reaches the signal server: `stdio` (it starts `chronicle mcp`), or `http` on loopback.",
+    ),
+    user(
+        "prices.*",
+        Form::Price,
+        "",
+        "What a model costs, in dollars per million tokens, where an agent does not say it: \
+         `{ input, output, cache_read, cache_write }`. It comes before the built-in table.",
+    ),
     user(
         "trust.folders",
         Form::Folders,
@@ -161,6 +180,14 @@ impl Key {
     /// Whether this is the setting at a path of names.
     pub(super) fn is_at(&self, path: &[&str]) -> bool {
         self.name.split('.').count() == path.len() && self.is_under(path)
+    }
+
+    /// Whether this is the setting of that full name, which may have points in its own part.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        let part = self.name.split_once('*').and_then(|(before, after)| {
+            name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after))
+        });
+        part.is_some_and(|part| !part.is_empty())
     }
 
     /// Whether this setting is at or below a path of names.

@@ -11,9 +11,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use keys::{Form, KEYS, Key, Whose};
+pub(crate) use read::dollars;
 pub use write::commented;
 
 use crate::limits::{Limits, LoopCount, LoopLimit};
+use crate::prices::Price;
 use crate::workflow::{Budget, Problem, Problems, Source};
 
 /// From so many megabytes of recorded files on people are told how to free some.
@@ -64,6 +66,8 @@ pub enum Value {
     Texts(Vec<String>),
     /// When going back and forth becomes a loop.
     Loop(LoopLimit),
+    /// What a model costs.
+    Price(Price),
 }
 
 /// A setting as people are shown it.
@@ -114,10 +118,7 @@ impl Settings {
             if !key.name.contains('*') {
                 return vec![Row { name: key.name.to_owned(), key, said: self.said(key.name) }];
             }
-            let own = self
-                .said
-                .iter()
-                .filter(|(name, _)| key.is_at(&name.split('.').collect::<Vec<_>>()));
+            let own = self.said.iter().filter(|(name, _)| key.is_own(name));
             own.map(|(name, said)| Row { name: name.clone(), key, said: Some(said) }).collect()
         };
         KEYS.iter().flat_map(row).collect()
@@ -150,9 +151,22 @@ impl Settings {
         self.text(&format!("agents.{agent}.command"))
     }
 
+    /// Whether an agent is to reach the signal server by HTTP.
+    pub fn prefers_http(&self, agent: &str) -> bool {
+        self.text(&format!("agents.{agent}.signals")) == Some("http")
+    }
+
     /// The names under which agents are set.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.said.keys().filter_map(|name| name.strip_prefix("agents.")?.strip_suffix(".command"))
+    }
+
+    /// A person's own prices, by model.
+    pub fn prices(&self) -> impl Iterator<Item = (&str, Price)> {
+        self.said.iter().filter_map(|(name, said)| match said.value {
+            Value::Price(price) => Some((name.strip_prefix("prices.")?, price)),
+            _ => None,
+        })
     }
 
     /// Limits of workflows that set none.
@@ -171,6 +185,7 @@ impl Settings {
             losses: count("limits.losses", default.losses),
             continuations: count("limits.continuations", default.continuations),
             depth: count("limits.depth", default.depth),
+            waits: count("limits.waits", default.waits),
             idle_ms: self.time("limits.idle", default.idle_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
         }
@@ -211,10 +226,7 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Number(number) => write!(f, "{number}"),
-            Self::Micros(micros) => {
-                let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-                f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-            }
+            Self::Micros(micros) => f.write_str(&plain_dollars(*micros)),
             Self::Time(None) => f.write_str("\"none\""),
             Self::Time(Some(ms)) => write!(f, "\"{}\"", time(*ms)),
             Self::Texts(texts) => {
@@ -228,8 +240,21 @@ impl fmt::Display for Value {
                 };
                 write!(f, "{{ count = \"{count}\", max = {max} }}")
             }
+            Self::Price(Price { input, output, cache_read, cache_write }) => {
+                let [input, output] = [input, output].map(|it| plain_dollars(*it));
+                let [read, write] = [cache_read, cache_write].map(|it| plain_dollars(*it));
+                write!(
+                    f,
+                    "{{ input = {input}, output = {output}, cache_read = {read}, cache_write = {write} }}"
+                )
+            }
         }
     }
+}
+
+fn plain_dollars(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// JSON's escapes are TOML's too.

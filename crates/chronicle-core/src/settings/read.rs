@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::keys::{Form, KEYS, Key, Whose};
 use super::{Layer, Value};
 use crate::limits::{Limits, LoopCount, LoopLimit};
+use crate::prices;
 use crate::workflow::{Finding, Problems, Span, closest, decimal, duration_ms, quoted};
 
 /// Largest file that is read.
@@ -166,6 +167,7 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
             texts(said).filter(|all| all.iter().all(|it| it.starts_with('/'))).map(Value::Texts)
         }
         Form::Loop => loops(said).map(Value::Loop),
+        Form::Price => prices::read(said, &[]).map(Value::Price),
         Form::Choice(words) => {
             text(said).filter(|said| words.contains(&said.as_str())).map(Value::Text)
         }
@@ -185,6 +187,9 @@ fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
         Form::Texts => "a list of texts that say something",
         Form::Folders => "a list of folders that begin with `/`",
         Form::Loop => "a whole number above 0 or `{ count = \"edge\", max = 3 }`",
+        Form::Price => {
+            "prices like `{ input = 3, output = 15, cache_read = 0.3, cache_write = 3.75 }`"
+        }
         Form::Choice(words) => {
             let all: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let meant = closest(said.as_str().unwrap_or_default(), words.iter().copied());
@@ -216,7 +221,8 @@ fn fits(said: &DeValue<'_>) -> bool {
     number(said).is_some_and(|number| u32::try_from(number).is_ok())
 }
 
-fn dollars(said: &DeValue<'_>) -> Option<u64> {
+/// Dollars in millionths.
+pub(crate) fn dollars(said: &DeValue<'_>) -> Option<u64> {
     match said {
         DeValue::Float(float) => decimal(float.as_str(), 6),
         _ => number(said)?.checked_mul(1_000_000),

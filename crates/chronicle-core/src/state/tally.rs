@@ -107,6 +107,10 @@ impl State {
         attempt.active_ms += longer;
         attempt.usage = attempt.usage.plus(more);
         let place = &attempt.intent.place;
+        // What the way out takes is nobody's work.
+        if attempt.intent.chore.is_some() {
+            return;
+        }
         if let Some(tally) = Arc::make_mut(&mut self.places).get_mut(place) {
             let tally = Arc::make_mut(tally);
             tally.usage = tally.usage.plus(more);

@@ -84,7 +84,7 @@ fn record(state: &State, attempt: &Attempt) -> Option<Value> {
     };
     let mut record = Map::new();
     record.insert("state".into(), json!(attempt.intent.place));
-    record.insert("agentName".into(), json!(words::agent_name(&attempt.intent.agent)));
+    record.insert("agentName".into(), json!(words::performer(&attempt.intent)));
     record.insert("startedAt".into(), json!(attempt.started_at.0));
     record.insert("completedAt".into(), json!(at.0));
     record.insert("summary".into(), json!(summary));

@@ -118,7 +118,22 @@ fn a_project_cannot_trust_itself_or_weaken_guards() {
     );
     let user_only = KEYS.iter().filter(|key| key.whose == Whose::User);
     let names: Vec<&str> = user_only.map(|key| key.name).collect();
-    assert_eq!(names, ["trust.folders", "guards.builtin"]);
+    assert_eq!(names, ["prices.*", "trust.folders", "guards.builtin"]);
+}
+
+#[test]
+fn a_person_has_prices_of_their_own() {
+    let file = "[prices]\n\"gpt-5.5\" = { input = 3, output = 15, cache_read = 0.3 }\nhome = { input = 0, output = 0 }\n\
+        [prices.half]\ninput = 1\n[prices.odd]\ninput = 1\noutput = 2\ncolour = 3\n";
+    check(
+        file,
+        "",
+        &expect![[r#"
+        prices.gpt-5.5 = { input = 3, output = 15, cache_read = 0.3, cache_write = 3 } (user.toml:2)
+        prices.home = { input = 0, output = 0, cache_read = 0, cache_write = 0 } (user.toml:3)
+        error[wrong-type] user.toml:4:1: `prices.half` must be prices like `{ input = 3, output = 15, cache_read = 0.3, cache_write = 3.75 }`, not a table
+        error[wrong-type] user.toml:6:1: `prices.odd` must be prices like `{ input = 3, output = 15, cache_read = 0.3, cache_write = 3.75 }`, not a table"#]],
+    );
 }
 
 #[test]

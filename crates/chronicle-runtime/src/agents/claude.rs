@@ -22,22 +22,45 @@ const RETRIES: &str = "2";
 const TOOL_PATIENCE: &str = "1000000000";
 /// How long it waits for our server to start on a busy machine. Milliseconds.
 const SERVER_PATIENCE: &str = "60000";
+/// The file with our server, which has the secret of the attempt in it.
+const SERVERS: &str = "servers.json";
 /// The file with the persona.
 const PERSONA: &str = "persona.md";
 /// Tools of its own that would lead around the workflow: questions to nobody, other folders, another time.
 const NOT_HERE: &str = "AskUserQuestion,EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,\
     ScheduleWakeup,CronCreate,CronDelete,CronList";
 
+/// Its own names for tools, which it wants to the letter.
+const TOOLS: [&str; 16] = [
+    "Agent",
+    "Bash",
+    "Edit",
+    "Glob",
+    "Grep",
+    "LS",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "Skill",
+    "Task",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// The adapter.
 pub(super) struct Claude {
     program: Vec<String>,
+    prefers_http: bool,
     reading: Reading,
     interrupts: u32,
 }
 
 impl Claude {
-    pub(super) fn new(program: Vec<String>) -> Self {
-        Self { program, reading: Reading::default(), interrupts: 0 }
+    pub(super) fn new(program: Vec<String>, prefers_http: bool) -> Self {
+        Self { program, prefers_http, reading: Reading::default(), interrupts: 0 }
     }
 }
 
@@ -48,7 +71,10 @@ impl Adapter for Claude {
         let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
         option("--settings", r#"{"permissions":{"ask":["*"]}}"#.into());
         option("--disallowedTools", NOT_HERE.into());
-        option("--mcp-config", signal_server(order).to_string().into());
+        if let Some(allow) = &order.tools.allow {
+            option("--tools", own_names(allow).join(",").into());
+        }
+        option("--mcp-config", order.given.join(SERVERS).into());
         let session = if order.resume { "--resume" } else { "--session-id" };
         option(session, order.session.as_str().into());
         if let Some(model) = &order.model {
@@ -57,12 +83,20 @@ impl Adapter for Claude {
         if let Some(effort) = order.thinking.as_deref().and_then(effort) {
             option("--effort", effort.into());
         }
-        let mut files = Vec::new();
+        let servers = signal_server(order, self.prefers_http).to_string();
+        let mut files = vec![GivenFile { name: SERVERS, text: servers }];
         if let Some(persona) = &order.persona {
             option("--append-system-prompt-file", order.given.join(PERSONA).into());
             files.push(GivenFile { name: PERSONA, text: persona.clone() });
         }
-        Launch { argv, env: environment(), files }
+        let mut env = environment();
+        if let Some(home) = &order.home {
+            env.insert(
+                "CLAUDE_CONFIG_DIR".to_owned(),
+                home.join(".claude").to_string_lossy().into(),
+            );
+        }
+        Launch { argv, env, files }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
@@ -104,7 +138,7 @@ impl Adapter for Claude {
 }
 
 /// Lines of JSON both ways, every event, and a question before every tool.
-const MODE: [&str; 12] = [
+const MODE: [&str; 14] = [
     "-p",
     "--input-format",
     "stream-json",
@@ -115,19 +149,33 @@ const MODE: [&str; 12] = [
     "--include-hook-events",
     "--permission-prompt-tool",
     "stdio",
+    // Whatever mode the user's own settings choose.
+    "--permission-mode",
+    "default",
     // A persona given to a session that goes on counts, too.
     "--system-prompt-snapshot",
     "off",
 ];
 
-fn signal_server(order: &Order) -> Value {
-    let server = json!({
-        "type": "stdio",
-        "command": order.chronicle.to_string_lossy(),
-        "args": ["mcp"],
-        "env": {super::RUN_FOLDER: order.run_folder.to_string_lossy()},
-        "alwaysLoad": true,
-    });
+fn signal_server(order: &Order, prefers_http: bool) -> Value {
+    let server = match order.signals.as_ref().filter(|_| prefers_http) {
+        Some(url) => json!({
+            "type": "http",
+            "url": url,
+            "headers": {"Authorization": format!("Bearer {}", order.secret)},
+            "alwaysLoad": true,
+        }),
+        None => json!({
+            "type": "stdio",
+            "command": order.chronicle.to_string_lossy(),
+            "args": ["mcp"],
+            "env": {
+                super::RUN_FOLDER: order.run_folder.to_string_lossy(),
+                super::SECRET: order.secret,
+            },
+            "alwaysLoad": true,
+        }),
+    };
     json!({"mcpServers": {"chronicle": server}})
 }
 
@@ -140,6 +188,13 @@ fn environment() -> BTreeMap<String, String> {
         ("MCP_TOOL_TIMEOUT", TOOL_PATIENCE),
     ];
     variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// The tools that a phase allows, as it calls them; those of servers are no part of this list.
+fn own_names(allow: &[String]) -> Vec<&str> {
+    let own = |name: &'_ String| TOOLS.iter().find(|own| own.eq_ignore_ascii_case(name)).copied();
+    let built_in = allow.iter().filter(|name| !name.starts_with("mcp__"));
+    built_in.map(|name| own(name).unwrap_or(name)).collect()
 }
 
 /// Its word for how hard to think; none for words that are not known.

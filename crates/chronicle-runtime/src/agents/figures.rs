@@ -3,6 +3,8 @@
 use chronicle_core::event::CrashClass;
 use chronicle_core::usage::Usage;
 
+use super::about;
+
 /// More than any report can mean.
 const USD_MAX: f64 = 1e9;
 
@@ -20,8 +22,9 @@ pub(super) fn usd_micros(usd: f64) -> Result<u64, String> {
     }
 }
 
-/// Tokens with the price that the agent names for them; without one they have none.
+/// Tokens with the price that the agent names for them; without one they have none. Nothing for something is no price.
 pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
+    let usd = usd.filter(|usd| *usd > 0.0 || tokens.tokens() == 0);
     let micros = usd.and_then(|usd| usd_micros(usd).ok());
     let unpriced = micros.is_none() && tokens.tokens() > 0;
     Usage { usd_micros: micros.unwrap_or(0), unpriced, ..tokens }
@@ -38,9 +41,9 @@ pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
 }
 
 /// The words of a failure that no other try mends come after what a person is to do about it.
-pub(super) fn advised(class: CrashClass, text: String, sign_in: &str) -> String {
-    match class {
-        CrashClass::Auth => format!("{sign_in}; it says: {text}"),
-        _ => text,
+pub(super) fn advised(class: CrashClass, text: String, agent: &str) -> String {
+    match about(agent).filter(|_| class == CrashClass::Auth) {
+        Some(about) => format!("{}; it says: {text}", about.sign_in),
+        None => text,
     }
 }

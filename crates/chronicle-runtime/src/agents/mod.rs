@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
 
+mod about;
 mod claude;
 mod command_line;
 mod figures;
@@ -34,6 +35,7 @@ pub(crate) use command_line::split as command_words;
 use pi::Pi;
 use protocol::{Program, Protocol};
 
+pub use about::{About, Login, about};
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::{SignalTool, signal_tools};
 
@@ -46,6 +48,12 @@ pub const PATH_MAX: usize = 4_096;
 
 /// The variable that tells the signal server where its run is.
 pub const RUN_FOLDER: &str = "CHRONICLE_RUN_FOLDER";
+
+/// The variable that tells the signal server the secret of its attempt.
+pub const SECRET: &str = "CHRONICLE_SECRET";
+
+/// The variable that says where the signal server listens, where there is one that listens.
+pub const SIGNALS: &str = "CHRONICLE_SIGNALS";
 
 /// Translates between Chronicle and one agent process. Lines have no line end.
 pub trait Adapter: Send {
@@ -106,6 +114,12 @@ pub struct Order {
     pub chronicle: PathBuf,
     /// The run's own folder, where its supervisor is found.
     pub run_folder: PathBuf,
+    /// What its signals must bear.
+    pub secret: String,
+    /// The address of the signal server for agents that prefer HTTP, if there is one.
+    pub signals: Option<String>,
+    /// The home that it works in, where that is not the person's own.
+    pub home: Option<PathBuf>,
     /// The attempt's private folder: where the files of its launch are written.
     pub given: PathBuf,
 }
@@ -177,6 +191,8 @@ pub enum Seen {
         scope: Scope,
         /// The figure.
         usage: Usage,
+        /// The model that it is about, where the agent says so.
+        model: Option<String>,
     },
     /// It tells the supervisor something and waits for the answer.
     Signal {
@@ -285,7 +301,9 @@ pub fn find(
             .map_err(|why| unknown(why, &format!("set `agents.{name}.command`, quotes in pairs")))
     };
     let program = match agent.split_once(':') {
-        None if agent == "claude" => return Ok(Box::new(Claude::new(command(agent)?))),
+        None if agent == "claude" => {
+            return Ok(Box::new(Claude::new(command(agent)?, settings.prefers_http(agent))));
+        }
         None if agent == "pi" => return Ok(Box::new(Pi::new(command(agent)?))),
         Some(("scripted", script)) if !script.trim().is_empty() => {
             Program::Scripted(project.join(script.trim()))

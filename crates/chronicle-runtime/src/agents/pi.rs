@@ -57,6 +57,13 @@ impl Adapter for Pi {
         if let Some(model) = &order.model {
             option("--model", model.into());
         }
+        if let Some(allow) = &order.tools.allow {
+            // Its list counts for extensions, too: without our own tools there would be no way out.
+            let ours = signal_tools().into_iter().map(|tool| tool.name.to_owned());
+            let all: Vec<String> =
+                allow.iter().map(|it| it.to_ascii_lowercase()).chain(ours).collect();
+            option("--tools", all.join(",").into());
+        }
         let level = order.thinking.as_deref().map(str::to_ascii_lowercase);
         if let Some(level) = level.filter(|level| LEVELS.contains(&level.as_str())) {
             option("--thinking", level.into());
@@ -68,7 +75,12 @@ impl Adapter for Pi {
         }
         let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Launch { argv, env: BTreeMap::from(env), files }
+        let mut env = BTreeMap::from(env);
+        if let Some(home) = &order.home {
+            let own = home.join(".pi/agent").to_string_lossy().into_owned();
+            env.insert("PI_CODING_AGENT_DIR".to_owned(), own);
+        }
+        Launch { argv, env, files }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {

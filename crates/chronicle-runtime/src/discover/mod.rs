@@ -30,7 +30,9 @@ use thiserror::Error;
 pub use builtin::Builtin;
 pub use personas::{FoundPersona, FoundTeam};
 pub use places::Places;
-pub use programs::{AGENT_PROGRAMS, InstalledAgent, installed_agents, is_missing};
+pub use programs::{
+    AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
+};
 pub use rules::FoundRules;
 pub use settings::{FoundSettings, settings, settings_files};
 pub use verify::{VerifyCommand, verify_commands};

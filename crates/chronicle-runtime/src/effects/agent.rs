@@ -17,8 +17,9 @@ use std::time::Duration;
 use chronicle_core::event::{CrashClass, Verdict};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
-use chronicle_core::limits::TEXT_MAX;
+use chronicle_core::limits::{TEXT_MAX, bounded};
 use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -28,14 +29,20 @@ use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, GivenFile, Order, Seen};
 use crate::fail::{self, Point};
+use crate::ledger::{ArtifactId, Ledger as _};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// How much of the first of them a person is shown.
+const FIRST_MAX: usize = 120;
 /// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
 const OWN_RETRIES_MAX: u32 = 2;
+/// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
+const NOT_FOR_AGENTS: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"];
 /// Most calls whose verdict is remembered until they end.
 const VERDICTS_MAX: usize = 1_024;
 /// How much of the end of its standard error is kept for the report of a crash.
@@ -90,6 +97,8 @@ impl Stop {
 struct Shared {
     context: Arc<Context>,
     attempt: AttemptId,
+    /// The model that was asked for.
+    model: Option<String>,
     reporter: Reporter,
     transcript: Transcript,
     watchdog: Watchdog,
@@ -102,35 +111,45 @@ struct Shared {
 struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    quota_until: Option<Millis>,
     stderr: Ring,
-    /// What it said since its last tool; none where nobody asks for it.
-    said: Option<String>,
+    /// Lines that meant nothing.
+    not_understood: u64,
+    /// What it said since its last tool.
+    said: String,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
-    let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
+    let model = work.model.clone();
     let (cookie, order) = (work.cookie.clone(), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
-    give(&order.given, &launch.files).map_err(|error| {
+    let given = give(&order.given, &launch.files);
+    let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
+    given.map_err(|error| {
         cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
     let died_of = adapter.died_of();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
-    keeper.env_set = env.into_iter().chain(launch.env).collect();
+    let home = order.home.iter().flat_map(|home| private_home(home));
+    let own = env.into_iter().chain(home).chain(signal_variables(&order));
+    keeper.env_set = own.chain(launch.env).collect();
+    keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     let opening = adapter.open(&order);
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
         attempt: id,
+        model,
         voice: Voice::new(adapter, outbox),
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
@@ -139,8 +158,10 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
+            quota_until: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
-            said,
+            not_understood: 0,
+            said: String::new(),
         }),
         context,
     });
@@ -154,8 +175,21 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     Ok(Stop { control, shared })
 }
 
+/// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
+/// said since is not in it then, or is.
+fn handover(context: &Context, work: &Work) -> String {
+    let kept = work.intent.handover.as_ref().and_then(|handed| {
+        let id: ArtifactId = handed.text.parse().ok()?;
+        let is_same = ArtifactId::of(work.handover.as_bytes()) == id;
+        let body = || context.folder.ledger().artifact(&id).ok();
+        if is_same { None } else { String::from_utf8(body()?).ok() }
+    });
+    kept.unwrap_or_else(|| work.handover.clone())
+}
+
 fn order(context: &Context, work: Work) -> Order {
     Order {
+        handover: handover(context, &work),
         run: context.folder.id.clone(),
         attempt: work.intent.attempt,
         place: work.intent.place,
@@ -163,7 +197,6 @@ fn order(context: &Context, work: Work) -> Order {
         session: work.intent.session,
         resume: work.intent.resume,
         task: work.task,
-        handover: work.handover,
         followup: work.intent.persona,
         persona: work.persona,
         model: work.model,
@@ -173,6 +206,9 @@ fn order(context: &Context, work: Work) -> Order {
         project: context.folder.project.clone(),
         chronicle: process::executable_for_others(&context.chronicle),
         run_folder: context.folder.path.clone(),
+        secret: context.secrets.issue(work.intent.attempt),
+        signals: context.signals.clone(),
+        home: work.isolated.then(|| context.folder.home()),
         given: context.folder.given(work.intent.attempt),
     }
 }
@@ -182,13 +218,17 @@ fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
     if files.is_empty() {
         return Ok(());
     }
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    private_folder(folder)?;
     for file in files {
         let mut options = File::options();
         let open = options.write(true).create(true).truncate(true).mode(0o600);
         open.open(folder.join(file.name))?.write_all(file.text.as_bytes())?;
     }
     Ok(())
+}
+
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// What every worker and command finds in its environment beside the user's own.
@@ -200,6 +240,27 @@ pub(super) fn environment(context: &Context, work: &Work) -> BTreeMap<String, St
     ];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     work.env.clone().into_iter().chain(own).collect()
+}
+
+/// What a signal server that the agent starts must know.
+fn signal_variables(order: &Order) -> BTreeMap<String, String> {
+    let folder = order.run_folder.to_string_lossy().into_owned();
+    let known = [(agents::RUN_FOLDER, folder), (agents::SECRET, order.secret.clone())];
+    let url = order.signals.clone().map(|url| (agents::SIGNALS, url));
+    known.into_iter().chain(url).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Every variable that says where a person's own things are, pointed at the run's home.
+fn private_home(home: &Path) -> Vec<(String, String)> {
+    let places = [
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ];
+    let named = |name: &str, path: &Path| (name.to_owned(), path.to_string_lossy().into_owned());
+    let below = places.map(|(name, below)| named(name, &home.join(below)));
+    std::iter::once(named("HOME", home)).chain(below).collect()
 }
 
 type Pipes = (Option<ChildStdin>, ChildStdout, ChildStderr);
@@ -262,7 +323,9 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
 /// Reads one agent's standard output.
 struct Reading<'a> {
     shared: &'a Shared,
+    /// Lines in a row that meant nothing, and the first of them.
     puzzled: u32,
+    first: String,
     /// What it tried again by itself since it last got on.
     retries: u32,
     /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
@@ -271,7 +334,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(shared: &'a Shared) -> Self {
-        Self { shared, puzzled: 0, retries: 0, verdicts: VecDeque::new() }
+        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: VecDeque::new() }
     }
 
     fn all(mut self, stdout: ChildStdout, control: &Control) {
@@ -280,7 +343,10 @@ impl<'a> Reading<'a> {
             self.line(line, is_stopped);
             if self.puzzled >= NOT_UNDERSTOOD_MAX {
                 self.puzzled = 0;
-                self.breach(format!("{NOT_UNDERSTOOD_MAX} lines in a row meant nothing"));
+                let first = std::mem::take(&mut self.first);
+                self.breach(format!(
+                    "{NOT_UNDERSTOOD_MAX} lines in a row meant nothing; the first was `{first}`"
+                ));
             }
             let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
             if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
@@ -307,15 +373,25 @@ impl<'a> Reading<'a> {
             return;
         }
         for seen in self.shared.voice.read(&text) {
-            self.seen(seen);
+            if let Seen::NotUnderstood { .. } = seen {
+                self.puzzles(&text);
+            } else {
+                self.seen(seen);
+            }
         }
     }
 
-    fn seen(&mut self, seen: Seen) {
-        if let Seen::NotUnderstood { .. } = seen {
-            self.puzzled += 1;
-            return;
+    /// Counted, and kept in the transcript; some lines of nonsense harm nobody.
+    fn puzzles(&mut self, line: &str) {
+        if self.puzzled == 0 {
+            self.first = bounded(line, FIRST_MAX);
         }
+        self.puzzled += 1;
+        let mut last = self.shared.last_words();
+        last.not_understood = last.not_understood.saturating_add(1);
+    }
+
+    fn seen(&mut self, seen: Seen) {
         self.puzzled = 0;
         self.shared.watchdog.heard();
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
@@ -345,16 +421,17 @@ impl<'a> Reading<'a> {
                 self.note(&path);
                 tell(AttemptReport::FileChanged { path, change });
             }
-            Seen::Usage { scope, usage } => tell(AttemptReport::Usage { scope, usage }),
+            Seen::Usage { scope, usage, model } => {
+                let model = model.as_deref().or(self.shared.model.as_deref());
+                let usage = self.shared.context.prices.priced(usage, model);
+                tell(AttemptReport::Usage { scope, usage });
+            }
             Seen::Signal { request, signal } => self.signal(&request, signal),
             Seen::Question { request, question, options } => {
                 self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
-            Seen::QuotaReset { until } => {
-                let text = format!("no quota until {until}");
-                self.shared.last_words().error = Some((CrashClass::Quota, text));
-            }
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
@@ -439,6 +516,7 @@ impl<'a> Reading<'a> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();
@@ -446,20 +524,24 @@ impl<'a> Reading<'a> {
 }
 
 impl LastWords {
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
-        if let Some(said) = &mut self.said
-            && said.len() <= TEXT_MAX
-        {
-            said.push_str(text);
+        if self.said.len() <= TEXT_MAX {
+            self.said.push_str(text);
         }
     }
 
     /// What was said before a tool was called is not the last word.
     fn begin_anew(&mut self) {
-        if let Some(said) = &mut self.said {
-            said.clear();
-        }
+        self.said.clear();
     }
 }
 
@@ -489,9 +571,11 @@ impl Shared {
         let seen = EndSeen {
             finished: last.finished,
             error,
+            quota_until: last.quota_until,
             transcript_bytes: self.transcript.finish(),
+            not_understood: last.not_understood,
             stderr: stderr.clone(),
-            final_text: last.said.clone().map(|said| Box::new(Said(said))),
+            final_text: Some(Box::new(Said(last.said.clone()))),
             ..EndSeen::default()
         };
         ended_as(seen, end)
@@ -499,15 +583,15 @@ impl Shared {
 }
 
 /// Nothing runs, and trying again would not help.
-pub(super) fn cannot_start(why: String) -> EndSeen {
+pub(super) fn cannot_start(why: String) -> Box<EndSeen> {
     let error = Some((CrashClass::CannotStart, why));
-    EndSeen { error, ..EndSeen::default() }
+    Box::new(EndSeen { error, ..EndSeen::default() })
 }
 
 /// There is no keeper. One that died while it was being started is lost, as any other that dies.
-fn not_kept(error: &SpawnError) -> EndSeen {
+fn not_kept(error: &SpawnError) -> Box<EndSeen> {
     if error.is_death() {
-        return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
+        return Box::new(ended_as(EndSeen::default(), KeeperEnd::KeeperDied));
     }
     cannot_start(error.to_string())
 }

@@ -17,11 +17,12 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
 use chronicle_core::event::{GateAnswer, Message as ToTell};
+use chronicle_core::handover::told;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
+use chronicle_core::prices::Prices;
 use chronicle_core::redact::Redactor;
 use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
@@ -34,6 +35,8 @@ pub(crate) use tree::{perform_now, record_now};
 use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
+use crate::handle::Asker;
+use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
 use crate::secrets;
@@ -52,8 +55,14 @@ pub(crate) struct Context {
     pub(crate) redactor: Redactor,
     /// Where the agents' programs are. Settings that cannot be read say nothing.
     pub(crate) settings: Settings,
+    /// What models cost, for agents that do not say it.
+    pub(crate) prices: Prices,
     pub(crate) activities: Activities,
     pub(crate) inbox: SyncSender<Message>,
+    /// What each attempt signals with.
+    pub(crate) secrets: Secrets,
+    /// Where agents that prefer HTTP signal.
+    pub(crate) signals: Option<String>,
 }
 
 /// The real world: processes and clocks.
@@ -75,20 +84,24 @@ enum Running {
 
 impl Processes {
     /// The world of a run that was just opened: whatever lives in its state is unknown.
-    pub fn new(
+    pub(crate) fn new(
         folder: RunFolder,
-        chronicle: PathBuf,
+        asker: &Asker,
         activities: Activities,
-        inbox: SyncSender<Message>,
+        (inbox, attempts): (SyncSender<Message>, Secrets),
         state: &State,
     ) -> Self {
         let project = folder.project.clone();
+        let settings = discover::settings(&Project::at(&project)).settings;
         let recordings = Recordings::new(folder.clone(), inbox.clone());
         let context = Arc::new(Context {
             folder,
-            chronicle,
+            chronicle: asker.chronicle.clone(),
+            signals: asker.signals.clone(),
+            secrets: attempts,
             redactor: secrets::redactor(&project),
-            settings: discover::settings(&Project::at(&project)).settings,
+            prices: Prices::of(&settings),
+            settings,
             activities,
             inbox: inbox.clone(),
         });
@@ -109,11 +122,11 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
-            Err(seen) => Some(ended(id, seen)),
+            Err(seen) => Some(ended(id, *seen)),
         }
     }
 
-    fn begin(&self, work: Work) -> Result<Running, EndSeen> {
+    fn begin(&self, work: Work) -> Result<Running, Box<EndSeen>> {
         let context = Arc::clone(&self.context);
         if work.is_shell() {
             shell::start(context, work).map(Running::Shell)
@@ -179,7 +192,7 @@ impl Processes {
         let reporter = Reporter::new(self.context.inbox.clone(), id);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
-            .map(|text| ended(id, agent::cannot_start(text)))
+            .map(|text| ended(id, *agent::cannot_start(text)))
     }
 }
 
@@ -210,6 +223,7 @@ impl World for Processes {
     fn reconcile(&mut self, state: &State) -> Vec<Input> {
         self.running.retain(|id, _| state.live.contains(id));
         self.context.activities.retain(|id| state.live.contains(&id));
+        self.context.secrets.retain(|id| state.live.contains(&id));
         let due = state.due();
         self.timers.keep(&due);
         self.recordings.keep(&due);
@@ -218,7 +232,7 @@ impl World for Processes {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::Tell(id, message) => self.tell(state, id, message),
-                Action::RunTimer { .. } => None,
+                Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
                     self.recordings.perform(state, effect)
                 }

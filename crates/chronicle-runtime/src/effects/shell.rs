@@ -63,7 +63,7 @@ struct Shell {
 }
 
 /// Starts the commands on a thread of their own.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let shell = Shell {
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -102,7 +102,7 @@ impl Shell {
                 }
             }
             let went_well = seen.code == Some(0) && seen.error.is_none();
-            if !went_well || seen.stopped || seen.lost {
+            if (!went_well && !self.work.goes_on()) || seen.stopped || seen.lost {
                 break;
             }
         }

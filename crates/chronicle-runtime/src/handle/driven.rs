@@ -18,10 +18,10 @@ use crate::clock;
 use crate::driver::{self, Finish, INBOX_MAX, Message, Rest, Run, Watch, asked};
 use crate::effects::{Activities, Processes};
 use crate::ledger::{Head, Holder, LedgerError};
-use crate::link::{Publisher, Server};
+use crate::link::{Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
-use crate::secrets;
+use crate::secrets::redactor;
 
 /// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -107,17 +107,18 @@ pub fn drive(
     let run = Run::open(&folder.ledger(), holder.clone(), None)?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
+    let secrets = Secrets::default();
     let world = Processes::new(
         folder.clone(),
-        asker.chronicle.clone(),
+        asker,
         activities.clone(),
-        inbox.clone(),
+        (inbox.clone(), secrets.clone()),
         run.state(),
     );
     let remote = Remote { who: asker.who.clone(), inbox };
     // A run without a link works all the same; it only cannot be reached while it does.
-    let redactor = secrets::redactor(&folder.project);
-    let link = Server::start(&folder.path, folder.id.clone(), remote.clone(), redactor).ok();
+    let hidden = (redactor(&folder.project), secrets);
+    let link = Server::start(&folder.path, folder.id.clone(), remote.clone(), hidden).ok();
     let watch = Watcher {
         projections: Projections::new(folder.clone()),
         updates,

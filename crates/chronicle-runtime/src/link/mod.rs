@@ -8,6 +8,7 @@
 mod client;
 mod peer;
 mod seats;
+mod secrets;
 mod server;
 mod wire;
 
@@ -17,6 +18,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 pub use client::{Client, LinkError};
+pub(crate) use secrets::Secrets;
 pub(crate) use server::{Publisher, Server};
 pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply, VIEW_LINE_MAX};
 

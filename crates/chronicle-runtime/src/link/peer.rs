@@ -13,6 +13,8 @@ use crate::process::lineage;
 pub(super) enum Peer {
     /// A process of the same user that no agent of ours started.
     Person,
+    /// This very process: a door of ours that others come in by.
+    Own,
     /// A process below an attempt of this run.
     Worker(AttemptId),
     /// A process below some agent, and not one of this run's live attempts that could be told.
@@ -28,6 +30,9 @@ pub(super) fn of(stream: &UnixStream, run: &RunId) -> io::Result<Peer> {
         return Ok(Peer::Stranger);
     }
     let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0);
+    if pid == std::process::id() {
+        return Ok(Peer::Own);
+    }
     let found = lineage::of(pid);
     if let Some(cookie) = &found.cookie {
         return Ok(work::attempt_of(run, cookie).map_or(Peer::Stray, Peer::Worker));

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::peer::{self, Peer};
 use super::seats::{Seat, Seats, Use};
+use super::secrets::Secrets;
 use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Request};
 use super::{LINK_FILE, socket_path, whole_name};
 use crate::fail::{self, Point};
@@ -49,6 +50,7 @@ struct Shared {
     seats: Arc<Seats>,
     watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
     redactor: Redactor,
+    secrets: Secrets,
     /// How often a person has answered something: whoever waits for an answer asks again then.
     answers: (Mutex<u64>, Condvar),
 }
@@ -65,7 +67,7 @@ impl Server {
         run_folder: &Path,
         run: RunId,
         remote: Remote,
-        redactor: Redactor,
+        (redactor, secrets): (Redactor, Secrets),
     ) -> io::Result<Self> {
         let socket = socket_path(run_folder)?;
         // We hold the run's lock, so a socket that is there is a dead supervisor's.
@@ -84,6 +86,7 @@ impl Server {
             seats: Arc::default(),
             watchers: Mutex::default(),
             redactor,
+            secrets,
             answers: (Mutex::new(0), Condvar::new()),
         });
         let listening = Arc::clone(&shared);
@@ -147,7 +150,7 @@ impl Shared {
     ) -> Option<Answer> {
         loop {
             let before = *self.answers();
-            let answer = answer(remote, peer, self.without_secrets(ask.clone()));
+            let answer = self.answer(remote, peer, self.without_secrets(ask.clone()));
             if answer != Some(Answer::Waits) {
                 return answer;
             }
@@ -162,10 +165,39 @@ impl Shared {
 
     /// What a worker says is written down: secrets go first, as from its other lines.
     fn without_secrets(&self, ask: Ask) -> Ask {
-        let Ask::Signal { request, tool, arguments } = ask else { return ask };
+        let Ask::Signal { request, tool, arguments, secret } = ask else { return ask };
         let text = arguments.to_string();
         let arguments = serde_json::from_str(&self.redactor.redact(&text)).unwrap_or(Value::Null);
-        Ask::Signal { request, tool, arguments }
+        Ask::Signal { request, tool, arguments, secret }
+    }
+
+    fn answer(&self, remote: &Remote, peer: &Peer, ask: Ask) -> Option<Answer> {
+        match (peer, ask) {
+            (_, Ask::Ping) => Some(Answer::Accepted("here".to_owned())),
+            (_, Ask::Signal { request, tool, arguments, secret }) => {
+                match self.signaller(peer, &secret) {
+                    Ok(attempt) => signalled(remote, attempt, &request, &tool, &arguments),
+                    Err(why) => refuse(why),
+                }
+            }
+            (Peer::Person, ask) => remote.submit(ask.into_command()?),
+            (Peer::Own | Peer::Worker(_) | Peer::Stray | Peer::Stranger, _) => {
+                refuse("this is a person's command, and a worker gave it")
+            }
+        }
+    }
+
+    /// Who signals: the attempt that the secret belongs to. A process below another attempt may know it and still not use it.
+    fn signaller(&self, peer: &Peer, secret: &str) -> Result<AttemptId, &'static str> {
+        let known = self.secrets.attempt(secret);
+        match (peer, known) {
+            (Peer::Own, Some(attempt)) => Ok(attempt),
+            (Peer::Worker(attempt), Some(known)) if *attempt == known => Ok(known),
+            (Peer::Own | Peer::Worker(_), _) => Err("this is not the secret of your attempt"),
+            (Peer::Person | Peer::Stray | Peer::Stranger, _) => {
+                Err("only a worker of this run can signal")
+            }
+        }
     }
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {
@@ -250,20 +282,6 @@ impl Shared {
             wire::write(&mut stream, &Reply::View { view: (*view).clone() })?;
         }
         Ok(())
-    }
-}
-
-fn answer(remote: &Remote, peer: &Peer, ask: Ask) -> Option<Answer> {
-    match (peer, ask) {
-        (_, Ask::Ping) => Some(Answer::Accepted("here".to_owned())),
-        (Peer::Worker(attempt), Ask::Signal { request, tool, arguments }) => {
-            signalled(remote, *attempt, &request, &tool, &arguments)
-        }
-        (_, Ask::Signal { .. }) => refuse("only a worker of this run can signal"),
-        (Peer::Person, ask) => remote.submit(ask.into_command()?),
-        (Peer::Worker(_) | Peer::Stray | Peer::Stranger, _) => {
-            refuse("this is a person's command, and a worker gave it")
-        }
     }
 }
 

@@ -125,6 +125,9 @@ pub enum Ask {
         tool: String,
         /// What it is given.
         arguments: Value,
+        /// The secret of its attempt.
+        #[serde(default)]
+        secret: String,
     },
     /// From now on, every new view of the run.
     Watch,

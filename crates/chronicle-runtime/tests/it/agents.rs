@@ -37,6 +37,9 @@ pub(crate) fn order() -> Order {
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
         run_folder: PathBuf::from("/p/run"),
+        secret: "s3cret".to_owned(),
+        signals: None,
+        home: None,
         given: PathBuf::from("/p/run/given/a7"),
     }
 }
@@ -78,15 +81,15 @@ fn work_is_seen_as_it_is_told() {
 fn usage_keeps_its_width_and_whether_it_has_a_price() {
     insta::assert_snapshot!(seen(r#"
 {"type":"usage","id":"m1","input":1200,"output":300,"usd":0.012}
-{"type":"usage","of":"turn","input":10,"cache_read":5,"cache_write":2}
+{"type":"usage","of":"turn","input":10,"cache_read":5,"cache_write":2,"model":"big"}
 {"type":"usage","of":"session","usd":null}
 {"type":"usage","of":"message","input":1}
 {"type":"usage","of":"turn","usd":-1}
 {"type":"usage","of":"turn","input":-1}
 "#), @r#"
-    Usage { scope: Message("m1"), usage: Usage { input: 1200, output: 300, cache_read: 0, cache_write: 0, usd_micros: 12000, unpriced: false } }
-    Usage { scope: Turn, usage: Usage { input: 10, output: 0, cache_read: 5, cache_write: 2, usd_micros: 0, unpriced: true } }
-    Usage { scope: Session, usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, usd_micros: 0, unpriced: false } }
+    Usage { scope: Message("m1"), usage: Usage { input: 1200, output: 300, cache_read: 0, cache_write: 0, usd_micros: 12000, unpriced: false, estimated: false }, model: None }
+    Usage { scope: Turn, usage: Usage { input: 10, output: 0, cache_read: 5, cache_write: 2, usd_micros: 0, unpriced: true, estimated: false }, model: Some("big") }
+    Usage { scope: Session, usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, usd_micros: 0, unpriced: false, estimated: false }, model: None }
     NotUnderstood { why: "`usage`: of a message needs the message's `id`" }
     NotUnderstood { why: "`usage`: `usd` cannot be -1" }
     NotUnderstood { why: "`usage`: invalid value: integer `-1`, expected u64" }

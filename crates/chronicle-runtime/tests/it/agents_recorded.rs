@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::settings::Settings;
+use chronicle_core::workflow::Tools;
 use chronicle_runtime::agents::{Adapter, Order, Seen, find};
 use expect_test::expect_file;
 use serde_json::Value;
@@ -57,7 +58,9 @@ fn both_versions_of_pi_are_understood_alike() {
 #[test]
 fn published_agents_are_started_so() {
     let shown = |agent: &str| {
-        let order = Order { persona: Some("You are Ward.".to_owned()), ..order() };
+        let allow = Some(["read", "bash", "mcp__docs__find"].map(str::to_owned).to_vec());
+        let tools = Tools { allow, ..order().tools };
+        let order = Order { persona: Some("You are Ward.".to_owned()), tools, ..order() };
         let launch = adapter(agent).launch(&order, Path::new("/bin/c"));
         let argv: Vec<String> =
             launch.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();

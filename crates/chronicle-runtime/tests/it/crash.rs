@@ -94,6 +94,30 @@ build@b: usage 3; call signal_back {"signal": "complete", "summary": "b helped"}
 ship: go done"#,
 );
 
+const WAITS: Scenario = (
+    "waits",
+    "{name: W, phases: {plan: {next: [build]}, build: {}}}",
+    "plan: overload; usage 3; go build\nbuild: overload; overload; usage 4; go done",
+);
+
+#[test]
+fn waits() {
+    every_death(&WAITS);
+}
+
+const CHORES: Scenario = (
+    "chores",
+    "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
+     ship: {cleanup: [put], limits: {nudges: 0, retries: 0}, next: [done], on: {crash: mend}}, mend: {}}}",
+    "build 1: usage 2; go ship\nbuild 2: usage 3; go ship\nbuild!verify 1: run 1 2\nbuild!cleanup: run 0 1\n\
+     ship: crash x\nmend: go done",
+);
+
+#[test]
+fn chores() {
+    every_death(&CHORES);
+}
+
 #[test]
 fn questions() {
     every_death(&QUESTIONS);
@@ -342,12 +366,12 @@ impl Trial {
             let mut run = Run::open(&self.ledger, holder.clone(), None).unwrap();
             match run.state().status() {
                 Status::Done | Status::Cancelled | Status::Failed => return,
-                Status::Waiting => {
+                Status::Waiting if !run.state().goes_on() => {
                     let command = self.at_gate(run.state());
                     run.step(&asked("ann", command)).unwrap();
                     run.sync().unwrap();
                 }
-                Status::Running | Status::Paused => self.drive(&mut run, &holder),
+                Status::Waiting | Status::Running | Status::Paused => self.drive(&mut run, &holder),
             }
         }
     }
@@ -382,6 +406,7 @@ impl Trial {
             unenforced: Vec::new(),
             version: "test".to_owned(),
             on_gate: None,
+            isolated: false,
         }))
     }
 

@@ -1,14 +1,14 @@
 //! `chronicle doctor`.
 
+mod agents;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
 use chronicle_core::settings::Settings;
-use chronicle_core::words::{self, one_line};
-use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent};
+use chronicle_core::words;
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
 use chronicle_runtime::trees::Trees;
-use chronicle_runtime::{agents, trust};
+use chronicle_runtime::{discover, trust};
 use clap::Args;
 use serde::Serialize;
 
@@ -22,15 +22,15 @@ use crate::terminal::{self, Ink, Paint};
 #[command(after_help = "Example:  chronicle doctor")]
 pub(super) struct DoctorArgs {}
 
-/// How long an agent may take to say its version.
-const VERSION_PATIENCE: Duration = Duration::from_secs(5);
-
 /// One thing looked at.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: &'static str,
     good: bool,
     found: String,
+    /// What else there is to know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<String>,
     /// What to do about it.
     advice: Option<&'static str>,
 }
@@ -41,7 +41,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     let (settings, finding) = settings(setting);
     findings.push(trees(setting, &settings));
     findings.push(finding);
-    findings.extend(agents(setting, &settings));
+    findings.extend(agents::look(setting, &settings));
     findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
     if setting.json {
@@ -58,6 +58,9 @@ fn say(findings: &[Finding]) {
         let sign =
             if finding.good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
         terminal::say(&format!("  {sign} {:<12} {}", finding.what, finding.found));
+        for line in &finding.more {
+            terminal::say(&format!("      {line}"));
+        }
         if let Some(advice) = finding.advice.filter(|_| !finding.good) {
             terminal::say(&format!("      {advice}"));
         }
@@ -72,7 +75,7 @@ fn keeper(setting: &Setting) -> Finding {
         Ok(()) => (true, "a process was started and ended under a keeper".to_owned()),
         Err(why) => (false, why),
     };
-    Finding { what: "processes", good, found, advice }
+    Finding { more: Vec::new(), what: "processes", good, found, advice }
 }
 
 fn try_keeper(setting: &Setting) -> Result<(), String> {
@@ -98,7 +101,13 @@ fn disk(setting: &Setting) -> Finding {
         Ok(()) => (true, format!("`{}` can be written and synced", root.display())),
         Err(error) => (false, format!("`{}`: {error}", root.display())),
     };
-    Finding { what: "disk", good, found, advice: Some("make the folder writable, and make room") }
+    Finding {
+        more: Vec::new(),
+        what: "disk",
+        good,
+        found,
+        advice: Some("make the folder writable, and make room"),
+    }
 }
 
 /// Whether a lock of one file is seen by another.
@@ -113,7 +122,7 @@ fn lock(setting: &Setting) -> Finding {
         Err(error) => (false, error.to_string()),
     };
     let advice = Some("this disk has no locks: do not drive one run from two machines");
-    Finding { what: "locks", good, found, advice }
+    Finding { more: Vec::new(), what: "locks", good, found, advice }
 }
 
 fn git(setting: &Setting) -> Finding {
@@ -126,7 +135,7 @@ fn git(setting: &Setting) -> Finding {
     };
     let advice =
         Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
-    Finding { what: "git", good, found, advice }
+    Finding { more: Vec::new(), what: "git", good, found, advice }
 }
 
 /// How much room the recorded files take.
@@ -137,7 +146,8 @@ fn trees(setting: &Setting, settings: &Settings) -> Finding {
         |bytes| format!("recorded files take {}", words::bytes(bytes)),
     );
     let good = bytes.is_none_or(|bytes| bytes < settings.trees_warn_bytes());
-    Finding { what: "trees", good, found, advice: Some("`chronicle gc` frees what nobody needs") }
+    let advice = Some("`chronicle gc` frees what nobody needs");
+    Finding { more: Vec::new(), what: "trees", good, found, advice }
 }
 
 /// Whether the settings can be used.
@@ -152,31 +162,7 @@ fn settings(setting: &Setting) -> (Settings, Finding) {
         [first, more @ ..] => format!("{first} (and {} more)", more.len()),
     };
     let good = found.problems.is_empty();
-    (found.settings, Finding { what: "settings", good, found: text, advice })
-}
-
-/// Each agent that is installed, and what it says about itself. None is no fault.
-fn agents(setting: &Setting, settings: &Settings) -> Vec<Finding> {
-    let installed = discover::installed_agents(settings);
-    let good = |found| Finding { what: "agent", good: true, found, advice: None };
-    if installed.is_empty() {
-        return vec![good(format!("none of {} is installed", AGENT_PROGRAMS.join(", ")))];
-    }
-    let say = |agent: InstalledAgent| {
-        let program = agent.program.as_os_str();
-        let said = process::tool_within(
-            &[program, "--version".as_ref()],
-            setting.project.root(),
-            VERSION_PATIENCE,
-        );
-        let version =
-            said.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-        let version = version.map_or("says no version".to_owned(), one_line);
-        let driven = agents::find(agent.name, setting.project.root(), settings).is_ok();
-        let note = if driven { "" } else { "; this version of Chronicle cannot drive it yet" };
-        good(format!("{} at `{}`, {version}{note}", agent.name, agent.program.display()))
-    };
-    installed.into_iter().map(say).collect()
+    (found.settings, Finding { more: Vec::new(), what: "settings", good, found: text, advice })
 }
 
 /// Whether a run would ask first. That is no fault either.
@@ -194,7 +180,7 @@ fn trusted(setting: &Setting, settings: &Settings) -> Finding {
             }
         }
     };
-    Finding { what: "trust", good: true, found, advice: None }
+    Finding { more: Vec::new(), what: "trust", good: true, found, advice: None }
 }
 
 fn proc_folder() -> Finding {
@@ -203,5 +189,5 @@ fn proc_folder() -> Finding {
     let found =
         if good { "processes can be found by their cookie" } else { "/proc cannot be read" };
     let advice = Some("what a killed keeper leaves behind cannot be found here");
-    Finding { what: "cookies", good, found: found.to_owned(), advice }
+    Finding { more: Vec::new(), what: "cookies", good, found: found.to_owned(), advice }
 }

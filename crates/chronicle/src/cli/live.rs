@@ -7,8 +7,9 @@ use chronicle_core::input::{Answer, Command};
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
+use chronicle_runtime::discover;
 use chronicle_runtime::driver::{Finish, Rest};
-use chronicle_runtime::handle::{self, Driven, Remote, UPDATES_MAX, Update};
+use chronicle_runtime::handle::{self, Asker, Driven, Remote, UPDATES_MAX, Update};
 use chronicle_runtime::project::{Claimed, FilesLock, Project, RunFolder};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -18,6 +19,7 @@ use super::inline::Inline;
 use super::{Setting, say_json, status};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::mcp::Http;
 use crate::terminal::{self, Ink, Paint};
 
 /// How often the line at the bottom is drawn anew.
@@ -40,7 +42,9 @@ pub(super) fn stay(
     let is_inline = is_inline(setting);
     let rest = if is_inline { Rest::WhenOver } else { rest };
     let (updates, news) = sync_channel(UPDATES_MAX);
-    let (driven, answer) = handle::drive(folder, &setting.asker, command, rest, updates)?;
+    let signals = signals(setting, folder);
+    let asker = Asker { signals: signals.as_ref().map(Http::url), ..setting.asker.clone() };
+    let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)?;
     if let Answer::Refused(why) = answer {
         driven.remote().quit();
         driven.join()?;
@@ -55,6 +59,13 @@ pub(super) fn stay(
     screen.close();
     let is_left = inline.is_some_and(|inline| inline.is_left());
     closing(setting, folder, finish, is_left)
+}
+
+/// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.
+fn signals(setting: &Setting, folder: &RunFolder) -> Option<Http> {
+    let settings = discover::settings(&setting.project).settings;
+    let is_wanted = discover::AGENT_PROGRAMS.iter().any(|agent| settings.prefers_http(agent));
+    is_wanted.then(|| Http::start(&folder.path).ok()).flatten()
 }
 
 /// Whether somebody sits there who can be asked.

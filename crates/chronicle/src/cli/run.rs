@@ -67,9 +67,8 @@ pub(super) struct RunArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Trust the project's own files for this run, without a question
-    #[arg(long)]
-    trust: bool,
+    #[command(flatten)]
+    own: OwnArgs,
 
     /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
     /// Stated in the run, for CI; nothing is ever approved by itself
@@ -79,6 +78,19 @@ pub(super) struct RunArgs {
     /// Run although this version cannot enforce all that the workflow asks for
     #[arg(long)]
     accept_unenforced: bool,
+}
+
+/// Whose files the run uses.
+#[derive(Debug, Args)]
+struct OwnArgs {
+    /// Trust the project's own files for this run, without a question
+    #[arg(long)]
+    trust: bool,
+
+    /// Give the agents a home of the run's own: none of your settings, logins, hooks and plugins, so keys must be in the
+    /// environment
+    #[arg(long)]
+    isolated: bool,
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
@@ -98,7 +110,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
-        trust: args.trust,
+        trust: args.own.trust,
         dry_run: args.dry_run,
     };
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
@@ -123,6 +135,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
+        isolated: args.own.isolated,
     };
     if args.dry_run {
         return dry_run::show(setting, start);
@@ -236,9 +249,11 @@ fn check_agent(
     agent: &str,
 ) -> Result<(), Failure> {
     if agent.is_empty() {
-        let again = format!("chronicle run {} … --agent scripted:SCRIPT.yaml", workflow.key);
-        return Err(Failure::usage(format!("no agent is named for workflow `{}`", workflow.key))
-            .hint(again));
+        let what =
+            format!("no agent is named for workflow `{}`, and none is installed", workflow.key);
+        return Err(Failure::usage(what).hint(
+            "install one (`chronicle doctor` says how), try `chronicle demo`, or say `--agent scripted:SCRIPT.yaml`",
+        ));
     }
     agents::find(agent, setting.project.root(), settings)
         .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;

@@ -1,22 +1,25 @@
-//! `chronicle mcp`: the signal server that an agent starts below itself, on standard input and output.
+//! The signal server: `chronicle mcp`, which an agent starts below itself, on standard input and output; `http.rs` for agents that
+//! prefer an address.
 //!
-//! A thin proxy. It knows the tools by name and hands every call on to the supervisor of its run, over the link, which
-//! finds out from the system which attempt this process belongs to: no word of the agent is believed. Each call has a thread and a
-//! connection of its own, so that a question to a person keeps nothing else waiting.
+//! A thin proxy. It knows the tools by name and hands every call on to the supervisor of its run, over the link, with the secret
+//! of the attempt. The link also finds out from the system which attempt this process belongs to: no word of the agent is
+//! believed. Each call has a thread and a connection of its own, so that a question to a person keeps nothing else waiting.
 
+mod http;
 mod wire;
 
 use std::io::{self, BufRead, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chronicle_runtime::agents::{RUN_FOLDER, signal_tools};
+use chronicle_runtime::agents::{RUN_FOLDER, SECRET, signal_tools};
 use chronicle_runtime::link::{Ask, Client, LINE_MAX, LinkError, Reply};
 use chronicle_runtime::project;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+pub(crate) use http::Http;
 use wire::{Call, Request};
 
 /// Most calls that wait for an answer at once.
@@ -28,6 +31,7 @@ const GONE: &str = "the supervisor of this run is gone: nothing was done. End yo
 /// What the threads share.
 struct Server {
     run_folder: Option<PathBuf>,
+    secret: String,
     /// Tells the calls of this process from those of one before it.
     name: String,
     calls: AtomicUsize,
@@ -38,6 +42,7 @@ struct Server {
 pub(crate) fn main() -> ExitCode {
     let server = Arc::new(Server {
         run_folder: std::env::var_os(RUN_FOLDER).map(PathBuf::from),
+        secret: std::env::var(SECRET).unwrap_or_default(),
         name: project::new_run_id(),
         calls: AtomicUsize::new(0),
         output: Mutex::new(io::stdout()),
@@ -74,9 +79,8 @@ impl Server {
 
     /// Takes a call in hand.
     fn begin(self: &Arc<Self>, call: Call) -> io::Result<()> {
-        if !signal_tools().iter().any(|tool| tool.name == call.tool) {
-            let why = format!("there is no tool `{}`", call.tool);
-            return self.say(&wire::error(&call.id, wire::PARAMS, &why));
+        if let Some(why) = unknown(&call) {
+            return self.say(&why);
         }
         if self.calls.fetch_add(1, Ordering::SeqCst) >= CALLS_MAX {
             self.calls.fetch_sub(1, Ordering::SeqCst);
@@ -97,27 +101,11 @@ impl Server {
         let Some(folder) = &self.run_folder else {
             return Err(format!("no run is named: `{RUN_FOLDER}` is not set"));
         };
-        let client = Client::connect(folder, "worker").map_err(|error| told(&error))?;
-        let mut client = client.ok_or_else(|| GONE.to_owned())?;
-        let own = || format!("{}-{}", self.name, call.id);
-        let ask = Ask::Signal {
-            request: call.name.clone().unwrap_or_else(own),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
-        };
-        match client.ask(ask).map_err(|error| told(&error))? {
-            Reply::Accepted { text, .. } => Ok(text),
-            Reply::Refused { text, .. } => Err(text),
-            Reply::Rests { .. } | Reply::View { .. } => Err(GONE.to_owned()),
-        }
+        ask(folder, &self.secret, &self.name, call)
     }
 
-    /// A refusal is a result that the model reads, not an error of the protocol.
     fn answer(&self, id: &Value, answer: Result<String, String>) -> io::Result<()> {
-        let is_error = answer.is_err();
-        let text = answer.unwrap_or_else(|why| why);
-        let content = json!([{"type": "text", "text": text}]);
-        self.say(&wire::result(id, &json!({"content": content, "isError": is_error})))
+        self.say(&wire::answer(id, answer))
     }
 
     fn say(&self, message: &Value) -> io::Result<()> {
@@ -125,6 +113,31 @@ impl Server {
         output.write_all(format!("{message}\n").as_bytes())?;
         output.flush()
     }
+}
+
+/// Hands a call on to the supervisor and waits for its answer. `name` tells the calls of this server from those of another.
+fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, String> {
+    let client = Client::connect(folder, "worker").map_err(|error| told(&error))?;
+    let mut client = client.ok_or_else(|| GONE.to_owned())?;
+    let own = || format!("{name}-{}", call.id);
+    let ask = Ask::Signal {
+        request: call.name.clone().unwrap_or_else(own),
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        secret: secret.to_owned(),
+    };
+    match client.ask(ask).map_err(|error| told(&error))? {
+        Reply::Accepted { text, .. } => Ok(text),
+        Reply::Refused { text, .. } => Err(text),
+        Reply::Rests { .. } | Reply::View { .. } => Err(GONE.to_owned()),
+    }
+}
+
+/// Whether the tool is one of ours; what to say of another.
+fn unknown(call: &Call) -> Option<Value> {
+    let is_known = signal_tools().iter().any(|tool| tool.name == call.tool);
+    let why = || format!("there is no tool `{}`", call.tool);
+    (!is_known).then(|| wire::error(&call.id, wire::PARAMS, &why()))
 }
 
 fn told(error: &LinkError) -> String {

@@ -106,6 +106,19 @@ pub(super) fn result(id: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
+/// The answer to a call. A refusal is a result that the model reads, not an error of the protocol.
+pub(super) fn answer(id: &Value, answer: Result<String, String>) -> Value {
+    let is_error = answer.is_err();
+    let text = answer.unwrap_or_else(|why| why);
+    let content = json!([{"type": "text", "text": text}]);
+    result(id, &json!({"content": content, "isError": is_error}))
+}
+
+/// Whether a version of the protocol is spoken here.
+pub(super) fn speaks(version: &str) -> bool {
+    VERSIONS.contains(&version)
+}
+
 /// What went wrong.
 pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})

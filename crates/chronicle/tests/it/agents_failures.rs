@@ -1,6 +1,6 @@
 //! Real agents that fail: each failure has its own words and its own way on.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};
 
@@ -62,4 +62,34 @@ fn needs_pi_old_is_reminded() {
 #[test]
 fn needs_pi_new_is_reminded() {
     is_reminded(Kind::PiNew);
+}
+
+/// The doctor finds it where the settings say, asks it for its version, and knows whether that was tested.
+fn is_known_to_the_doctor(kind: Kind, version: &str) {
+    let yard = AgentYard::new(kind, ONE, &json!([]));
+    let findings = yard.exits(yard.chronicle(&["doctor", "--json"]), 0).json();
+    let is_ours = |it: &&Value| it["found"].as_str().unwrap().starts_with(kind.name());
+    let mut agents = findings.as_array().unwrap().iter().filter(|it| it["what"] == "agent");
+    let found = agents.find(is_ours).unwrap();
+    let words = found["found"].as_str().unwrap();
+    assert!(words.contains(version) && words.ends_with("a version that was tested"), "{words}");
+    let more = found["more"].to_string();
+    for words in ["a key is in `ANTHROPIC_API_KEY`", "signals: ", "reads", "guards: "] {
+        assert!(more.contains(words), "no `{words}` in {more}");
+    }
+}
+
+#[test]
+fn needs_claude_is_known_to_the_doctor() {
+    is_known_to_the_doctor(Kind::Claude, "2.1.325");
+}
+
+#[test]
+fn needs_pi_old_is_known_to_the_doctor() {
+    is_known_to_the_doctor(Kind::PiOld, "0.87.1");
+}
+
+#[test]
+fn needs_pi_new_is_known_to_the_doctor() {
+    is_known_to_the_doctor(Kind::PiNew, "1.5.0");
 }

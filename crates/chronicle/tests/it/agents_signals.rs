@@ -149,6 +149,10 @@ fn needs_pi_new_needs_help() {
 
 /// A question keeps the tool waiting, for longer than an agent may be silent otherwise; its answer is the tool's result.
 fn asks_and_waits(kind: Kind) {
+    asks_and_waits_set(kind, "");
+}
+
+fn asks_and_waits_set(kind: Kind, settings: &str) {
     let ask = json!({"question": "Which colour?", "options": ["red", "blue"]});
     let turns = json!([
         {"calls": [kind.signal("workflow_ask", &ask)]},
@@ -157,6 +161,7 @@ fn asks_and_waits(kind: Kind) {
     ]);
     let workflow = "name: One\nphases: {work: {next: [done], limits: {idle: 6s}}}\n";
     let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    yard.set(settings);
     let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
     until("it asks, or is over", || {
         supervisor.talk().contains("Which colour?") || supervisor.has_ended()
@@ -169,6 +174,11 @@ fn asks_and_waits(kind: Kind) {
     let asked = yard.server.asked();
     let told = asked[1].results();
     assert!(told[0].contains("blue"), "{told:?}");
+    if kind == Kind::Claude {
+        let given =
+            std::fs::read_to_string(yard.session.run_file("given/a1/servers.json")).unwrap();
+        assert_eq!(given.contains("Bearer"), !settings.is_empty(), "{given}");
+    }
     yard.assert_spent_as_served();
 }
 
@@ -183,6 +193,11 @@ fn is_idle_for_as_long() {
 #[test]
 fn needs_claude_asks_and_waits() {
     asks_and_waits(Kind::Claude);
+}
+
+#[test]
+fn needs_claude_asks_and_waits_by_http() {
+    asks_and_waits_set(Kind::Claude, "signals = 'http'\n");
 }
 
 #[test]

@@ -181,6 +181,79 @@ fn needs_pi_new_is_denied_even_reads() {
     is_denied(Kind::PiNew);
 }
 
+/// What the user's and the project's own settings of the agent allow is asked for all the same.
+#[test]
+fn needs_claude_asks_whatever_its_settings_allow() {
+    let workflow =
+        "name: One\nphases: {work: {next: [done], tools: {deny: [bash, write, read]}}}\n";
+    let kind = Kind::Claude;
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.shell("touch made"), kind.write("made", "by hand")]},
+            {"calls": [kind.read("secret.txt")]},
+            {"calls": [kind.leave("done", "could do nothing")]},
+            {"say": "Done."},
+        ]),
+    );
+    let allow = ["Bash", "Bash(*)", "Write", "Read", "Read(**)", "Edit"];
+    let settings = json!({"permissions": {"allow": allow, "defaultMode": "bypassPermissions"}});
+    let yard = AgentYard::new(kind, workflow, &json!([talk]));
+    yard.session.write(".claude/settings.json", settings.to_string());
+    yard.session.write("../home/.claude/settings.json", settings.to_string());
+    yard.session.write("secret.txt", "the cake is a lie");
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    for text in &told[..3] {
+        assert!(text.contains("this phase denies the tool"), "{told:?}");
+    }
+    assert!(!yard.session.has("made"));
+}
+
+/// Where a phase lists its tools, the model is offered those and ours alone; what else it calls does not run.
+fn has_its_list_of_tools(kind: Kind) {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {allow: [Read, nonesuch]}}}\n";
+    let talk = talk(
+        "main",
+        "`work`: ",
+        &json!([
+            {"calls": [kind.read("plan.md")]},
+            {"calls": [kind.shell("touch made")]},
+            {"calls": [kind.leave("done", "read it")]},
+            {"say": "Done."},
+        ]),
+    );
+    let yard = AgentYard::new(kind, workflow, &json!([talk]));
+    yard.session.write("plan.md", "greet the cat");
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let asked = yard.server.asked();
+    let offers = |name: &str| asked[0].tools.iter().any(|tool| tool.eq_ignore_ascii_case(name));
+    assert!(offers("read"), "{:?}", asked[0].tools);
+    assert!(!["bash", "edit", "write"].iter().any(|it| offers(it)), "{:?}", asked[0].tools);
+    let told = results(&yard);
+    assert!(told[0].contains("greet the cat"), "{told:?}");
+    assert!(told[1].contains("is_error: true") || told[1].contains("not found"), "{told:?}");
+    assert!(!yard.session.has("made"));
+}
+
+#[test]
+fn needs_claude_has_its_list_of_tools() {
+    has_its_list_of_tools(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_has_its_list_of_tools() {
+    has_its_list_of_tools(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_has_its_list_of_tools() {
+    has_its_list_of_tools(Kind::PiNew);
+}
+
 /// What its shell left running is gone with the phase.
 fn leaves_nothing_running(kind: Kind) {
     let stray = "setsid sh -c 'echo $$ > pid; exec tail -f /dev/null' > /dev/null 2>&1 & echo on";
@@ -215,4 +288,36 @@ fn needs_pi_old_leaves_nothing_running() {
 #[test]
 fn needs_pi_new_leaves_nothing_running() {
     leaves_nothing_running(Kind::PiNew);
+}
+
+/// In a home of the run's own nothing of the person's is read or written; the session is found there again.
+#[test]
+fn needs_claude_works_in_a_home_of_its_own() {
+    let kind = Kind::Claude;
+    let turns = json!([
+        {"say": "All is well, I think."},
+        {"calls": [kind.shell("pwd; echo $HOME > where")]},
+        {"calls": [kind.leave("done", "now it is")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &["--isolated"]].concat();
+    yard.exits(yard.chronicle(&args), 0);
+    yard.assert_played();
+    let home = yard.session.run_file("home");
+    assert_eq!(yard.session.read("where").trim(), home.canonicalize().unwrap().to_string_lossy());
+    assert!(home.join(".claude").is_dir());
+    assert!(!yard.session.has("../home/.claude") && !yard.session.has("../home/.claude.json"));
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+}
+
+/// Pi knows no model there: its lists are the person's own.
+#[test]
+fn needs_pi_new_works_in_a_home_of_its_own() {
+    let yard = AgentYard::new(Kind::PiNew, ONE, &json!([]));
+    let args = [yard.run_args().as_slice(), &["--isolated"]].concat();
+    yard.exits(yard.chronicle(&args), 4);
+    assert!(yard.session.run_file("home/.pi/agent").is_dir());
+    assert!(yard.server.asked().is_empty());
 }

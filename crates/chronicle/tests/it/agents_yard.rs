@@ -105,12 +105,25 @@ impl AgentYard {
     fn settle(&self) {
         let words: Vec<String> =
             self.kind.command().iter().map(|word| format!("\"{}\"", word.display())).collect();
-        let text = format!("\n[agents.{}]\ncommand = '{}'\n", self.kind.name(), words.join(" "));
-        let config = self.session.user().join("config.toml");
-        OpenOptions::new().append(true).open(config).unwrap().write_all(text.as_bytes()).unwrap();
+        self.set(&format!("[agents.{}]\ncommand = '{}'\n", self.kind.name(), words.join(" ")));
         if self.kind != Kind::Claude {
             Pi::prepare(&self.pi_home(), &self.server).unwrap();
         }
+    }
+
+    /// Starts the agent by another program, which is given the agent's own command.
+    pub(crate) fn wrap(&self, wrapper: &str) {
+        let config = self.session.user().join("config.toml");
+        let settings = fs::read_to_string(&config).unwrap();
+        fs::write(config, settings.replace("command = '", &format!("command = '{wrapper} ")))
+            .unwrap();
+    }
+
+    /// Adds to the user's settings.
+    pub(crate) fn set(&self, text: &str) {
+        let config = self.session.user().join("config.toml");
+        let mut file = OpenOptions::new().append(true).open(config).unwrap();
+        file.write_all(format!("\n{text}").as_bytes()).unwrap();
     }
 
     fn pi_home(&self) -> PathBuf {

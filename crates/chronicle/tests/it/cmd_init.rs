@@ -93,6 +93,26 @@ fn it_finds_what_other_tools_left_and_the_agents_there_are() {
     let agent = said.as_array().unwrap().iter().find(|one| one["what"] == "agent").unwrap();
     let found = agent["found"].as_str().unwrap();
     assert!(found.starts_with("claude at `") && found.contains("2.0 of a fake"), "{found}");
+    assert!(found.contains("tested with 2.1.325, and another one may talk otherwise"), "{found}");
+    assert!(
+        agent["more"].to_string().contains("no login was found; start `claude` once"),
+        "{agent}"
+    );
+}
+
+#[test]
+fn without_any_agent_the_doctor_says_how_to_get_one() {
+    let session = fresh();
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["doctor"]).env("PATH", session.path("bin"));
+    let said = session.start(command, "").wait();
+    said.prints("none of claude, pi, codex, gemini, opencode is installed")
+        .prints("`npm install -g @anthropic-ai/claude-code` brings `claude`")
+        .prints("without any: `chronicle demo`");
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["run", "review", "look", "--trust"]).env("PATH", session.path("bin"));
+    let said = session.start(command, "").wait().exits(2);
+    said.talks("and none is installed").talks("`chronicle demo`").talks("--agent scripted:");
 }
 
 #[test]

@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents_broken;
+mod agents_budget;
 mod agents_failures;
 mod agents_kill;
+mod agents_nonsense;
 mod agents_signals;
 mod agents_work;
 mod agents_yard;
@@ -16,6 +18,7 @@ mod cmd_config;
 mod cmd_demo;
 mod cmd_dry_run;
 mod cmd_graph;
+mod cmd_handover;
 mod cmd_init;
 mod cmd_log;
 mod cmd_run;
@@ -34,6 +37,7 @@ mod link;
 mod link_apart;
 mod link_hostile;
 mod link_yard;
+mod mcp;
 mod misbehaving;
 mod people;
 mod process;
@@ -45,3 +49,4 @@ mod scripted;
 mod session;
 mod terminal;
 mod undriven;
+mod waits;

@@ -25,6 +25,13 @@ fn a_program_that_is_no_agent_is_given_up() {
     let session = Session::with(ONE, "{}");
     session.write("chatter.sh", "while :; do echo chatter; done\n");
     rests_within(&session, "command:sh chatter.sh", 2);
+    let ended = session.events_of("attempt_ended");
+    let crash = ended[0]["data"]["end"].to_string();
+    assert!(
+        crash.contains("1000 lines in a row meant nothing; the first was `chatter`"),
+        "{crash}"
+    );
+    assert!(ended[0]["data"]["not_understood"].as_u64().unwrap() >= 1_000, "{ended:?}");
 }
 
 #[test]

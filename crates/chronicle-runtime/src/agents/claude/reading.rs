@@ -20,8 +20,6 @@ use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
 
 /// How our own tools begin.
 const OURS: &str = "mcp__chronicle__";
-/// What helps when it is not signed in.
-const SIGN_IN: &str = "start `claude` once and type `/login`, or set `ANTHROPIC_API_KEY`";
 /// How a call ends that it refused by itself, before anybody was asked.
 const NEVER_RAN: &str = "<tool_use_error>";
 
@@ -36,6 +34,8 @@ pub(super) struct Reading {
     /// Calls of sub-agents to tools that are not theirs.
     barred: VecDeque<String>,
     told: Option<(String, Usage)>,
+    /// The model of the message that is on its way.
+    model: Option<String>,
     reset: Option<Millis>,
 }
 
@@ -85,9 +85,13 @@ impl Reading {
             }
             Some("message_start") => {
                 let begun = &event["message"];
-                self.spent(text(begun, "id"), &begun["usage"])
+                self.model = text(begun, "model").map(|model| bounded(model, NAME_MAX));
+                self.spent(text(begun, "id"), &begun["usage"], self.model.clone())
             }
-            Some("message_delta") => self.spent(text(message, "api_message_id"), &event["usage"]),
+            Some("message_delta") => {
+                let model = self.model.clone();
+                self.spent(text(message, "api_message_id"), &event["usage"], model)
+            }
             _ => alive(),
         }
     }
@@ -98,10 +102,11 @@ impl Reading {
             return alive();
         }
         let said = &message["message"];
-        self.spent(text(said, "id"), &said["usage"])
+        let model = text(said, "model").map(|model| bounded(model, NAME_MAX));
+        self.spent(text(said, "id"), &said["usage"], model)
     }
 
-    fn spent(&mut self, id: Option<&str>, usage: &Value) -> Vec<Seen> {
+    fn spent(&mut self, id: Option<&str>, usage: &Value, model: Option<String>) -> Vec<Seen> {
         let tokens = Usage {
             input: number(usage, "input_tokens"),
             output: number(usage, "output_tokens"),
@@ -118,7 +123,7 @@ impl Reading {
             return alive();
         }
         self.told = Some(told.clone());
-        vec![Seen::Usage { scope: Scope::Message(told.0), usage: told.1 }]
+        vec![Seen::Usage { scope: Scope::Message(told.0), usage: told.1, model }]
     }
 
     fn question(&mut self, request: &Value, message: &Value) -> Vec<Seen> {
@@ -198,7 +203,7 @@ impl Reading {
         }
         let text = words_of(message);
         let class = class_of(message, reason, &text);
-        seen.push(Seen::Failed { class, text: advised(class, text, SIGN_IN) });
+        seen.push(Seen::Failed { class, text: advised(class, text, "claude") });
         if class == CrashClass::Quota {
             seen.extend(self.reset.map(|until| Seen::QuotaReset { until }));
         }
@@ -249,7 +254,7 @@ fn total(message: &Value) -> Option<Seen> {
         ..Usage::default()
     };
     let usage = priced(tokens, message["total_cost_usd"].as_f64());
-    Some(Seen::Usage { scope: Scope::Session, usage })
+    Some(Seen::Usage { scope: Scope::Session, usage, model: None })
 }
 
 fn words_of(message: &Value) -> String {

@@ -17,8 +17,6 @@ use crate::agents::figures::{advised, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
 use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
 
-/// What helps when it is not signed in.
-const SIGN_IN: &str = "start `pi` once and type `/login`, or set your provider's key";
 /// Most answers of a foreign dialog that are shown.
 const OPTIONS_MAX: usize = 20;
 /// Lines that say nothing we need.
@@ -140,7 +138,9 @@ impl Reading {
         // Its own ids may be missing, and ours must not be those of another process in the same session.
         let attempt = self.attempt.map_or_else(String::new, |attempt| attempt.to_string());
         let scope = Scope::Message(format!("{attempt}-{}", self.messages));
-        vec![Seen::Usage { scope, usage: priced(tokens, usage["cost"]["total"].as_f64()) }]
+        let usage = priced(tokens, usage["cost"]["total"].as_f64());
+        let model = text(message, "model").map(|model| bounded(model, NAME_MAX));
+        vec![Seen::Usage { scope, usage, model }]
     }
 
     fn settled(&mut self) -> Seen {
@@ -254,7 +254,7 @@ fn failure(words: &str) -> (CrashClass, String) {
     } else {
         status.and_then(class_of_status).unwrap_or(CrashClass::Other)
     };
-    (class, advised(class, bounded(words, TEXT_MAX), SIGN_IN))
+    (class, advised(class, bounded(words, TEXT_MAX), "pi"))
 }
 
 /// Whether a call failed before anybody was asked: there is no such tool, or its input makes no sense.

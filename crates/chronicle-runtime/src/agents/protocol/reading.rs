@@ -171,6 +171,8 @@ struct UsageReport {
     cache_write: u64,
     #[serde(default)]
     usd: Option<f64>,
+    #[serde(default)]
+    model: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -195,10 +197,11 @@ fn usage(message: UsageReport) -> Result<Seen, String> {
         cache_read: message.cache_read,
         cache_write: message.cache_write,
         usd_micros: message.usd.map(usd_micros).transpose()?.unwrap_or(0),
-        unpriced: false,
+        ..Usage::default()
     };
     usage.unpriced = message.usd.is_none() && usage.tokens() > 0;
-    Ok(Seen::Usage { scope, usage })
+    let model = message.model.map(|model| bounded(&model, NAME_MAX));
+    Ok(Seen::Usage { scope, usage, model })
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,74 @@
+//! The agents that are installed: where, which version, whether signed in, and what of Chronicle they can take part in.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use chronicle_core::settings::Settings;
+use chronicle_core::words::one_line;
+use chronicle_runtime::agents::{About, about};
+use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent, SignedIn};
+use chronicle_runtime::process;
+
+use super::Finding;
+use crate::cli::Setting;
+
+/// How long an agent may take to say its version.
+const VERSION_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Each agent, and what it says about itself. None is no fault.
+pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<Finding> {
+    let installed = discover::installed_agents(settings);
+    if installed.is_empty() {
+        return vec![none()];
+    }
+    installed.iter().map(|agent| one(setting, agent)).collect()
+}
+
+fn finding(found: String, more: Vec<String>) -> Finding {
+    Finding { what: "agent", good: true, found, more, advice: None }
+}
+
+fn none() -> Finding {
+    let install = AGENT_PROGRAMS.into_iter().filter_map(about);
+    let install = install.map(|it| format!("`{}` brings `{}`", it.install, it.name));
+    let without = "without any: `chronicle demo`, or `--agent scripted:SCRIPT.yaml`".to_owned();
+    let found = format!("none of {} is installed", AGENT_PROGRAMS.join(", "));
+    finding(found, install.chain([without]).collect())
+}
+
+fn one(setting: &Setting, agent: &InstalledAgent) -> Finding {
+    let version = version(setting, agent);
+    let at = format!("{} at `{}`", agent.name, agent.program.display());
+    let said = version.as_deref().unwrap_or("says no version");
+    let Some(about) = about(agent.name) else {
+        let found = format!("{at}, {said}; this version of Chronicle cannot drive it yet");
+        return finding(found, Vec::new());
+    };
+    finding(format!("{at}, {said}{}", tested(&about, said)), more(&about))
+}
+
+/// What it says of itself, asked as it would be started.
+fn version(setting: &Setting, agent: &InstalledAgent) -> Option<String> {
+    let mut argv: Vec<OsString> = vec![agent.program.clone().into()];
+    argv.extend(agent.first.iter().map(OsString::from));
+    argv.push("--version".into());
+    let said = process::tool_within(&argv, setting.project.root(), VERSION_PATIENCE)?;
+    said.lines().find(|line| !line.trim().is_empty()).map(one_line)
+}
+
+fn tested(about: &About, said: &str) -> String {
+    if about.tested.iter().any(|version| said.contains(version)) {
+        return ", a version that was tested".to_owned();
+    }
+    let versions = about.tested.join(" and ");
+    format!("; tested with {versions}, and another one may talk otherwise")
+}
+
+fn more(about: &About) -> Vec<String> {
+    let login = match discover::signed_in(about) {
+        SignedIn::Key(variable) => format!("signed in: a key is in `{variable}`"),
+        SignedIn::Login(file) => format!("signed in, as `{}` says", file.display()),
+        SignedIn::Unknown => format!("no login was found; {}", about.sign_in),
+    };
+    vec![login, format!("signals: {}", about.signals), format!("guards: {}", about.guards)]
+}

@@ -1,0 +1,261 @@
+//! The signal server by HTTP on loopback, for agents that prefer an address: the protocol's streamable HTTP, as much as a server
+//! needs that never speaks first. It lives in the supervisor's own process.
+//!
+//! Whoever calls must bear the secret of their attempt; a page in a browser cannot (its `Origin` is refused). A call that takes
+//! long is answered as a stream, with a sign of life now and then, so that no client takes the silence for an end.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use chronicle_runtime::link::LINE_MAX;
+use chronicle_runtime::project;
+use serde_json::Value;
+
+use super::wire::{self, Call, Request};
+use super::{ask, unknown};
+
+/// The only page there is.
+const PAGE: &str = "/mcp";
+/// Most clients at once.
+const CLIENTS_MAX: usize = 32;
+/// Most bytes of a request before its body.
+const HEAD_MAX: u64 = 16 * 1024;
+/// How long a client may take to send its request, or to read what it asked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often somebody who waits for a person is given a sign of life.
+const ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// A server that listens; it goes away with this value.
+pub(crate) struct Http {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+struct Shared {
+    run_folder: PathBuf,
+    /// Tells the calls of this server from those of one before it.
+    name: String,
+    is_over: AtomicBool,
+    clients: AtomicUsize,
+}
+
+/// What a client wants.
+struct Asked {
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+/// A refusal: the status and the words.
+type Refusal = (&'static str, String);
+
+impl Http {
+    /// Listens on a free port of loopback for the run in that folder.
+    pub(crate) fn start(run_folder: &Path) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            run_folder: run_folder.to_owned(),
+            name: project::new_run_id(),
+            is_over: AtomicBool::new(false),
+            clients: AtomicUsize::new(0),
+        });
+        let listening = Arc::clone(&shared);
+        let listen = move || listening.listen(&listener);
+        std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+        Ok(Self { shared, address })
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}{PAGE}", self.address)
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // Wakes the listener, which then sees that it is over.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Shared {
+    fn listen(self: Arc<Self>, listener: &TcpListener) {
+        for stream in listener.incoming() {
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            let Ok(stream) = stream else { continue };
+            let it = Arc::clone(&self);
+            let is_full = it.clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX;
+            let serve = move || {
+                let _ = if is_full { refuse(&stream, &full()) } else { it.serve(&stream) };
+                it.clients.fetch_sub(1, Ordering::SeqCst);
+            };
+            if std::thread::Builder::new().name("signal".to_owned()).spawn(serve).is_err() {
+                self.clients.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// One request and its answer; then the connection ends.
+    fn serve(&self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        let asked = match read(stream) {
+            Ok(asked) => asked,
+            Err(why) => return refuse(stream, &("400 Bad Request", why.to_string())),
+        };
+        if let Some(why) = barred(&asked) {
+            return refuse(stream, &why);
+        }
+        let Some(secret) = asked.secret() else { return refuse(stream, &no_secret()) };
+        match wire::read(&asked.body) {
+            Ok(None) => write(stream, "202 Accepted", None),
+            Ok(Some(Request::Plain { id, result })) => say(stream, &wire::result(&id, &result)),
+            Ok(Some(Request::Call(call))) => self.call(stream, &asked, secret, call),
+            Err((id, code, why)) => say(stream, &wire::error(&id, code, &why)),
+        }
+    }
+
+    fn call(&self, stream: &TcpStream, asked: &Asked, secret: &str, call: Call) -> io::Result<()> {
+        if let Some(why) = unknown(&call) {
+            return say(stream, &why);
+        }
+        let (done, answer) = sync_channel(1);
+        let (folder, name) = (self.run_folder.clone(), self.name.clone());
+        let (id, secret) = (call.id.clone(), secret.to_owned());
+        let work = move || {
+            // A client that does not wait any more has no use for it.
+            let _ = done.send(ask(&folder, &secret, &name, &call));
+        };
+        std::thread::Builder::new().name("call".to_owned()).spawn(work)?;
+        let gone = || Err(super::GONE.to_owned());
+        if !asked.takes_streams() {
+            return say(stream, &wire::answer(&id, answer.recv().unwrap_or_else(|_| gone())));
+        }
+        begin_stream(stream)?;
+        let answer = loop {
+            match answer.recv_timeout(ALIVE_EVERY) {
+                Ok(answer) => break answer,
+                Err(RecvTimeoutError::Timeout) => sign_of_life(stream)?,
+                Err(RecvTimeoutError::Disconnected) => break gone(),
+            }
+        };
+        let message = wire::answer(&id, answer);
+        io::Write::write_all(
+            &mut &*stream,
+            format!("event: message\ndata: {message}\n\n").as_bytes(),
+        )
+    }
+}
+
+impl Asked {
+    fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn secret(&self) -> Option<&str> {
+        self.header("authorization")?.strip_prefix("Bearer ").map(str::trim)
+    }
+
+    fn takes_streams(&self) -> bool {
+        self.header("accept").is_some_and(|accept| accept.contains("text/event-stream"))
+    }
+}
+
+fn full() -> Refusal {
+    ("503 Service Unavailable", format!("{CLIENTS_MAX} clients are connected already"))
+}
+
+fn no_secret() -> Refusal {
+    ("401 Unauthorized", "the secret of an attempt is needed".to_owned())
+}
+
+/// What is refused before anything of it is read.
+fn barred(asked: &Asked) -> Option<Refusal> {
+    if asked.header("origin").is_some() {
+        return Some(("403 Forbidden", "pages of a browser are not served".to_owned()));
+    }
+    if asked.path != PAGE {
+        return Some(("404 Not Found", format!("there is only `{PAGE}`")));
+    }
+    if asked.method != "POST" {
+        return Some(("405 Method Not Allowed", "this server never speaks first".to_owned()));
+    }
+    let version = asked.header("mcp-protocol-version").filter(|version| !wire::speaks(version));
+    version.map(|it| ("400 Bad Request", format!("version `{}` is not spoken here", it.trim())))
+}
+
+fn read(stream: &TcpStream) -> io::Result<Asked> {
+    let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let mut lines = BufReader::new(stream.take(HEAD_MAX));
+    let mut line = String::new();
+    lines.read_line(&mut line)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (Some(method), Some(path)) = (words.next(), words.next()) else {
+        return Err(bad("not a request"));
+    };
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        lines.read_line(&mut line)?;
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+            None if line.trim_end().is_empty() && line.ends_with('\n') => break,
+            None => return Err(bad("a header that makes no sense, or too many of them")),
+        }
+    }
+    let mut asked = Asked { method, path, headers, body: Vec::new() };
+    let length = asked.header("content-length").map_or(Ok(0), str::parse::<u64>);
+    let length = length.map_err(|_| bad("`content-length` is no number"))?;
+    if length > LINE_MAX {
+        return Err(bad("the body is too long"));
+    }
+    let mut body = lines.buffer().to_vec();
+    body.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+    let rest = length.saturating_sub(body.len() as u64);
+    lines.into_inner().into_inner().take(rest).read_to_end(&mut body)?;
+    if (body.len() as u64) < length {
+        return Err(bad("the body is cut short"));
+    }
+    asked.body = body;
+    Ok(asked)
+}
+
+fn refuse(stream: &TcpStream, (status, why): &Refusal) -> io::Result<()> {
+    write(stream, status, Some(("text/plain", why)))
+}
+
+fn say(stream: &TcpStream, message: &Value) -> io::Result<()> {
+    write(stream, "200 OK", Some(("application/json", &message.to_string())))
+}
+
+fn write(mut stream: &TcpStream, status: &str, body: Option<(&str, &str)>) -> io::Result<()> {
+    let (kind, body) = body.unwrap_or(("text/plain", ""));
+    let length = body.len();
+    let allow = if status.starts_with("405") { "Allow: POST\r\n" } else { "" };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}Connection: close\r\n\r\n"
+    );
+    stream.write_all(format!("{head}{body}").as_bytes())
+}
+
+fn begin_stream(mut stream: &TcpStream) -> io::Result<()> {
+    stream.write_all(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+    )
+}
+
+fn sign_of_life(mut stream: &TcpStream) -> io::Result<()> {
+    stream.write_all(b": a person is asked\n\n")
+}

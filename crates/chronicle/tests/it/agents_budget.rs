@@ -1,0 +1,91 @@
+//! Budgets in dollars, used up by a real agent in the middle of a turn.
+
+use serde_json::json;
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+
+/// Two answers cost more than this, one does not. Claude tells its price after the turn, so that ours counts before.
+fn budget(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Claude => "0.70",
+        Kind::PiOld | Kind::PiNew => "0.40",
+    }
+}
+
+/// It is ended with the report that uses the budget up, in the middle of its tool; raised, the same session goes on.
+fn is_ended_at_its_budget(kind: Kind) {
+    let usage = json!({"input": 100_000, "output": 100});
+    let turns = json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")], "usage": usage},
+        {"calls": [kind.shell("exec tail -f /dev/null")], "usage": usage},
+        {"calls": [kind.leave("done", "went on")], "usage": usage},
+        {"say": "Done.", "usage": usage},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &["--budget-usd", budget(kind)]].concat();
+    yard.exits(yard.chronicle(&args), 4).talks("it used up a budget");
+    assert_eq!(yard.server.asked().len(), 2, "nothing is asked after the report that was too much");
+    yard.assert_spent_as_served();
+    let spent = yard.session.json(&["status"])["spent"].clone();
+    assert_eq!(spent["priced"], true, "{spent}");
+    yard.session.assert_nothing_lives();
+    yard.session.chronicle(&["budget", &yard.session.short(), "+5", "usd"]).exits(0);
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    yard.assert_played();
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!(started.len(), 2);
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+    let resumed = yard.server.asked()[2].texts();
+    assert!(resumed.contains("Writing."), "{resumed}");
+    yard.assert_spent_as_served();
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_is_ended_at_its_budget() {
+    is_ended_at_its_budget(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_ended_at_its_budget() {
+    is_ended_at_its_budget(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_ended_at_its_budget() {
+    is_ended_at_its_budget(Kind::PiNew);
+}
+
+/// One that is in no table, under a budget in dollars.
+const UNKNOWN: [&str; 4] = ["--budget-usd", "5", "--model", "at-home"];
+
+/// The price of its model is not known: a person is asked, and may let it work all the same.
+#[test]
+fn needs_claude_has_a_model_of_unknown_price() {
+    let kind = Kind::Claude;
+    let turns = json!([
+        {"calls": [kind.shell("exec tail -f /dev/null")]},
+        {"calls": [kind.leave("done", "went on")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &UNKNOWN].concat();
+    yard.exits(yard.chronicle(&args), 4).talks("what `claude` costs cannot be known");
+    yard.session.chronicle(&["approve", &yard.session.short()]).exits(0);
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    yard.assert_played();
+}
+
+/// The person says what it costs: nobody is asked.
+#[test]
+fn needs_claude_has_a_price_of_the_persons_own() {
+    let kind = Kind::Claude;
+    let turns = json!([{"calls": [kind.leave("done", "went on")]}, {"say": "Done."}]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.set("[prices]\nat-home = { input = 1, output = 2 }\n");
+    let args = [yard.run_args().as_slice(), &UNKNOWN].concat();
+    yard.exits(yard.chronicle(&args), 0);
+    yard.assert_played();
+}

@@ -1,0 +1,130 @@
+//! The signal server, spoken to by the official client of its protocol, by raw lines, and by nobody's leave.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use chronicle_model::real;
+use serde_json::{Value, json};
+
+use crate::session::{Session, until};
+
+const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
+/// A call without a supervisor is answered within this, as people and agents are promised.
+const GONE_WITHIN: Duration = Duration::from_secs(1);
+
+/// A run whose agent is the official client; what it saw.
+fn seen_by_the_official_client(way: &str) -> (Session, Value) {
+    let session = Session::with(ONE, "");
+    let config = session.user().join("config.toml");
+    let settings = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{settings}\n[agents.claude]\nsignals = '{way}'\n")).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_agent.mjs");
+    let (node, modules) = (real::node().unwrap(), real::mcp_client().unwrap());
+    let chronicle = env!("CARGO_BIN_EXE_chronicle");
+    let agent = format!(
+        "command:\"{}\" \"{script}\" \"{}\" \"{chronicle}\" {way}",
+        node.display(),
+        modules.display()
+    );
+    let mut supervisor = session.spawn(&["run", "main", "paint", "--agent", &agent, "--wait"]);
+    until("it asks, or is over", || {
+        supervisor.talk().contains("Which colour?") || supervisor.has_ended()
+    });
+    session.chronicle(&["answer", &session.short(), "blue"]).exits(0);
+    let said = supervisor.wait();
+    assert_eq!(said.code, Some(0), "{said:?}\n{}", transcript(&session));
+    let seen = serde_json::from_str(&session.read("seen.json")).unwrap();
+    (session, seen)
+}
+
+fn transcript(session: &Session) -> String {
+    fs::read_to_string(session.run_file("transcripts/a1.jsonl")).unwrap_or_default()
+}
+
+/// Names, lists, answers, refusals and a question that waits, as the protocol's own client understands them.
+fn conforms(way: &str) -> Value {
+    let (session, seen) = seen_by_the_official_client(way);
+    assert_eq!(seen["server"], "chronicle");
+    assert_eq!(
+        seen["tools"],
+        json!([
+            "workflow_transition",
+            "signal_back",
+            "workflow_step",
+            "workflow_update_snapshot",
+            "workflow_ask",
+            "workflow_status"
+        ])
+    );
+    assert!(seen["unknown"].as_str().unwrap().contains("there is no tool `nonesuch`"), "{seen}");
+    assert!(seen["status"]["isError"] == false && seen["while"]["isError"] == false, "{seen}");
+    assert!(seen["wrong"]["isError"] == true, "{seen}");
+    assert!(seen["wrong"]["text"].as_str().unwrap().contains("`done`"), "{seen}");
+    assert_eq!(seen["stolen"]["isError"], true, "{seen}");
+    assert_eq!(seen["stolen"]["text"], "this is not the secret of your attempt");
+    assert!(seen["answer"]["text"].as_str().unwrap().contains("blue"), "{seen}");
+    assert_eq!(seen["left"]["isError"], false, "{seen}");
+    assert_eq!(session.events_of("attempt_started").len(), 1);
+    session.assert_whole();
+    seen
+}
+
+#[test]
+fn needs_mcp_client_conforms_on_stdio() {
+    conforms("stdio");
+}
+
+#[test]
+fn needs_mcp_client_conforms_by_http() {
+    let seen = conforms("http");
+    assert_eq!(
+        seen["statuses"],
+        json!({
+            "no secret": 401,
+            "a wrong one": 200,
+            "a browser": 403,
+            "another page": 404,
+            "to be spoken to": 405,
+            "another version": 400,
+            "no JSON": 200,
+            "only told": 202,
+        })
+    );
+}
+
+/// Says a line to `chronicle mcp`; what it answers, and how long that took. Then its input ends, and so does it.
+fn speak(command: &mut Command, line: &str) -> (String, Duration) {
+    let began = Instant::now();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(line.as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    let took = began.elapsed();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    (answer, took)
+}
+
+/// The supervisor is gone: the agent is told so at once, in words that say what to do.
+#[test]
+fn without_a_supervisor_a_call_is_answered_at_once() {
+    let session = Session::with(ONE, "work: [{complete: {summary: worked}}]");
+    session.run().exits(0);
+    let call = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"workflow_status\"}}\n";
+    for folder in [Some(session.run_file("")), Some(session.path("nowhere")), None] {
+        let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+        command.arg("mcp").env("CHRONICLE_SECRET", "s");
+        command.envs(folder.map(|folder| ("CHRONICLE_RUN_FOLDER", folder)));
+        // A busy machine may take its time to start a program; the answer itself must not.
+        let tries: Vec<(String, Duration)> = (0..5).map(|_| speak(&mut command, call)).collect();
+        let (said, took) = tries.into_iter().min_by_key(|(_, took)| *took).unwrap();
+        let heard: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(heard["result"]["isError"], true, "{heard}");
+        let text = heard["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("is gone") || text.contains("no run is named"), "{text}");
+        assert!(took < GONE_WITHIN, "{took:?}");
+    }
+}

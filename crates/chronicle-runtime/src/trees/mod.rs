@@ -7,7 +7,8 @@
 //! place once it is whole. What a killed git leaves behind is swept away by the next recording, under a lock of the system
 //! that dies with its holder.
 //!
-//! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count.
+//! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count. A git whose
+//! supervisor was killed works on until it has read the names that were sent to it, and ends then.
 
 mod diff;
 mod excludes;

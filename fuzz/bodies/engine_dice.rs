@@ -194,6 +194,7 @@ impl Dice<'_> {
             stopped: flags & 4 != 0,
             unclear: (flags & 0x18 == 0x18).then(|| self.text()),
             error: (flags & 32 != 0).then(|| (self.pick(&classes), self.text())),
+            quota_until: (flags & 0x21 == 0x21).then_some(Millis(AT_MAX)),
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,
@@ -379,7 +380,12 @@ impl Dice<'_> {
             1 => What::Report(Report::TailSetAside { bytes: self.number(), file: self.text() }),
             2 => What::Report(Report::TimerFired {
                 attempt: self.attempt(state),
-                timer: self.pick(&[TimerKind::Grace, TimerKind::Timeout]),
+                timer: self.pick(&[
+                    TimerKind::Grace,
+                    TimerKind::Timeout,
+                    TimerKind::Budget,
+                    TimerKind::Wait,
+                ]),
             }),
             3..8 => {
                 let (attempt, active_ms) = (self.attempt(state), self.number());

@@ -14,8 +14,10 @@ use crate::ids::{
 };
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+use crate::time::Millis;
 use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
+use crate::wait::{WaitBegan, WaitEnded};
 use crate::workflow::Workflow;
 
 /// One fact.
@@ -257,6 +259,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// The run waits for something that comes by itself.
+    WaitBegan(WaitBegan),
+    /// The wait is over.
+    WaitEnded(WaitEnded),
     /// Most of a limit is spent.
     BudgetWarned(BudgetWarned),
     /// A person lets more be spent.
@@ -406,13 +412,8 @@ pub struct AttemptStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handed>,
     /// Whether the project's files are recorded before it begins and after it ended.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recorded: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// Why an attempt exists.
@@ -439,6 +440,8 @@ pub enum Why {
     Paused,
     /// The last one used up a budget, and a person raised it: the same session.
     Raised,
+    /// The last one had no quota, or found no room, and has waited: the same session.
+    Waited,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
@@ -488,6 +491,7 @@ impl Why {
             | Self::SessionGone
             | Self::Paused
             | Self::Raised
+            | Self::Waited
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
@@ -639,6 +643,9 @@ pub struct AttemptEnded {
     /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
+    /// When there is a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
 }
 
 /// How an attempt ended.

@@ -275,6 +275,8 @@ pub struct EndSeen {
     pub unclear: Option<String>,
     /// The last error that the agent reported.
     pub error: Option<(CrashClass, String)>,
+    /// When there is a new quota, where the agent said so.
+    pub quota_until: Option<Millis>,
     /// Exit code.
     pub code: Option<i32>,
     /// Signal.
@@ -302,6 +304,8 @@ pub enum TimerKind {
     Timeout,
     /// Until a budget of time is used up.
     Budget,
+    /// Until what the run waits for comes by itself.
+    Wait,
 }
 
 /// What is answered to an input, once its decision is on disk.

@@ -41,6 +41,7 @@ pub mod tree;
 pub mod usage;
 pub mod verdict;
 pub mod view;
+pub mod wait;
 pub mod words;
 pub mod work;
 pub mod workflow;

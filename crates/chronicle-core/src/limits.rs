@@ -44,6 +44,12 @@ pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
 pub const KEPT_MAX: usize = 32;
+/// The longest wait for a quota before it is asked for again: services count by the week.
+pub const QUOTA_WAIT_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1_000;
+/// The first wait for a service that has no room, and for a quota of which nobody said when it is renewed; each is twice as long.
+pub const BACKOFF_FIRST_MS: u64 = 2_000;
+/// The longest of them.
+pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
@@ -65,10 +71,18 @@ pub struct Limits {
     pub continuations: u32,
     /// Follow-ups upon follow-ups.
     pub depth: u32,
+    /// Waits for a quota or for room at a model's service, without progress in between.
+    #[serde(default = "waits")]
+    pub waits: u32,
     /// Active milliseconds without a line from the agent; none = for ever.
     pub idle_ms: Option<u64>,
     /// Active milliseconds of one attempt; none = for ever.
     pub timeout_ms: Option<u64>,
+}
+
+/// What a workflow that was frozen before there were such waits is held to.
+fn waits() -> u32 {
+    20
 }
 
 impl Default for Limits {
@@ -80,6 +94,7 @@ impl Default for Limits {
             losses: 20,
             continuations: 5,
             depth: 3,
+            waits: waits(),
             idle_ms: Some(IDLE_MS),
             timeout_ms: None,
         }

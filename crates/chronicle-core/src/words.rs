@@ -3,15 +3,16 @@
 mod files;
 mod said;
 mod spent;
+mod wait;
 
 use crate::claims::Claim;
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
 };
-use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::limits::{LoopCount, bounded};
-use crate::state::Status;
+use crate::state::{State, Status};
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
@@ -22,6 +23,7 @@ pub(crate) use said::{
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
+pub(crate) use wait::wait;
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -66,9 +68,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::FileChanged { attempt, path, change } => {
             format!("{attempt} {} `{path}`", changed(*change))
         }
-        Event::UsageReported { attempt, usage, .. } => {
-            format!("{attempt} reported {}", spent(usage))
-        }
+        Event::UsageReported { attempt, usage, .. } => reported(*attempt, usage),
         Event::CommandEnded { attempt, index, code, .. } => {
             format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
         }
@@ -89,6 +89,8 @@ fn raw_sentence(event: &Event) -> String {
             let with = with_agent(agent.as_deref());
             format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::WaitBegan(began) => wait::began(began),
+        Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => spent::warned(warned),
         Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
@@ -101,6 +103,10 @@ fn raw_sentence(event: &Event) -> String {
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
     }
+}
+
+fn reported(attempt: AttemptId, usage: &Usage) -> String {
+    format!("{attempt} reported {}", spent(usage))
 }
 
 fn ended_with(code: Option<i32>) -> String {
@@ -134,6 +140,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Waited => ": it has waited".to_owned(),
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
@@ -303,8 +310,10 @@ fn some_phase(gate: &GateOpened) -> Place {
 }
 
 /// A run's status in a word, knowing whether a supervisor lives.
-pub fn standing(status: Status, supervised: bool) -> &'static str {
-    match (status, supervised) {
+/// One that would go on by itself needs a supervisor for that.
+pub fn standing(state: &State, supervised: bool) -> &'static str {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => "interrupted",
         (Status::Running, true) => "running",
         (Status::Running, false) => "interrupted",
         (Status::Waiting, _) => "waiting",
@@ -316,8 +325,9 @@ pub fn standing(status: Status, supervised: bool) -> &'static str {
 }
 
 /// What to type next for a run that no gate holds; none when nothing is to be done.
-pub fn standing_next(status: Status, supervised: bool, run: &str) -> Option<String> {
-    match (status, supervised) {
+pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<String> {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => Some(format!("chronicle resume {run}")),
         (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
         (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
         (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,

@@ -140,8 +140,8 @@ pub fn drive(
         }
         let at_once = world.reconcile(run.state());
         let status = run.state().status();
-        let stays =
-            status == Status::Running || (status == Status::Waiting && rest == Rest::WhenOver);
+        let waits = status == Status::Waiting && rest == Rest::WhenOver;
+        let stays = run.state().goes_on() || waits;
         if at_once.is_empty() && !stays && run.state().live.is_empty() {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));

@@ -80,6 +80,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     match why {
         Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
         Why::Nudge { .. }
+        | Why::Waited
         | Why::Rejected { .. }
         | Why::Lacking { .. }
         | Why::Answered { .. }

@@ -78,6 +78,10 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
             Some(out::leave(state, frame, &out::Way { target, outcome, summary, task }, *approved))
         }
         Stage::Refused { note } => Some(out::refused(state, frame, note)),
-        Stage::Working { .. } | Stage::Inside | Stage::Gated { .. } | Stage::Ended => None,
+        Stage::Working { .. }
+        | Stage::Inside
+        | Stage::Gated { .. }
+        | Stage::Waiting { .. }
+        | Stage::Ended => None,
     }
 }

@@ -12,6 +12,8 @@ use crate::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
 use crate::signal::is_ours;
 use crate::state::{Attempt, State};
 use crate::template::Stand;
+use crate::time::Millis;
+use crate::wait::WaitEnded;
 use crate::workflow::Tools;
 
 /// Longest name of a tool, call, file or session kept in an event.
@@ -34,6 +36,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
             scratch.record(Event::TailSetAside { bytes: *bytes, file: file.clone() });
         }
         Report::SupervisorLeaves => leave_alone(scratch),
+        Report::TimerFired { attempt, timer: TimerKind::Wait } => end_wait(scratch, *attempt),
         Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
         Report::TreeRecorded(recorded) => super::trees::recorded(scratch, recorded),
         Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
@@ -57,19 +60,29 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
     }
 }
 
+/// What was waited for is there. A run that rests waits on: its timer is due again when it goes on.
+fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
+    let state = scratch.state();
+    let rests = state.paused.is_some() || state.is_given_up();
+    let Some((frame, _)) = state.waits_after(id).filter(|_| !rests) else { return };
+    let (who, agent, note) = (None, None, String::new());
+    let ended = WaitEnded { place: frame.place(), attempt: id, who, agent, note };
+    scratch.emit(Event::WaitEnded(ended));
+}
+
 fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
     let Some(attempt) = live(scratch.state(), id) else { return };
     let cause = match (timer, attempt.is_leaving()) {
         (TimerKind::Grace, true) => StopCause::Grace,
         (TimerKind::Timeout, false) => StopCause::Timeout,
         (TimerKind::Budget, _) => StopCause::Budget,
-        (TimerKind::Grace, false) | (TimerKind::Timeout, true) => return,
+        (TimerKind::Grace, false) | (TimerKind::Timeout, true) | (TimerKind::Wait, _) => return,
     };
     // Who is over its time has worked for just so long, whatever it said of it so far.
     let left = budget::time_left_ms(scratch.state(), &attempt.intent.place);
     let active_ms = match timer {
         TimerKind::Budget => attempt.active_ms.saturating_add(left.unwrap_or(0)),
-        TimerKind::Grace | TimerKind::Timeout => 0,
+        TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => 0,
     };
     if attempt.stop.is_none() {
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
@@ -94,6 +107,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 strays: seen.strays,
                 transcript_bytes: seen.transcript_bytes,
                 final_text: said,
+                quota_until: seen.quota_until.map(|until| until.min(Millis::LATEST)),
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),

@@ -171,6 +171,7 @@ impl Settings {
             losses: count("limits.losses", default.losses),
             continuations: count("limits.continuations", default.continuations),
             depth: count("limits.depth", default.depth),
+            waits: count("limits.waits", default.waits),
             idle_ms: self.time("limits.idle", default.idle_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
         }

@@ -66,8 +66,7 @@ impl State {
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
-                self.change(*attempt, |attempt| attempt.stop = Some(*cause));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+                self.stop(*attempt, *cause, *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
             Event::TreeRecorded(_)
@@ -78,6 +77,8 @@ impl State {
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::WaitBegan(began) => self.begin_wait(cause, began),
+            Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::BreakAccepted { .. }
@@ -190,6 +191,7 @@ impl State {
             tools: 0,
             failed_command: None,
             said: String::new(),
+            quota_until: None,
             ended: None,
             changes: None,
         };
@@ -232,6 +234,11 @@ impl State {
             attempt.cancel_asked = false;
         });
         self.spend(called.attempt, &Usage::default(), called.active_ms);
+    }
+
+    fn stop(&mut self, id: AttemptId, cause: StopCause, active_ms: u64) {
+        self.change(id, |attempt| attempt.stop = Some(cause));
+        self.spend(id, &Usage::default(), active_ms);
     }
 
     fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {
@@ -288,6 +295,7 @@ impl State {
         }
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
+            attempt.quota_until = ended.quota_until;
             attempt.calls.clear();
             attempt.running.clear();
             attempt.answers.clear();
@@ -460,6 +468,7 @@ impl Counters {
             | Why::SessionGone
             | Why::Paused
             | Why::Raised
+            | Why::Waited
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }
@@ -469,7 +478,7 @@ impl Counters {
     }
 
     pub(super) fn progress(&mut self) {
-        (self.nudges, self.retries, self.losses) = (0, 0, 0);
+        (self.nudges, self.retries, self.losses, self.waits) = (0, 0, 0, 0);
     }
 }
 

@@ -13,8 +13,13 @@ use crate::tree::Moment;
 impl State {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
+        let rests = self.paused.is_some() || self.is_given_up();
+        let waits = self.waits().filter(|_| !rests).map(|(_, wait)| Effect {
+            cause: wait.cause,
+            action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
+        });
         let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
-        attempts.chain(self.due_trees()).collect()
+        attempts.chain(waits).chain(self.due_trees()).collect()
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {

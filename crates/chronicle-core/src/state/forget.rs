@@ -63,6 +63,7 @@ impl Stage {
         match self {
             Self::Working { attempt } | Self::Broken { attempt, .. } => Some(*attempt),
             Self::Gated { held, .. } => held.attempt(),
+            Self::Waiting { wait } => Some(wait.began.attempt),
             Self::Bound
             | Self::Entered { .. }
             | Self::Ready { .. }

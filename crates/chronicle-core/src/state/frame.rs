@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Break, End, FollowUp, Why};
 use crate::evidence::Evidence;
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use crate::wait::Waited;
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +111,9 @@ pub struct Counters {
     /// Fresh sessions after `partially-complete`.
     #[serde(default)]
     pub continuations: u32,
+    /// Waits for a quota or for room at a model's service, without progress in between.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waits: u32,
     /// Commands of the phase done in this try.
     pub commands_done: u32,
     /// How often it left without what its phase demands.
@@ -120,6 +124,11 @@ pub struct Counters {
     /// How often changed files counted as progress.
     #[serde(default)]
     pub changes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How far a frame is with its phase. What follows from each is one table: `engine/follow.rs`.
@@ -181,6 +190,11 @@ pub enum Stage {
         gate: GateId,
         /// What it holds up.
         held: Box<Stage>,
+    },
+    /// Something is waited for that comes by itself.
+    Waiting {
+        /// What, and until when.
+        wait: Box<Waited>,
     },
     /// The root frame came to its end.
     Ended,

@@ -127,6 +127,9 @@ pub struct Attempt {
     pub failed_command: Option<(u32, String)>,
     /// What it said last, where it ended before it was done.
     pub said: String,
+    /// When its agent has a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
     /// What it did to files; none until they are recorded.
@@ -197,7 +200,7 @@ pub struct Departure {
 pub enum Status {
     /// Something works, or would if a supervisor lived.
     Running,
-    /// It waits for a person.
+    /// It waits for a person, or for what comes by itself.
     Waiting,
     /// A person stopped it for a while.
     Paused,
@@ -223,17 +226,26 @@ impl State {
             (Some(_), _) if is_quiet => Status::Failed,
             (None, _) if given_up && is_quiet => Status::Cancelled,
             (None, Some(_)) if !given_up && is_quiet && is_undone => Status::Paused,
-            (None, None) if !given_up && is_recorded && is_undone && self.waits() => {
+            (None, None) if !given_up && is_recorded && is_undone && self.stands() => {
                 Status::Waiting
             }
             (Some(_) | None, _) => Status::Running,
         }
     }
 
-    /// Whether nothing can go on without a person: whoever works, if anybody, waits for an answer.
-    fn waits(&self) -> bool {
+    /// Whether nothing works: whoever does, if anybody, waits for an answer.
+    fn stands(&self) -> bool {
         self.live_attempts().all(|attempt| self.is_asking(attempt))
-            && self.open_gates().next().is_some()
+            && (self.open_gates().next().is_some() || self.waits().next().is_some())
+    }
+
+    /// Whether something works, or will without anybody's word.
+    pub fn goes_on(&self) -> bool {
+        match self.status() {
+            Status::Running => true,
+            Status::Waiting => self.waits().next().is_some(),
+            Status::Paused | Status::Done | Status::Cancelled | Status::Failed => false,
+        }
     }
 
     /// Whether a worker waits for a person's answer.

@@ -16,7 +16,8 @@ pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};
 pub(crate) use run::breadcrumbs;
 pub use run::{
-    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run,
+    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, WaitRow,
+    for_worker, run,
 };
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};

@@ -14,6 +14,7 @@ use crate::state::{Attempt, Stage, State, Status};
 use crate::template;
 use crate::time::Millis;
 use crate::usage::Usage;
+use crate::wait::{WaitBegan, WaitKind};
 use crate::words;
 use crate::workflow::{Phase, Workflow};
 
@@ -58,6 +59,9 @@ pub struct RunView {
     pub working: Vec<AttemptRow>,
     /// Gates that wait for a person.
     pub needs_you: Vec<GateRow>,
+    /// What it waits for that comes by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow>,
     /// What was spent in all.
     pub spent: Spent,
     /// What it may spend.
@@ -221,6 +225,19 @@ pub struct GateRow {
     pub next: String,
 }
 
+/// One wait that ends by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitRow {
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub kind: WaitKind,
+    /// Until when.
+    pub until: Millis,
+    /// What of, in words.
+    pub text: String,
+}
+
 /// The view of a run; none before it has started.
 pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     let run = state.run.as_ref()?;
@@ -235,7 +252,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         task: run.task.clone(),
         status,
         supervised,
-        standing: words::standing(status, supervised),
+        standing: words::standing(state, supervised),
         reason: match status {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),
@@ -250,6 +267,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
+        waits: waits(state),
         spent: Spent::from(&state.usage),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
@@ -259,7 +277,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
-        next: gate_next.chain(words::standing_next(status, supervised, short)).collect(),
+        next: gate_next.chain(words::standing_next(state, supervised, short)).collect(),
         needs_you,
     })
 }
@@ -310,6 +328,17 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
         next: words::gate_next(&gate.opened, run),
     };
     if state.is_over() { Vec::new() } else { state.open_gates().map(row).collect() }
+}
+
+fn waits(state: &State) -> Vec<WaitRow> {
+    let row = |began: &WaitBegan| WaitRow {
+        place: began.place.clone(),
+        kind: began.wait_kind,
+        until: began.until,
+        text: words::wait(began),
+    };
+    let goes_on = !state.is_given_up();
+    state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
 }
 
 pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {

@@ -81,6 +81,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::UndoEnded { .. }
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
+        | Event::WaitBegan(_)
+        | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
         | Event::BudgetRaised(_) => false,
     }

@@ -74,6 +74,8 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::CommandEnded { .. }
         | Event::SignalAccepted { .. }
         | Event::SignalRefused { .. }
+        | Event::WaitBegan(_)
+        | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
         | Event::BudgetRaised(_)
         | Event::StopAsked { .. }

@@ -18,6 +18,7 @@ use chronicle_core::state::State;
 use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
@@ -99,7 +100,14 @@ phases: {a: {next: [a]}}
 
 fn why() -> impl Strategy<Value = Why> {
     prop_oneof![
-        select(vec![Why::First, Why::Lost, Why::SessionGone, Why::Paused, Why::Raised]),
+        select(vec![
+            Why::First,
+            Why::Lost,
+            Why::SessionGone,
+            Why::Paused,
+            Why::Raised,
+            Why::Waited
+        ]),
         small().prop_map(|number| Why::Nudge { number }),
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
@@ -143,7 +151,10 @@ fn of_attempt() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => started,
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
-            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes, final_text })
+            let quota_until = (strays > 1).then_some(Millis(7));
+            Event::AttemptEnded(AttemptEnded {
+                attempt, end, active_ms, strays, transcript_bytes, final_text, quota_until,
+            })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
             |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }
@@ -281,6 +292,23 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 let more =
                     Budget { tokens: Some(spent), time_ms: Some(limit), ..Budget::default() };
                 Event::BudgetRaised(BudgetRaised { place, more, unpriced, who })
+            }
+        ),
+        (small(), name(), number(), text(), any::<bool>()).prop_map(
+            |(number, place, until, note, begins)| {
+                let (attempt, place) = (AttemptId(number), Place::new(place));
+                if begins {
+                    let (wait_kind, until) = (WaitKind::Quota, Millis(until % 253_402_300_800_000));
+                    return Event::WaitBegan(WaitBegan {
+                        place,
+                        attempt,
+                        wait_kind,
+                        until,
+                        number,
+                    });
+                }
+                let (who, agent) = (Some(note.clone()), Some(note.clone()));
+                Event::WaitEnded(WaitEnded { place, attempt, who, agent, note })
             }
         ),
         (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {

@@ -12,6 +12,7 @@ mod decide_people;
 mod decide_signals;
 mod decide_traps;
 mod decide_trees;
+mod decide_waits;
 mod formats;
 mod fuzz;
 mod fuzz_events;

@@ -129,7 +129,7 @@ fn a_sub_workflow_cannot_choose_its_way_out() {
 #[test]
 fn limits_of_nothing() {
     let text = "\
-limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0}
+limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0, waits: 0}
 phases: [{id: a, limits: {loop: {max: 0}}, timeout_minutes: 0}]
 ";
     insta::assert_snapshot!(problems(text), @r"

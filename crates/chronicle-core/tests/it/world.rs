@@ -32,6 +32,9 @@ use chronicle_core::workflow::{Budget, Source, Workflow, load};
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;
 
+/// When everything happens.
+pub(crate) const NOW: Millis = Millis(1_794_709_850_000);
+
 type Progress = BTreeMap<(SessionId, Place, u32), usize>;
 
 #[derive(Clone)]
@@ -84,12 +87,12 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
 
 pub(crate) fn person(what: Command) -> Input {
     let by = By { actor: Actor::Person("ann".to_owned()), request: None };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Command(what) }
+    Input { at: NOW, by, what: What::Command(what) }
 }
 
 pub(crate) fn report(what: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Report(what) }
+    Input { at: NOW, by, what: What::Report(what) }
 }
 
 pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
@@ -112,7 +115,7 @@ pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
 pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
     let by = By { actor: Actor::Worker(attempt), request: Some(request.to_owned()) };
     let command = Command::Signal { attempt, request: request.to_owned(), signal };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Command(command) }
+    Input { at: NOW, by, what: What::Command(command) }
 }
 
 impl World {
@@ -184,6 +187,9 @@ impl World {
             Some(Action::StopAttempt(attempt)) => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 self.step(&about(attempt, AttemptReport::Ended(seen)));
+            }
+            Some(Action::WaitUntil { attempt, .. }) => {
+                self.step(&report(Report::TimerFired { attempt, timer: TimerKind::Wait }));
             }
             Some(Action::RecordTree(moment)) => {
                 self.step(&tree(moment, &[]));
@@ -336,6 +342,7 @@ impl World {
                 return;
             }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
+            "quota" | "overload" => return self.no_room(id, verb, rest),
             "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
             "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
@@ -352,6 +359,15 @@ impl World {
         let finished = error.is_none();
         let error = error.map(|(class, text)| (class, text.to_owned()));
         let seen = EndSeen { finished, error, code: Some(0), ..EndSeen::default() };
+        self.step(&about(id, AttemptReport::Ended(seen)));
+    }
+
+    /// `quota 600` is a quota that is renewed in ten minutes.
+    fn no_room(&mut self, id: AttemptId, verb: &str, rest: &str) {
+        let class = if verb == "quota" { CrashClass::Quota } else { CrashClass::Overload };
+        let quota_until = rest.parse().ok().map(|seconds: u64| Millis(NOW.0 + seconds * 1_000));
+        let error = Some((class, String::new()));
+        let seen = EndSeen { error, quota_until, ..EndSeen::default() };
         self.step(&about(id, AttemptReport::Ended(seen)));
     }
 

@@ -19,6 +19,7 @@ use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::TEXT_MAX;
 use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -103,13 +104,15 @@ struct Shared {
 struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    quota_until: Option<Millis>,
     stderr: Ring,
     /// What it said since its last tool.
     said: String,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
@@ -139,6 +142,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
+            quota_until: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             said: String::new(),
         }),
@@ -363,10 +367,7 @@ impl<'a> Reading<'a> {
                 self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
-            Seen::QuotaReset { until } => {
-                let text = format!("no quota until {until}");
-                self.shared.last_words().error = Some((CrashClass::Quota, text));
-            }
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
@@ -451,6 +452,7 @@ impl<'a> Reading<'a> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();
@@ -458,6 +460,14 @@ impl<'a> Reading<'a> {
 }
 
 impl LastWords {
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
         if self.said.len() <= TEXT_MAX {
@@ -497,6 +507,7 @@ impl Shared {
         let seen = EndSeen {
             finished: last.finished,
             error,
+            quota_until: last.quota_until,
             transcript_bytes: self.transcript.finish(),
             stderr: stderr.clone(),
             final_text: Some(Box::new(Said(last.said.clone()))),
@@ -507,15 +518,15 @@ impl Shared {
 }
 
 /// Nothing runs, and trying again would not help.
-pub(super) fn cannot_start(why: String) -> EndSeen {
+pub(super) fn cannot_start(why: String) -> Box<EndSeen> {
     let error = Some((CrashClass::CannotStart, why));
-    EndSeen { error, ..EndSeen::default() }
+    Box::new(EndSeen { error, ..EndSeen::default() })
 }
 
 /// There is no keeper. One that died while it was being started is lost, as any other that dies.
-fn not_kept(error: &SpawnError) -> EndSeen {
+fn not_kept(error: &SpawnError) -> Box<EndSeen> {
     if error.is_death() {
-        return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
+        return Box::new(ended_as(EndSeen::default(), KeeperEnd::KeeperDied));
     }
     cannot_start(error.to_string())
 }

@@ -109,11 +109,11 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
-            Err(seen) => Some(ended(id, seen)),
+            Err(seen) => Some(ended(id, *seen)),
         }
     }
 
-    fn begin(&self, work: Work) -> Result<Running, EndSeen> {
+    fn begin(&self, work: Work) -> Result<Running, Box<EndSeen>> {
         let context = Arc::clone(&self.context);
         if work.is_shell() {
             shell::start(context, work).map(Running::Shell)
@@ -179,7 +179,7 @@ impl Processes {
         let reporter = Reporter::new(self.context.inbox.clone(), id);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
-            .map(|text| ended(id, agent::cannot_start(text)))
+            .map(|text| ended(id, *agent::cannot_start(text)))
     }
 }
 
@@ -218,7 +218,7 @@ impl World for Processes {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::Tell(id, message) => self.tell(state, id, message),
-                Action::RunTimer { .. } => None,
+                Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
                     self.recordings.perform(state, effect)
                 }

@@ -91,7 +91,8 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
         Action::RunAttempt(_)
         | Action::StopAttempt(_)
         | Action::Tell(..)
-        | Action::RunTimer { .. } => return None,
+        | Action::RunTimer { .. }
+        | Action::WaitUntil { .. } => return None,
     };
     Some(Job { folder: folder.clone(), cause: effect.cause, what })
 }

@@ -89,6 +89,17 @@ build@b: usage 3; call signal_back {"signal": "complete", "summary": "b helped"}
 ship: go done"#,
 );
 
+const WAITS: Scenario = (
+    "waits",
+    "{name: W, phases: {plan: {next: [build]}, build: {}}}",
+    "plan: overload; usage 3; go build\nbuild: overload; overload; usage 4; go done",
+);
+
+#[test]
+fn waits() {
+    every_death(&WAITS);
+}
+
 #[test]
 fn questions() {
     every_death(&QUESTIONS);
@@ -332,12 +343,12 @@ impl Trial {
             let mut run = Run::open(&self.ledger, holder.clone(), None).unwrap();
             match run.state().status() {
                 Status::Done | Status::Cancelled | Status::Failed => return,
-                Status::Waiting => {
+                Status::Waiting if !run.state().goes_on() => {
                     let command = self.at_gate(run.state());
                     run.step(&asked("ann", command)).unwrap();
                     run.sync().unwrap();
                 }
-                Status::Running | Status::Paused => self.drive(&mut run, &holder),
+                Status::Waiting | Status::Running | Status::Paused => self.drive(&mut run, &holder),
             }
         }
     }

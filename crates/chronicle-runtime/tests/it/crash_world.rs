@@ -164,7 +164,13 @@ impl<'a> Simulated<'a> {
             let at = self.working[&id].next;
             let next = self.agents.moves(attempt).get(at).cloned();
             match next.filter(|_| !attempt.is_leaving()) {
-                Some(text) => self.perform(id, at, &text),
+                Some(text) => {
+                    self.perform(id, at, &text);
+                    // A service that had no room has some at the next try.
+                    if text == "overload" {
+                        self.memorize(attempt, Memorize::WhenAnswered);
+                    }
+                }
                 None => self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
             }
             self.memorize(attempt, Memorize::AtOnce);
@@ -217,6 +223,10 @@ impl<'a> Simulated<'a> {
                 let (tool, arguments) = rest.split_once(' ').unwrap();
                 let arguments = serde_json::from_str(arguments).unwrap();
                 return self.call(id, format!("r{at}"), parse(tool, &arguments));
+            }
+            "overload" => {
+                self.working.get_mut(&id).unwrap().next += 1;
+                return self.end(id, failed(CrashClass::Overload, rest));
             }
             "crash" => return self.end(id, failed(CrashClass::Other, rest)),
             "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
@@ -304,6 +314,10 @@ impl World for Simulated<'_> {
                 Action::Tell(id, message) => {
                     self.answered(state.attempt(id).unwrap());
                     self.about(id, AttemptReport::Told(message));
+                }
+                Action::WaitUntil { attempt, .. } => {
+                    let timer = TimerKind::Wait;
+                    self.tell(reported(Report::TimerFired { attempt, timer }));
                 }
                 Action::RecordTree(moment) => {
                     fail::at(Point::BeforeTree);

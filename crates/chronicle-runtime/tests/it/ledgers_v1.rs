@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 14] = [
+const STORIES: [(&str, &str, &str); 15] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -98,6 +98,12 @@ const STORIES: [(&str, &str, &str); 14] = [
         "plan: session s; usage 85 at 5; usage 20 at 9; go build
          build: session b; time-over; usage 10; go done
          g1: budget +100 tokens\ng2: budget +30s\ng3: budget +5 tokens",
+    ),
+    (
+        "waits",
+        "{name: Waits, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: session s; quota 2099-01-01T00:00:00.000Z; go build
+         build: session b; crash overload no room; quota 2000-01-01T00:00:00.000Z; go done",
     ),
     (
         "fails",

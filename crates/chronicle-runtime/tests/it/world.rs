@@ -18,7 +18,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use chronicle_core::effect::Action;
 use chronicle_core::event::{AttemptStarted, Change, OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId, TreeId};
-use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
+use chronicle_core::input::{
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
@@ -191,6 +193,9 @@ impl World for Agents<'_> {
                 }
                 Action::Tell(id, message) => {
                     self.send(id, Move::Report(AttemptReport::Told(message)));
+                }
+                Action::WaitUntil { attempt, .. } => {
+                    self.send(attempt, Move::Timer(TimerKind::Wait));
                 }
                 Action::RecordTree(moment) => {
                     let input = reported(self.story.tree(moment));

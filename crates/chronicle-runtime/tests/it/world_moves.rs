@@ -5,6 +5,7 @@ use chronicle_core::event::{Change, CrashClass};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
 use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::signal::{Signal, parse};
+use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 
 /// What an agent, or something about it, does next.
@@ -73,6 +74,11 @@ impl Move {
                 signal: Some(9),
                 strays: 2,
                 stderr: "out of memory".to_owned(),
+                ..EndSeen::default()
+            }),
+            "quota" => AttemptReport::Ended(EndSeen {
+                error: Some((CrashClass::Quota, "no more".to_owned())),
+                quota_until: Millis::parse(rest),
                 ..EndSeen::default()
             }),
             "crash" => crash(rest),

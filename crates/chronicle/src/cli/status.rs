@@ -74,6 +74,11 @@ pub(super) fn say(view: &RunView) {
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
+    for wait in &view.waits {
+        lines.push(String::new());
+        let text = format!("`{}`: {}", wait.place, wait.text);
+        lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "waits at")));
+    }
     for gate in &view.needs_you {
         lines.push(String::new());
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));

@@ -46,3 +46,4 @@ mod scripted;
 mod session;
 mod terminal;
 mod undriven;
+mod waits;

@@ -47,6 +47,7 @@ scenarios! {
     person_wanted
     program_not_found
     question
+    quota
     refused_target
     rejected_before
     secrets

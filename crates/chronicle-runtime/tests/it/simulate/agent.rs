@@ -4,6 +4,7 @@ use chronicle_core::event::{Break, Change, CrashClass, FollowUp, Question, Snaps
 use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
 use chronicle_core::signal::Signal;
+use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::work::Work;
 
@@ -341,7 +342,9 @@ impl Sim<'_> {
             CrashClass::Other,
         ];
         let class = self.rng.pick(&classes).copied().unwrap_or(CrashClass::Other);
-        self.end(id, EndSeen { error: Some((class, "no".to_owned())), ..EndSeen::default() });
+        let error = Some((class, "no".to_owned()));
+        let quota_until = self.rng.chance(50).then_some(Millis(u64::MAX / 2));
+        self.end(id, EndSeen { error, quota_until, ..EndSeen::default() });
     }
 
     /// The process is gone and its keeper says so; now and then something is said after the end.

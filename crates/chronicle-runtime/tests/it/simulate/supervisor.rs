@@ -309,6 +309,7 @@ impl Sim<'_> {
         let due = state.due();
         let timers = due.iter().filter_map(|effect| match effect.action {
             Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
+            Action::WaitUntil { attempt, .. } => Some((effect.cause, attempt, TimerKind::Wait)),
             Action::RunAttempt(_)
             | Action::StopAttempt(_)
             | Action::Tell(..)
@@ -352,11 +353,12 @@ impl Sim<'_> {
                 Action::RunAttempt(_)
                 | Action::Tell(..)
                 | Action::RunTimer { .. }
+                | Action::WaitUntil { .. }
                 | Action::RecordTree(_)
                 | Action::RestoreTree => {}
             }
         }
-        Ok(at_once || supervisor.run.state().status() == Status::Running)
+        Ok(at_once || supervisor.run.state().goes_on())
     }
 
     /// Mostly nothing has changed; sometimes git fails.

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{BudgetRaised, BudgetWarned, Lack};
+pub use crate::chore::{Chore, Duty};
 pub use crate::handover::Handed;
 use crate::ids::{
-    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
 };
-use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+pub use crate::start::{OnGate, RunStarted, SupervisorStarted};
 use crate::time::Millis;
 use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
 use crate::wait::{WaitBegan, WaitEnded};
-use crate::workflow::Workflow;
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -298,65 +298,6 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Everything frozen at the start of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunStarted {
-    /// The run.
-    pub run: RunId,
-    /// What the person asked for.
-    pub task: String,
-    /// Who asked.
-    pub who: String,
-    /// The project's folder.
-    pub project: String,
-    /// The agent of phases that name none.
-    pub agent: String,
-    /// Its model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The run's workflow first, then every workflow inside it.
-    pub workflows: Vec<Workflow>,
-    /// Where the workflow came from.
-    pub source: String,
-    /// The personas that its phases name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub personas: Vec<Persona>,
-    /// Fields of the workflow that a person accepted as not enforced by this version.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unenforced: Vec<String>,
-    /// The Chronicle that froze it.
-    pub version: String,
-    /// What happens when a person is needed; none = it waits to be resumed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_gate: Option<OnGate>,
-    /// Whether agents work in a home of the run's own instead of the person's.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub isolated: bool,
-}
-
-/// What a run does by itself when a person is needed. To approve is none of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnGate {
-    /// It fails.
-    Fail,
-    /// Its supervisor stays.
-    Wait,
-}
-
-/// Who drives the run from here on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SupervisorStarted {
-    /// Its process.
-    pub pid: u32,
-    /// Its host.
-    pub host: String,
-    /// The lock's epoch: higher than all before.
-    pub epoch: u64,
-    /// Its version.
-    pub version: String,
-}
-
 /// A move from phase to phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeTaken {
@@ -415,35 +356,11 @@ pub struct AttemptStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handed>,
     /// Whether the project's files are recorded before it begins and after it ended.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recorded: bool,
     /// What it is for, if not for the phase's own work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chore: Option<Chore>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-/// What is done on the way out of a phase, by commands and by nobody's word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chore {
-    /// What for.
-    pub duty: Duty,
-    /// The commands.
-    pub commands: Vec<String>,
-}
-
-/// What a chore is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Duty {
-    /// To find out whether the work is as the worker says.
-    Verify,
-    /// To put away what the phase leaves behind.
-    Cleanup,
 }
 
 /// Why an attempt exists.

@@ -15,6 +15,7 @@
 
 pub mod budget;
 mod chain;
+pub mod chore;
 pub mod claims;
 pub mod effect;
 pub mod engine;
@@ -35,6 +36,7 @@ pub mod settings;
 pub mod shell;
 pub mod signal;
 pub mod snapshot;
+pub mod start;
 pub mod state;
 pub mod template;
 pub mod time;

@@ -11,7 +11,7 @@ use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
 };
-use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::limits::{LoopCount, bounded};
 use crate::state::{State, Status};
 use crate::usage::Usage;
@@ -71,9 +71,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::FileChanged { attempt, path, change } => {
             format!("{attempt} {} `{path}`", changed(*change))
         }
-        Event::UsageReported { attempt, usage, .. } => {
-            format!("{attempt} reported {}", spent(usage))
-        }
+        Event::UsageReported { attempt, usage, .. } => reported(*attempt, usage),
         Event::CommandEnded { attempt, index, code, .. } => {
             format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
         }
@@ -108,6 +106,10 @@ fn raw_sentence(event: &Event) -> String {
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
     }
+}
+
+fn reported(attempt: AttemptId, usage: &Usage) -> String {
+    format!("{attempt} reported {}", spent(usage))
 }
 
 fn ended_with(code: Option<i32>) -> String {

@@ -1,10 +1,11 @@
 //! What the next worker would be told if it were started now: the engine itself goes on, on a copy of the state.
 
 use super::{Told, told_to};
+use crate::effect::Action;
 use crate::engine::{self, SHELL};
 use crate::event::{AttemptStarted, GateKind, GateOpened};
 use crate::ids::{AttemptId, TreeId};
-use crate::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
+use crate::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What};
 use crate::state::State;
 use crate::tree::{Changes, Moment, TreeRecorded};
 use crate::work::work;
@@ -74,6 +75,12 @@ fn assume(state: &State) -> Result<(String, Input), String> {
         }
         let seen = EndSeen { lost: true, ..EndSeen::default() };
         return Ok((format!("{id} is interrupted"), about(state, id, AttemptReport::Ended(seen))));
+    }
+    if let Some(effect) = state.due().first()
+        && let Action::WaitUntil { attempt, .. } = effect.action
+    {
+        let fired = Report::TimerFired { attempt, timer: TimerKind::Wait };
+        return Ok(("what is waited for comes".to_owned(), by_supervisor(state, fired)));
     }
     let gate = state.open_gates().next().ok_or("nothing follows by itself")?;
     answer(state, &gate.opened)

@@ -64,7 +64,7 @@ fn begin(world: &mut World, attempt: u32) {
 }
 
 fn told(world: &World, lines: usize, expected: &Expect) {
-    let text: Vec<String> = world.told().lines().map(str::to_owned).collect();
+    let text: Vec<String> = world.told().lines().map(|line| line.trim().to_owned()).collect();
     expected.assert_eq(&text[text.len().saturating_sub(lines)..].join("\n"));
 }
 
@@ -133,14 +133,14 @@ fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
         &world,
         8,
         &expect![[r#"
-        a1 leaves for `check`: "done"
-        a1 ended
-          a2 resumed at `build` (scripted): not shown by the record: changed files (no file changed)
-        a2 called `Bash` {"command":"cargo test"}
-        a2's call `c9` ended well
-        a2 leaves for `check`: "done"
-        a2 ended
-          g1 waits at `build` for intervention: `build` was left without what it demands: changed files (no file changed)"#]],
+            a1 leaves for `check`: "done"
+            a1 ended
+            a2 resumed at `build` (scripted): not shown by the record: changed files (no file changed)
+            a2 called `Bash` {"command":"cargo test"}
+            a2's call `c9` ended well
+            a2 leaves for `check`: "done"
+            a2 ended
+            g1 waits at `build` for intervention: `build` was left without what it demands: changed files (no file changed)"#]],
     );
     // A person may go on all the same.
     world.step(&person(Command::Skip { place: None, note: "fine".to_owned() }));

@@ -89,7 +89,7 @@ fn why(why: &Why, stand: Stand<'_>) -> String {
         Why::Retry { .. } => "An earlier attempt at this phase crashed. You start afresh: look at \
             the files as they are now before you go on."
             .to_owned(),
-        Why::Lost | Why::Paused | Why::Raised | Why::Waited => {
+        Why::Lost | Why::Paused | Why::Raised | Why::Waited | Why::Progressed => {
             "The work was interrupted. Go on exactly where you were; do not \
             do again what is done."
                 .to_owned()

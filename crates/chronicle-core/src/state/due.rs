@@ -67,10 +67,19 @@ impl State {
 
     /// Until what may be worked here is used up; anew after each raise.
     fn budget_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        // A person takes as long as they take.
+        if self.is_asking(attempt) {
+            return None;
+        }
         let left = budget::time_left_ms(self, &attempt.intent.place)?;
         let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
         let (attempt, timer) = (attempt.intent.attempt, TimerKind::Budget);
         Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms: left } })
+    }
+
+    fn grace_ms(&self, attempt: &Attempt) -> u64 {
+        let phase = self.phase_at(&attempt.intent.place);
+        phase.map_or(LEAVE_GRACE_MS, |phase| phase.limits.grace_ms)
     }
 
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
@@ -78,7 +87,7 @@ impl State {
         let timer = |timer, active_ms| Action::RunTimer { attempt: id, timer, active_ms };
         let left = attempt.leave.as_ref().map(|(_, cause)| *cause);
         if let Some(cause) = left.or(attempt.parting.as_ref().map(|(_, cause)| *cause)) {
-            return Some(Effect { cause, action: timer(TimerKind::Grace, LEAVE_GRACE_MS) });
+            return Some(Effect { cause, action: timer(TimerKind::Grace, self.grace_ms(attempt)) });
         }
         // A person takes as long as they take.
         if self.is_asking(attempt) {

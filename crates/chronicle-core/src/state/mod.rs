@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use frame::{Counters, Frame, Note, Stage, Waiting};
+pub(crate) use apply::watched;
+pub use frame::{Counters, Frame, Note, Repeat, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};

@@ -389,6 +389,8 @@ pub enum Why {
     Raised,
     /// The last one had no quota, or found no room, and has waited: the same session.
     Waited,
+    /// The last one seemed to turn in a circle, and had changed files: the same session.
+    Progressed,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
@@ -446,6 +448,7 @@ impl Why {
             | Self::Paused
             | Self::Raised
             | Self::Waited
+            | Self::Progressed
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
@@ -578,6 +581,8 @@ pub enum StopCause {
     Asks,
     /// It used up a budget.
     Budget,
+    /// It made the same call again and again, and nothing came of it.
+    Repeats,
 }
 
 /// The end of an attempt.

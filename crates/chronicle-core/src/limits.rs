@@ -50,6 +50,10 @@ pub const QUOTA_WAIT_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1_000;
 pub const BACKOFF_FIRST_MS: u64 = 2_000;
 /// The longest of them.
 pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
+/// How many different calls are watched for being made again and again.
+pub const REPEATS_KEPT_MAX: usize = 32;
+/// How much of such a call's input people are shown.
+pub const REPEAT_INPUT_MAX: usize = 120;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// How long the commands may take together that put away what a phase leaves behind.
@@ -76,6 +80,12 @@ pub struct Limits {
     /// Waits for a quota or for room at a model's service, without progress in between.
     #[serde(default = "waits")]
     pub waits: u32,
+    /// Active milliseconds that a worker may go on for after its leaving signal was accepted.
+    #[serde(default = "grace_ms")]
+    pub grace_ms: u64,
+    /// How often a worker may make the same call without progress.
+    #[serde(default = "repeats")]
+    pub repeats: u32,
     /// Active milliseconds without a line from the agent; none = for ever.
     pub idle_ms: Option<u64>,
     /// Active milliseconds of one attempt; none = for ever.
@@ -85,6 +95,14 @@ pub struct Limits {
 /// What a workflow that was frozen before there were such waits is held to.
 fn waits() -> u32 {
     20
+}
+
+fn grace_ms() -> u64 {
+    LEAVE_GRACE_MS
+}
+
+fn repeats() -> u32 {
+    30
 }
 
 impl Default for Limits {
@@ -97,6 +115,8 @@ impl Default for Limits {
             continuations: 5,
             depth: 3,
             waits: waits(),
+            grace_ms: LEAVE_GRACE_MS,
+            repeats: repeats(),
             idle_ms: Some(IDLE_MS),
             timeout_ms: None,
         }

@@ -26,7 +26,7 @@ pub(crate) use said::{
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
-pub(crate) use wait::wait;
+pub(crate) use wait::{REPEATED, repeated, wait};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -146,6 +146,7 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Progressed => ": it had changed files".to_owned(),
         Why::Waited => ": it has waited".to_owned(),
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
@@ -239,6 +240,7 @@ fn stop(cause: StopCause) -> &'static str {
         StopCause::Timeout => "it took longer than the phase allows",
         StopCause::Idle => "nothing was heard of it for too long",
         StopCause::Budget => "it used up a budget",
+        StopCause::Repeats => "it made the same call again and again",
         StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }

@@ -79,7 +79,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         return None;
     }
     match why {
-        Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
+        Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.session.clone(),
         Why::Nudge { .. }
         | Why::Waited
         | Why::Rejected { .. }

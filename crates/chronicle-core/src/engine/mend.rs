@@ -22,12 +22,15 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
             None => attempt(state, frame, Why::Paused),
         },
+        // What was decided stands, though it died before it was ended.
+        End::Lost if broken.stop == Some(StopCause::Repeats) => stuck(state, frame, phase),
         End::Lost if frame.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
         End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
         End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
+        End::StoppedBy(StopCause::Repeats) => stuck(state, frame, phase),
         End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, "stuck", end)
         }
@@ -73,6 +76,20 @@ fn mend_crash(
         | CrashClass::SessionGone
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
+    }
+}
+
+/// It turns in a circle: reminding it or beginning anew would begin the same circle. Unless it had changed files that nobody
+/// told of: then there was progress.
+fn stuck(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    if frame.repeats.is_empty() {
+        return attempt(state, frame, Why::Progressed);
+    }
+    let outcome = Outcome::from("stuck");
+    let said = words::repeated(phase, frame.repeats.iter().max_by_key(|call| call.count));
+    match phase.on.get(&outcome) {
+        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &said)),
+        None => intervene(state, frame, said),
     }
 }
 

@@ -10,10 +10,11 @@ use crate::ids::AttemptId;
 use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
 use crate::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
 use crate::signal::is_ours;
-use crate::state::{Attempt, State};
+use crate::state::{Attempt, State, watched};
 use crate::template::Stand;
 use crate::time::Millis;
 use crate::wait::WaitEnded;
+use crate::words;
 use crate::workflow::Tools;
 
 /// Longest name of a tool, call, file or session kept in an event.
@@ -196,9 +197,11 @@ fn call_tool(
     if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
         return Answer::Verdict(verdict.clone());
     }
+    let too_often = repeated(state, attempt, tool, input);
     let tools = state.tools_for(&attempt.intent);
     let own_words = || Stand::of(state, attempt)?.refusal(&bounded(tool, NAME_MAX));
     let verdict = match refusal(attempt, tools, tool) {
+        None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
         Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
@@ -211,7 +214,22 @@ fn call_tool(
         verdict: verdict.clone(),
         active_ms,
     }));
+    if too_often {
+        let cause = StopCause::Repeats;
+        scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
+    }
     Answer::Verdict(verdict)
+}
+
+/// Whether it has made this very call as often as it may, and nothing came of it.
+fn repeated(state: &State, attempt: &Attempt, tool: &str, input: &str) -> bool {
+    let place = &attempt.intent.place;
+    let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
+    let (tool, input) = (bounded(tool, NAME_MAX), bounded(input, TOOL_INPUT_MAX));
+    let frame = state.frames.get(&place.frame());
+    let count = watched(&tool, &input).and_then(|call| Some(frame?.repeated(&call)));
+    let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
+    limit > 0 && may_stop && count.is_some_and(|count| count >= limit)
 }
 
 /// Why this tool may not be called now. Our own tools may always; none other after the leaving signal.

@@ -126,7 +126,7 @@ fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String 
                  files as they are now before you go on."
             )
         }
-        Why::Lost | Why::Paused | Why::Raised | Why::Waited => {
+        Why::Lost | Why::Paused | Why::Raised | Why::Waited | Why::Progressed => {
             "The work was interrupted. Go on exactly where you were; do not \
             do again what is done."
                 .to_owned()

@@ -103,6 +103,18 @@ pub const KEYS: &[Key] = &[
         "20",
         "Waits in a row for a new quota, or for room at a model's service, before a person is asked.",
     ),
+    both(
+        "limits.repeats",
+        Form::Count,
+        "30",
+        "How often a worker may make the same call without progress before a person is asked; 0 means no limit.",
+    ),
+    both(
+        "limits.grace",
+        Form::Time,
+        "\"30s\"",
+        "How long a worker may go on after its leaving signal was accepted.",
+    ),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
     both(

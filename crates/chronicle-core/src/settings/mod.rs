@@ -186,6 +186,8 @@ impl Settings {
             continuations: count("limits.continuations", default.continuations),
             depth: count("limits.depth", default.depth),
             waits: count("limits.waits", default.waits),
+            repeats: count("limits.repeats", default.repeats),
+            grace_ms: self.time("limits.grace", None).unwrap_or(default.grace_ms),
             idle_ms: self.time("limits.idle", default.idle_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::edge;
+use super::frame::{Repeat, edge};
 use super::{
     Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
     number,
@@ -14,6 +14,7 @@ use crate::event::{
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::record::Line;
+use crate::signal::is_ours;
 use crate::time::Millis;
 use crate::usage::{Scope, Usage};
 use crate::words;
@@ -37,7 +38,10 @@ impl State {
                 self.started_at = at;
             }
             Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
-            Event::TailSetAside { .. } | Event::FileChanged { .. } | Event::ClaimsUnproven(_) => {}
+            Event::TailSetAside { .. } | Event::ClaimsUnproven(_) => {}
+            Event::FileChanged { attempt, .. } => {
+                self.change_frame_of(*attempt, |frame| frame.repeats.clear());
+            }
             Event::RunFailed { reason } => self.failed = Some(reason.clone()),
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
@@ -251,6 +255,9 @@ impl State {
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;
         });
+        if let Some(call) = watched(&called.tool, &called.input) {
+            self.change_frame_of(called.attempt, |frame| frame.repeat(call));
+        }
         self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
 
@@ -293,7 +300,7 @@ impl State {
             attempt.leave = Some((leave.clone(), cause));
             attempt.remember(request, answered);
         });
-        self.change_frame_of(id, |frame| frame.counters.progress());
+        self.change_frame_of(id, Frame::progress);
     }
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
@@ -386,10 +393,10 @@ impl State {
             };
             frame.stage = answered(*held, &opened, answer, note);
             if *answer == GateAnswer::Skip {
-                frame.counters.progress();
+                frame.progress();
             }
             if *answer == GateAnswer::Retry {
-                frame.counters.progress();
+                frame.progress();
                 (frame.counters.continuations, frame.counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());
             }
@@ -413,6 +420,12 @@ impl State {
             self.change_frame(&path, with);
         }
     }
+}
+
+/// A call that may be made too often: not one of ours, and not one of which only a part is known.
+pub(crate) fn watched(tool: &str, input: &str) -> Option<Repeat> {
+    let is_whole = !input.ends_with(" bytes cut]");
+    (is_whole && !is_ours(tool)).then(|| Repeat::new(tool, input))
 }
 
 /// Where the end of an attempt leaves its frame.
@@ -520,6 +533,7 @@ impl Counters {
             | Why::Paused
             | Why::Raised
             | Why::Waited
+            | Why::Progressed
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }

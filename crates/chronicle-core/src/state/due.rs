@@ -69,7 +69,8 @@ impl State {
 
     /// Until what may be worked here is used up; anew after each raise.
     fn budget_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
-        if attempt.duty().is_some() {
+        // A person takes as long as they take, and chores spend nothing.
+        if self.is_asking(attempt) || attempt.duty().is_some() {
             return None;
         }
         let left = budget::time_left_ms(self, &attempt.intent.place)?;
@@ -78,12 +79,17 @@ impl State {
         Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms: left } })
     }
 
+    fn grace_ms(&self, attempt: &Attempt) -> u64 {
+        let phase = self.phase_at(&attempt.intent.place);
+        phase.map_or(LEAVE_GRACE_MS, |phase| phase.limits.grace_ms)
+    }
+
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
         let id = attempt.intent.attempt;
         let timer = |timer, active_ms| Action::RunTimer { attempt: id, timer, active_ms };
         let left = attempt.leave.as_ref().map(|(_, cause)| *cause);
         if let Some(cause) = left.or(attempt.parting.as_ref().map(|(_, cause)| *cause)) {
-            return Some(Effect { cause, action: timer(TimerKind::Grace, LEAVE_GRACE_MS) });
+            return Some(Effect { cause, action: timer(TimerKind::Grace, self.grace_ms(attempt)) });
         }
         // A person takes as long as they take.
         if self.is_asking(attempt) {

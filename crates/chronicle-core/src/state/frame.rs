@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Break, End, FollowUp, Why};
 use crate::evidence::Evidence;
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use crate::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::wait::Waited;
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
@@ -48,6 +49,9 @@ pub struct Frame {
     pub notes: Vec<Note>,
     /// How often each edge was taken, as `from->to`; a person's `go` clears it.
     pub edges: BTreeMap<String, u32>,
+    /// Which calls workers made here since there was progress, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Repeat>,
     /// The summary of the phase left last.
     pub summary: String,
     /// What the worker of the phase left last said last, in a chain.
@@ -81,6 +85,28 @@ pub struct Waiting {
     pub counters: Counters,
     /// The session and request with which it asked.
     pub parted: Option<(SessionId, String)>,
+}
+
+/// A call that was made since there was progress.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// The tool.
+    pub tool: String,
+    /// What it was given, as far as people read it.
+    pub input: String,
+    /// Marks the whole of both.
+    pub mark: String,
+    /// How often.
+    pub count: u32,
+}
+
+impl Repeat {
+    /// A call, before it was made.
+    pub(crate) fn new(tool: &str, input: &str) -> Self {
+        let mark = blake3::hash(format!("{tool}\0{input}").as_bytes()).to_hex();
+        let input = bounded(input, REPEAT_INPUT_MAX);
+        Self { tool: tool.to_owned(), input, mark: mark[..16].to_owned(), count: 0 }
+    }
 }
 
 /// Something that a person wants a worker to know.
@@ -260,6 +286,7 @@ impl Frame {
             questions: Vec::new(),
             notes: Vec::new(),
             edges: BTreeMap::new(),
+            repeats: Vec::new(),
             summary: String::new(),
             said: String::new(),
             behind: None,
@@ -275,10 +302,32 @@ impl Frame {
         (self.try_number, self.agent, self.parted) = (0, None, None);
         self.cleaned = false;
         self.reasons.clear();
+        self.repeats.clear();
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();
         self.notes.retain(|note| note.told.is_none());
+    }
+
+    /// How often a call was made since there was progress.
+    pub(crate) fn repeated(&self, call: &Repeat) -> u32 {
+        self.repeats.iter().find(|known| known.mark == call.mark).map_or(0, |known| known.count)
+    }
+
+    /// Takes down a call; of too many, the one that was made longest ago goes.
+    pub(crate) fn repeat(&mut self, call: Repeat) {
+        let count = self.repeated(&call).saturating_add(1);
+        self.repeats.retain(|known| known.mark != call.mark);
+        if self.repeats.len() >= REPEATS_KEPT_MAX {
+            self.repeats.remove(0);
+        }
+        self.repeats.push(Repeat { count, ..call });
+    }
+
+    /// Something came of the work: what went wrong before does not count any more.
+    pub(crate) fn progress(&mut self) {
+        self.counters.progress();
+        self.repeats.clear();
     }
 
     /// Every session that a worker here may go on in.

@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use apply::watched;
 pub use facts::{Commands, Ran, Remark};
-pub use frame::{Check, Counters, Frame, Note, Stage, Waiting};
+pub use frame::{Check, Counters, Frame, Note, Repeat, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};

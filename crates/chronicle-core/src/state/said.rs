@@ -54,7 +54,7 @@ impl State {
         });
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
-            frame.counters.progress();
+            frame.progress();
             frame.parted = session.map(|session| (session, request.to_owned()));
         });
     }
@@ -69,7 +69,7 @@ impl State {
         let text = words::snapshot_kept(&self.snapshot);
         let answered = Answered { accepted: true, text };
         self.change(id, |attempt| attempt.remember(request, answered));
-        self.change_frame_of(id, |frame| frame.counters.progress());
+        self.change_frame_of(id, Frame::progress);
     }
 
     /// What a worker had said when its time was over is not lost, as long as there is room.
@@ -165,6 +165,7 @@ impl State {
     pub(super) fn deliver(&mut self, id: AttemptId, message: Message) {
         match message {
             Message::Note(note) => self.change_frame_of(id, |frame| {
+                frame.repeats.clear();
                 for known in frame.notes.iter_mut().filter(|known| known.id == note) {
                     known.told = Some(id);
                 }
@@ -204,6 +205,7 @@ impl Frame {
                     | Why::Paused
                     | Why::Raised
                     | Why::Waited
+                    | Why::Progressed
                     | Why::SessionGone
                     | Why::Answered { .. }
             )

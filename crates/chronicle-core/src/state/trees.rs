@@ -151,7 +151,7 @@ impl State {
         {
             self.tally_mut(&place).changes.then(&recorded.changes);
             if let Some(frame) = self.frames.get_mut(&place.frame()) {
-                frame.counters.change();
+                frame.change();
             }
         }
     }
@@ -162,11 +162,11 @@ impl State {
     }
 }
 
-impl super::Counters {
+impl super::Frame {
     /// Changed files are progress, but not for ever: whoever changes files and never signals is stuck all the same.
     fn change(&mut self) {
-        if self.changes < PROGRESS_TREES_MAX {
-            self.changes += 1;
+        if self.counters.changes < PROGRESS_TREES_MAX {
+            self.counters.changes += 1;
             self.progress();
         }
     }

@@ -1,7 +1,12 @@
-//! Words about waits that end by themselves.
+//! Words about waits that end by themselves, and about work that does not come to an end.
 
-use super::{saying, with_agent};
+use super::{one_line, saying, with_agent};
+use crate::state::Repeat;
 use crate::wait::{WaitBegan, WaitEnded, WaitKind};
+use crate::workflow::Phase;
+
+/// What a worker hears that makes the same call again and again.
+pub(crate) const REPEATED: &str = "you have made this very call too often, and nothing came of it: a person is asked. End your turn now.";
 
 /// What is waited for, and until when.
 pub(crate) fn wait(began: &WaitBegan) -> String {
@@ -29,4 +34,17 @@ pub(super) fn ended(ended: &WaitEnded) -> String {
             format!("the wait at `{place}` was cut short{with} by {who}{}", saying(&ended.note))
         }
     }
+}
+
+/// Why a worker was ended that turned in a circle, with the call.
+pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
+    let Some(Repeat { tool, input, count, .. }) = call else {
+        return format!("`{}` turns in a circle", phase.name);
+    };
+    let input = one_line(input);
+    let input = if input.is_empty() { String::new() } else { format!(" {input}") };
+    format!(
+        "`{}` turns in a circle: `{tool}`{input} was called {count} times, and no file, signal or note came of it",
+        phase.name
+    )
 }

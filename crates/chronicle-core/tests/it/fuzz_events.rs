@@ -106,7 +106,8 @@ fn why() -> impl Strategy<Value = Why> {
             Why::SessionGone,
             Why::Paused,
             Why::Raised,
-            Why::Waited
+            Why::Waited,
+            Why::Progressed
         ]),
         small().prop_map(|number| Why::Nudge { number }),
         small().prop_map(|number| Why::Retry { number }),
@@ -186,7 +187,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
         }),
-        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Budget]), number())
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats]), number())
             .prop_map(|(attempt, cause, active_ms)| Event::StopAsked { attempt, cause, active_ms }),
     ]
 }

@@ -9,7 +9,7 @@ use chronicle_core::tree::Moment;
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 20] = [
+const SCENARIOS: [(&str, &str, &str); 21] = [
     (
         "straight",
         super::decide::THREE,
@@ -49,6 +49,11 @@ const SCENARIOS: [(&str, &str, &str); 20] = [
         "a workflow inside",
         "{name: O, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, ship: {}}}\n=== i\n{name: I, phases: {look: {next: [judge]}, judge: {}}}",
         "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
+    ),
+    (
+        "a circle and a person",
+        "{name: C, phases: {dig: {limits: {repeats: 2}}}}",
+        "dig 1: same x y; same x y; same x y\ndig 2: same x y; go done\ng1: retry elsewhere",
     ),
     (
         "a quota and a service without room",

@@ -129,13 +129,14 @@ fn a_sub_workflow_cannot_choose_its_way_out() {
 #[test]
 fn limits_of_nothing() {
     let text = "\
-limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0, waits: 0}
+limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0, waits: 0, repeats: 0, grace: 0s}
 phases: [{id: a, limits: {loop: {max: 0}}, timeout_minutes: 0}]
 ";
     insta::assert_snapshot!(problems(text), @r"
     error[zero-limit] w.yaml:1:16: `loop` is 0: nothing could happen (hint: leave it out for the default)
     error[zero-limit] w.yaml:1:25: `idle` is 0: nothing could happen (hint: leave it out for the default)
     error[zero-limit] w.yaml:1:37: `timeout` is 0: nothing could happen (hint: leave it out for the default)
+    error[zero-limit] w.yaml:1:132: `grace` is 0: nothing could happen (hint: leave it out for the default)
     error[zero-limit] w.yaml:2:39: `max` is 0: nothing could happen (hint: leave it out for the default)
     error[zero-limit] w.yaml:2:61: `timeout_minutes` is 0: nothing could happen (hint: leave it out for the default)
     ");

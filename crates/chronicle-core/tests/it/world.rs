@@ -326,6 +326,12 @@ impl World {
                 tool: "bash".to_owned(),
                 input: serde_json::json!({ "command": rest }).to_string(),
             },
+            // `same read a.txt`: the same call under another id.
+            "same" => {
+                let (tool, input) = rest.split_once(' ').unwrap();
+                let (call, tool, input) = (format!("c{at}"), tool.to_owned(), input.to_owned());
+                AttemptReport::ToolCalled { call, tool, input }
+            }
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
             "session" => AttemptReport::Session(SessionId::from(rest)),

@@ -72,6 +72,11 @@ impl Stop {
         is_told
     }
 
+    /// Whether it waits for a person's answer: that time is not its own.
+    pub(super) fn rests(&self, rests: bool) {
+        self.shared.reporter.rests(rests);
+    }
+
     fn said(&self, said: Spoken) -> bool {
         match said {
             Spoken::Lines(lines) => {

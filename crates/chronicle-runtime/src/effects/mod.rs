@@ -222,6 +222,11 @@ impl Running {
 impl World for Processes {
     fn reconcile(&mut self, state: &State) -> Vec<Input> {
         self.running.retain(|id, _| state.live.contains(id));
+        for (id, running) in &self.running {
+            if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
+                agent.rests(state.is_asking(attempt));
+            }
+        }
         self.context.activities.retain(|id| state.live.contains(&id));
         self.context.secrets.retain(|id| state.live.contains(&id));
         let due = state.due();

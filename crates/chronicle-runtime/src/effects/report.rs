@@ -1,7 +1,8 @@
 //! How a performer tells the driver what it sees.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, Input, Report, What};
@@ -15,12 +16,47 @@ use crate::driver::{Message, reported};
 pub(super) struct Reporter {
     inbox: SyncSender<Message>,
     attempt: AttemptId,
-    began: Instant,
+    worked: Arc<Mutex<Worked>>,
+}
+
+/// How long somebody has worked: waiting for a person is no work.
+struct Worked {
+    /// Since when, as if it had never rested.
+    since: Instant,
+    /// Since when it rests.
+    rests: Option<Instant>,
+}
+
+impl Worked {
+    fn rests(&mut self, rests: bool, now: Instant) {
+        match (rests, self.rests) {
+            (true, None) => self.rests = Some(now),
+            (false, Some(from)) => {
+                self.rests = None;
+                self.since += now.saturating_duration_since(from);
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+    }
+
+    fn active(&self, now: Instant) -> Duration {
+        self.rests.unwrap_or(now).saturating_duration_since(self.since)
+    }
 }
 
 impl Reporter {
     pub(super) fn new(inbox: SyncSender<Message>, attempt: AttemptId) -> Self {
-        Self { inbox, attempt, began: Instant::now() }
+        let worked = Worked { since: Instant::now(), rests: None };
+        Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)) }
+    }
+
+    /// Whether it waits for a person: that time does not count.
+    pub(super) fn rests(&self, rests: bool) {
+        self.worked().rests(rests, Instant::now());
+    }
+
+    fn worked(&self) -> MutexGuard<'_, Worked> {
+        self.worked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports; a driver that is gone needs no report.
@@ -48,7 +84,29 @@ impl Reporter {
     }
 
     fn input(&self, what: AttemptReport) -> Input {
-        let active_ms = clock::active_ms(self.began);
+        let active = self.worked().active(Instant::now());
+        let active_ms = u64::try_from(active.as_millis()).unwrap_or(u64::MAX);
         reported(Report::Attempt { attempt: self.attempt, active_ms, what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_a_person_is_no_work() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let mut worked = Worked { since: began, rests: None };
+        assert_eq!(worked.active(after(5)).as_secs(), 5);
+        worked.rests(true, after(5));
+        worked.rests(true, after(60));
+        assert_eq!(worked.active(after(100)).as_secs(), 5);
+        worked.rests(false, after(105));
+        worked.rests(false, after(106));
+        assert_eq!(worked.active(after(107)).as_secs(), 7);
+        worked.rests(true, after(110));
+        assert_eq!(worked.active(after(1_000)).as_secs(), 10);
     }
 }

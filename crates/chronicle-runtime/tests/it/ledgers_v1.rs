@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 16] = [
+const STORIES: [(&str, &str, &str); 17] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -114,6 +114,13 @@ const STORIES: [(&str, &str, &str); 16] = [
         "fails",
         "{name: Fails, phases: {plan: {approval: before}}}",
         "plan: go done",
+    ),
+    (
+        "circle",
+        "{name: Circle, phases: {dig: {limits: {repeats: 1}}}}",
+        "dig 1: session s; tool read; tool read; tool read; tool read\ndig 2: go done
+         g1: retry look elsewhere
+         trees: same; change a; same",
     ),
     (
         "trees",

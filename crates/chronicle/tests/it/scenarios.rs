@@ -27,6 +27,7 @@ scenarios! {
     builtin_feature
     builtin_review
     by_hand
+    circle
     command_agent
     command_fails
     commands

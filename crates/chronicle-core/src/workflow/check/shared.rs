@@ -38,6 +38,8 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         continuations: fields.count("continuations").unwrap_or(outer.continuations),
         depth: fields.count("depth").unwrap_or(outer.depth),
         waits: fields.count("waits").unwrap_or(outer.waits),
+        repeats: fields.count("repeats").unwrap_or(outer.repeats),
+        grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
         timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),
     };

@@ -254,6 +254,18 @@ pub(crate) const LIMITS: Shape = Shape {
             "Waits in a row for a new quota, or for room at a model's service.",
         ),
         field(
+            &["repeats"],
+            Kind::Count,
+            "30",
+            "How often a worker may make the same call with the same input without progress; 0 means no limit.",
+        ),
+        field(
+            &["grace"],
+            Kind::Duration,
+            "30s",
+            "How long a worker may go on after its leaving signal was accepted.",
+        ),
+        field(
             &["idle"],
             Kind::DurationOrNone,
             "10m",

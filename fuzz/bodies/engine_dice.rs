@@ -197,6 +197,7 @@ impl Dice<'_> {
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,
+            not_understood: u32::try_from(self.number()).unwrap_or(u32::MAX),
             transcript_bytes: self.number(),
             stderr: self.text(),
             final_text: self.flag().then(|| Box::new(Said(self.text()))),

@@ -282,7 +282,7 @@ pub struct EndSeen {
     /// Processes that it left behind and that were ended.
     pub strays: u32,
     /// Lines of the agent that meant nothing.
-    pub not_understood: u64,
+    pub not_understood: u32,
     /// How far its transcript goes.
     pub transcript_bytes: u64,
     /// The last lines it wrote to its standard error.

@@ -97,7 +97,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 end,
                 active_ms,
                 strays: seen.strays,
-                not_understood: seen.not_understood,
+                not_understood: seen.not_understood.into(),
                 transcript_bytes: seen.transcript_bytes,
                 final_text: bounded(said, TEXT_MAX),
             }));

@@ -111,17 +111,17 @@ struct LastWords {
     error: Option<(CrashClass, String)>,
     stderr: Ring,
     /// Lines that meant nothing.
-    not_understood: u64,
+    not_understood: u32,
     /// What it said since its last tool; none where nobody asks for it.
     said: Option<String>,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
-        .map_err(|error| cannot_start(error.to_string()))?;
+        .map_err(|error| Box::new(cannot_start(error.to_string())))?;
     let said = work.keeps_text.then(String::new);
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
@@ -131,7 +131,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let given = give(&order.given, &launch.files);
     let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
     given.map_err(|error| {
-        cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
+        Box::new(cannot_start(format!("`{}` cannot be written: {error}", order.given.display())))
     })?;
     let died_of = adapter.died_of();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
@@ -141,7 +141,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     keeper.env_set = own.chain(launch.env).collect();
     keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
-    let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
+    let kept = process::start(&keeper).map_err(|error| Box::new(not_kept(&error)))?;
     let opening = adapter.open(&order);
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
@@ -165,7 +165,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
     let control = kept.control.clone();
     tend(&shared, pipes, kept.control, (to_agent, opening), idle).map_err(|error| {
         control.stop(Duration::ZERO);
-        cannot_start(format!("no thread to tend it: {error}"))
+        Box::new(cannot_start(format!("no thread to tend it: {error}")))
     })?;
     fail::at(Point::AfterStartAgent);
     Ok(Stop { control, shared })

@@ -122,11 +122,11 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
-            Err(seen) => Some(ended(id, seen)),
+            Err(seen) => Some(ended(id, *seen)),
         }
     }
 
-    fn begin(&self, work: Work) -> Result<Running, EndSeen> {
+    fn begin(&self, work: Work) -> Result<Running, Box<EndSeen>> {
         let context = Arc::clone(&self.context);
         if work.is_shell() {
             shell::start(context, work).map(Running::Shell)

@@ -63,7 +63,7 @@ struct Shell {
 }
 
 /// Starts the commands on a thread of their own.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let shell = Shell {
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -83,7 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, EndSeen> 
         });
     })
     .and_then(|()| thread("shell", move || shell.run()))
-    .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
+    .map_err(|error| Box::new(cannot_start(format!("no thread to tend it: {error}"))))?;
     Ok(stop)
 }
 

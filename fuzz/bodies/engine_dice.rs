@@ -43,7 +43,7 @@ phases:
 name: Round
 phases:
   plan: {next: [build], session: continue, followups: [mender], limits: {loop: {count: edge, max: 2}, depth: 1}}
-  build: {next: [plan, done], tools: {deny: [bash]}, on: {timeout: plan}, limits: {timeout: 1s}}
+  build: {next: [plan, done], requires: [changed_files, make], tools: {deny: [bash]}, on: {timeout: plan}, limits: {timeout: 1s}}
 ",
 ];
 
@@ -85,7 +85,7 @@ const PLACES: [&str; 14] = [
     "in//look",
 ];
 
-const TEXTS: [&str; 9] = [
+const TEXTS: [&str; 10] = [
     "",
     "read",
     "s",
@@ -95,6 +95,7 @@ const TEXTS: [&str; 9] = [
     "workflow_transition",
     "\"quoted\" \\ `ticks`",
     "bash",
+    "Fixed a.rs and src/. `make` passes, all tests are green",
 ];
 
 const NUMBERS: [u64; 6] = [0, 1, 7, 1 << 32, u64::MAX - 1, u64::MAX];
@@ -194,10 +195,11 @@ impl Dice<'_> {
             stopped: flags & 4 != 0,
             unclear: (flags & 0x18 == 0x18).then(|| self.text()),
             error: (flags & 32 != 0).then(|| (self.pick(&classes), self.text())),
+            quota_until: (flags & 0x21 == 0x21).then_some(Millis(AT_MAX)),
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,
-            not_understood: u32::try_from(self.number()).unwrap_or(u32::MAX),
+            not_understood: u64::from(flags),
             transcript_bytes: self.number(),
             stderr: self.text(),
             final_text: self.flag().then(|| Box::new(Said(self.text()))),
@@ -381,7 +383,12 @@ impl Dice<'_> {
             1 => What::Report(Report::TailSetAside { bytes: self.number(), file: self.text() }),
             2 => What::Report(Report::TimerFired {
                 attempt: self.attempt(state),
-                timer: self.pick(&[TimerKind::Grace, TimerKind::Timeout]),
+                timer: self.pick(&[
+                    TimerKind::Grace,
+                    TimerKind::Timeout,
+                    TimerKind::Budget,
+                    TimerKind::Wait,
+                ]),
             }),
             3..8 => {
                 let (attempt, active_ms) = (self.attempt(state), self.number());

@@ -1,7 +1,7 @@
 //! Kills Chronicle at every point that it has and prints what came of it: a certificate.
 //!
 //! The deaths themselves are tests of the runtime (in memory, with a disk that forgets) and of the binary (real kills).
-//! Here they are run alone, each leaves a row in a folder, and the rows become two tables.
+//! Here they are run alone, each leaves a row in a folder, and the rows become tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,8 +17,9 @@ const ALL: &str = "CHRONICLE_CRASH_ALL";
 pub(crate) const EVERY_HIT: &str = "--all";
 
 /// What is shown, in this order.
-const TABLES: [(&str, &str); 2] = [
+const TABLES: [(&str, &str); 3] = [
     ("real", "The real binary, killed with SIGKILL"),
+    ("trees", "The real binary in the middle of git's work: a tree, an undo"),
     ("memory", "In memory, over a disk that may forget what was not synced"),
 ];
 
@@ -108,7 +109,7 @@ fn cell(rows: &Rows, kind: &str, point: &str, scenario: &str) -> Option<Cell> {
     rows.get(&[kind, point, scenario].map(str::to_owned).into()).copied()
 }
 
-/// Both kinds are there, every point in every scenario, and each of them held.
+/// Every kind is there, every point in every scenario, and each of them held.
 fn is_whole(rows: &Rows) -> bool {
     TABLES.iter().all(|(kind, _)| {
         let points = points(rows, kind);
@@ -158,8 +159,9 @@ mod tests {
         rows
     }
 
-    const GOOD: [&str; 3] = [
+    const GOOD: [&str; 4] = [
         "real\tedits\tafter-sync\theld\t3\t1234",
+        "trees\ttwo\tin-tree\theld\t5\t1234",
         "memory\tloop\tafter-sync\theld\t40\t100",
         "memory\tloop\tafter-sync\theld\t2\t50",
     ];

@@ -6,6 +6,7 @@
 use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
+use crate::time::Millis;
 use crate::tree::Moment;
 
 /// Something to be done, or kept going.
@@ -34,6 +35,13 @@ pub enum Action {
         timer: TimerKind,
         /// How long.
         active_ms: u64,
+    },
+    /// A wait is to end at a time of the wall's clock, whatever the clock or the machine did meanwhile.
+    WaitUntil {
+        /// The attempt whose end it follows.
+        attempt: AttemptId,
+        /// When.
+        until: Millis,
     },
     /// The project's files are to be recorded. After a restart: again.
     RecordTree(Moment),

@@ -8,13 +8,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{BudgetRaised, BudgetWarned, Lack};
+pub use crate::handover::Handed;
 use crate::ids::{
     AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use crate::persona::Persona;
 pub use crate::snapshot::SnapshotUpdate;
+use crate::time::Millis;
 use crate::tree::{Moment, TreeRecorded};
 use crate::usage::{Scope, Usage};
+use crate::wait::{WaitBegan, WaitEnded};
 use crate::workflow::Workflow;
 
 /// One fact.
@@ -163,6 +166,8 @@ pub enum Event {
         /// What it adds.
         update: SnapshotUpdate,
     },
+    /// What a worker said of its work goes beyond what the record shows.
+    ClaimsUnproven(crate::claims::Unproven),
     /// A worker wants to give the run up; it must say so twice.
     CancelAsked {
         /// Whose.
@@ -254,6 +259,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// The run waits for something that comes by itself.
+    WaitBegan(WaitBegan),
+    /// The wait is over.
+    WaitEnded(WaitEnded),
     /// Most of a limit is spent.
     BudgetWarned(BudgetWarned),
     /// A person lets more be spent.
@@ -402,14 +411,39 @@ pub struct AttemptStarted {
     /// For a follow-up: who helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
+    /// What its worker is told, kept beside the ledger; none for commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handed>,
     /// Whether the project's files are recorded before it begins and after it ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
+    /// What it is for, if not for the phase's own work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chore: Option<Chore>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+/// What is done on the way out of a phase, by commands and by nobody's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chore {
+    /// What for.
+    pub duty: Duty,
+    /// The commands.
+    pub commands: Vec<String>,
+}
+
+/// What a chore is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Duty {
+    /// To find out whether the work is as the worker says.
+    Verify,
+    /// To put away what the phase leaves behind.
+    Cleanup,
 }
 
 /// Why an attempt exists.
@@ -436,15 +470,29 @@ pub enum Why {
     Paused,
     /// The last one used up a budget, and a person raised it: the same session.
     Raised,
+    /// The last one had no quota, or found no room, and has waited: the same session.
+    Waited,
     /// A person rejected the work: the same session, with the note.
     Rejected {
         /// What the person said.
         note: String,
     },
+    /// The commands that verify the work failed: the same session, with what they printed.
+    Unverified {
+        /// Which time in a row.
+        number: u32,
+        /// Which command, and the end of what it printed.
+        said: String,
+    },
     /// A person asked for another try.
     Asked {
         /// What the person said.
         note: String,
+    },
+    /// The last one left, and the record does not show what its phase demands: the same session.
+    Lacking {
+        /// What.
+        missing: String,
     },
     /// The last one said that it is partially complete: a fresh session goes on.
     Continued {
@@ -480,12 +528,15 @@ impl Why {
             | Self::SessionGone
             | Self::Paused
             | Self::Raised
+            | Self::Waited
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
             Self::First
             | Self::Nudge { .. }
             | Self::Retry { .. }
             | Self::Rejected { .. }
+            | Self::Unverified { .. }
+            | Self::Lacking { .. }
             | Self::Asked { .. }
             | Self::Continued { .. }
             | Self::Helps { .. } => false,
@@ -627,12 +678,15 @@ pub struct AttemptEnded {
     /// How far its transcript goes.
     #[serde(default)]
     pub transcript_bytes: u64,
-    /// What it said last, where the next phase is told it: in chains.
+    /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
     /// Lines of it that meant nothing; they are in its transcript.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_understood: u64,
+    /// When there is a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
 }
 
 /// How an attempt ended.

@@ -75,8 +75,18 @@ pub const DONE: &str = "done";
 pub const HUMAN_INTERVENTION: &str = "human_intervention";
 
 /// The outcomes that Chronicle itself gives or knows.
-pub const KNOWN_OUTCOMES: [&str; 9] =
-    ["complete", "pass", "fail", "gaps", "crash", "stuck", "timeout", "rejected", "conflict"];
+pub const KNOWN_OUTCOMES: [&str; 10] = [
+    "complete",
+    "pass",
+    "fail",
+    "gaps",
+    "crash",
+    "stuck",
+    "timeout",
+    "rejected",
+    "conflict",
+    "unverified",
+];
 
 impl Outcome {
     /// Whether this outcome means that the work did not succeed, so that it needs an edge of its own.

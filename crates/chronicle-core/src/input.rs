@@ -275,6 +275,8 @@ pub struct EndSeen {
     pub unclear: Option<String>,
     /// The last error that the agent reported.
     pub error: Option<(CrashClass, String)>,
+    /// When there is a new quota, where the agent said so.
+    pub quota_until: Option<Millis>,
     /// Exit code.
     pub code: Option<i32>,
     /// Signal.
@@ -282,7 +284,7 @@ pub struct EndSeen {
     /// Processes that it left behind and that were ended.
     pub strays: u32,
     /// Lines of the agent that meant nothing.
-    pub not_understood: u32,
+    pub not_understood: u64,
     /// How far its transcript goes.
     pub transcript_bytes: u64,
     /// The last lines it wrote to its standard error.
@@ -304,6 +306,8 @@ pub enum TimerKind {
     Timeout,
     /// Until a budget of time is used up.
     Budget,
+    /// Until what the run waits for comes by itself.
+    Wait,
 }
 
 /// What is answered to an input, once its decision is on disk.

@@ -14,11 +14,12 @@
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
 pub mod budget;
-pub mod carried;
 mod chain;
+pub mod claims;
 pub mod effect;
 pub mod engine;
 pub mod event;
+pub mod evidence;
 pub mod guard;
 pub mod handover;
 pub mod ids;
@@ -31,6 +32,7 @@ pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod settings;
+pub mod shell;
 pub mod signal;
 pub mod snapshot;
 pub mod state;
@@ -40,6 +42,7 @@ pub mod tree;
 pub mod usage;
 pub mod verdict;
 pub mod view;
+pub mod wait;
 pub mod words;
 pub mod work;
 pub mod workflow;

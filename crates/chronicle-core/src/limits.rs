@@ -26,20 +26,34 @@ pub const QUESTIONS_MAX: usize = 8;
 pub const NOTE_MAX: usize = 4_000;
 /// Most notes that wait for one worker.
 pub const NOTES_MAX: usize = 32;
-/// How much of what a worker had said is kept as a finding when its time is over.
+/// How much of what a worker said last is kept when it ended before it was done.
 pub const PARTIAL_MAX: usize = 1_200;
 /// Most entries of the snapshot, all lists together.
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
+/// Longest text of a command that is kept beside its event.
+pub const COMMAND_MAX: usize = 400;
+/// Most commands of one visit that are known one by one.
+pub const COMMANDS_MAX: usize = 64;
+/// Most files of one visit that are known from an agent's own tools.
+pub const EVIDENCE_FILES_MAX: usize = 100;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
 /// Longest handover.
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
 pub const KEPT_MAX: usize = 32;
+/// The longest wait for a quota before it is asked for again: services count by the week.
+pub const QUOTA_WAIT_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1_000;
+/// The first wait for a service that has no room, and for a quota of which nobody said when it is renewed; each is twice as long.
+pub const BACKOFF_FIRST_MS: u64 = 2_000;
+/// The longest of them.
+pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
+/// How long the commands may take together that put away what a phase leaves behind.
+pub const CLEANUP_MS: u64 = 120_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
 pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 
@@ -59,10 +73,18 @@ pub struct Limits {
     pub continuations: u32,
     /// Follow-ups upon follow-ups.
     pub depth: u32,
+    /// Waits for a quota or for room at a model's service, without progress in between.
+    #[serde(default = "waits")]
+    pub waits: u32,
     /// Active milliseconds without a line from the agent; none = for ever.
     pub idle_ms: Option<u64>,
     /// Active milliseconds of one attempt; none = for ever.
     pub timeout_ms: Option<u64>,
+}
+
+/// What a workflow that was frozen before there were such waits is held to.
+fn waits() -> u32 {
+    20
 }
 
 impl Default for Limits {
@@ -74,6 +96,7 @@ impl Default for Limits {
             losses: 20,
             continuations: 5,
             depth: 3,
+            waits: waits(),
             idle_ms: Some(IDLE_MS),
             timeout_ms: None,
         }

@@ -23,6 +23,15 @@ impl fmt::Display for Millis {
 }
 
 impl Millis {
+    /// The last time that can be written.
+    pub const LATEST: Self = Self(LATEST);
+
+    /// So much later, as far as that can be written.
+    #[must_use]
+    pub fn after(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms)).min(Self::LATEST)
+    }
+
     /// Reads what `Display` writes.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();

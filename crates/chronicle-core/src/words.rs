@@ -1,26 +1,32 @@
 //! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
 
+mod chore;
 mod files;
 mod said;
 mod spent;
+mod wait;
 
+use crate::claims::Claim;
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
 };
 use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::limits::{LoopCount, bounded};
-use crate::state::Status;
+use crate::state::{State, Status};
 use crate::usage::Usage;
 use crate::workflow::Phase;
 
+pub use chore::performer;
+pub(crate) use chore::{stays_unverified, unverified};
 pub use files::{bytes, changes, files, lines_changed};
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, continued_too_often, nobody_stays,
+    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
+pub(crate) use wait::wait;
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -88,9 +94,12 @@ fn raw_sentence(event: &Event) -> String {
             let with = with_agent(agent.as_deref());
             format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
         }
+        Event::WaitBegan(began) => wait::began(began),
+        Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => spent::warned(warned),
         Event::BudgetRaised(raised) => spent::raised_by(raised),
         Event::BreakAccepted { .. }
+        | Event::ClaimsUnproven(_)
         | Event::SnapshotUpdated { .. }
         | Event::CancelAsked { .. }
         | Event::CancelDropped { .. }
@@ -124,6 +133,9 @@ fn edge_taken(edge: &EdgeTaken) -> String {
 }
 
 fn attempt_started(intent: &AttemptStarted) -> String {
+    if let Some(chore) = &intent.chore {
+        return chore::started(intent, chore);
+    }
     let how = if intent.resume { "resumed" } else { "started" };
     let why = match &intent.why {
         Why::First => String::new(),
@@ -132,8 +144,11 @@ fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
+        Why::Waited => ": it has waited".to_owned(),
         Why::Raised => ": there is more to spend".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
+        Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
+        Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
         Why::Answered { gate } => format!(": {gate} was answered"),
@@ -252,6 +267,19 @@ fn answered(answer: &GateAnswer) -> String {
     }
 }
 
+/// What a person did at a gate, as a worker is told it later.
+pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "asked for another try".to_owned(),
+        GateAnswer::Go(to) => format!("sent the run to `{to}`"),
+        GateAnswer::Skip => "went on without it".to_owned(),
+        GateAnswer::Raised => "raised the budget".to_owned(),
+        GateAnswer::Said(_) => format!("answered {}", quote(&gate.about)),
+    }
+}
+
 /// What to type next at a gate.
 pub fn gate_next(gate: &GateOpened, run: &str) -> String {
     let id = gate.gate;
@@ -292,8 +320,10 @@ fn some_phase(gate: &GateOpened) -> Place {
 }
 
 /// A run's status in a word, knowing whether a supervisor lives.
-pub fn standing(status: Status, supervised: bool) -> &'static str {
-    match (status, supervised) {
+/// One that would go on by itself needs a supervisor for that.
+pub fn standing(state: &State, supervised: bool) -> &'static str {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => "interrupted",
         (Status::Running, true) => "running",
         (Status::Running, false) => "interrupted",
         (Status::Waiting, _) => "waiting",
@@ -305,8 +335,9 @@ pub fn standing(status: Status, supervised: bool) -> &'static str {
 }
 
 /// What to type next for a run that no gate holds; none when nothing is to be done.
-pub fn standing_next(status: Status, supervised: bool, run: &str) -> Option<String> {
-    match (status, supervised) {
+pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<String> {
+    match (state.status(), supervised) {
+        (Status::Waiting, false) if state.goes_on() => Some(format!("chronicle resume {run}")),
         (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
         (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
         (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,
@@ -338,6 +369,36 @@ pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> Stri
     let said =
         if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
     format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
+}
+
+/// Why a worker may not leave yet.
+pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {
+    format!(
+        "`{}` cannot be left yet: it demands {}, which the record does not show. Do it, then send \
+         the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person",
+        phase.id,
+        missing.join(", ")
+    )
+}
+
+/// Why a person is asked about a worker that does not do what its phase demands.
+pub(crate) fn never_proven(phase: &Phase, missing: &[String]) -> String {
+    format!("`{}` was left without what it demands: {}", phase.name, missing.join(", "))
+}
+
+/// What a worker said and the record does not show; empty when that is nothing.
+pub(crate) fn unproven(claims: &[Claim]) -> String {
+    let said: Vec<String> = claims.iter().map(claim).collect();
+    if said.is_empty() { String::new() } else { format!("not proven: {}", said.join("; ")) }
+}
+
+fn claim(claim: &Claim) -> String {
+    match claim {
+        Claim::Changed(path) => format!("that `{path}` was changed"),
+        Claim::Ran(command) => format!("that `{command}` was run"),
+        Claim::Passed(command) => format!("that `{command}` ended well"),
+        Claim::TestsPass => "that tests pass".to_owned(),
+    }
 }
 
 pub(crate) fn cannot_run(phase: &Phase) -> String {
@@ -457,6 +518,11 @@ fn quote(text: &str) -> String {
 /// Text from outside on one line, without control characters that could fool a terminal.
 pub fn one_line(text: &str) -> String {
     plain(&bounded(text.trim(), QUOTE_MAX))
+}
+
+/// A line of any length, without what could fool a terminal.
+pub fn plain_line(text: &str) -> String {
+    plain(text)
 }
 
 /// Without control characters, nor those that turn the direction of text.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::{SHELL, allowed_targets};
+use crate::event::Duty;
 use crate::handover::handover;
 use crate::ids::{AttemptId, PhaseId, RunId};
 use crate::state::State;
@@ -25,8 +26,6 @@ pub struct Work {
     pub thinking: Option<String>,
     /// Which tools it may call.
     pub tools: Tools,
-    /// Whether what it says last is to be reported with its end.
-    pub keeps_text: bool,
     /// Where it may go.
     pub targets: Vec<PhaseId>,
     /// Environment that the workflow asks for.
@@ -42,6 +41,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Whether a command that fails keeps none of the others from being run.
+    pub fn goes_on(&self) -> bool {
+        self.intent.chore.as_ref().is_some_and(|chore| chore.duty == Duty::Cleanup)
+    }
+
     /// Whether this attempt runs shell commands instead of an agent.
     pub fn is_shell(&self) -> bool {
         self.intent.agent == SHELL
@@ -81,7 +85,8 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let prompt = persona.map(|it| it.prompt.clone());
     let of_persona = persona.and_then(|persona| persona.model.as_ref());
     let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
-    let commands = (0u32..).zip(phase.commands.iter().cloned());
+    let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
+    let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
         handover: handover(state, attempt),
@@ -89,7 +94,6 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         model: models.into_iter().flatten().next().cloned(),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
-        keeps_text: phase.chained || phase.limits.timeout_ms.is_some(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         isolated: run.isolated,

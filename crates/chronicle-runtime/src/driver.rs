@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use chronicle_core::engine;
-use chronicle_core::input::{Answer, Input, Report};
+use chronicle_core::handover::bodies;
+use chronicle_core::input::{Answer, Input};
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
 
@@ -45,6 +46,9 @@ impl Run {
         let decision = engine::decide(&self.state, input);
         let line = engine::line(&self.state, input, &decision);
         if let Some(line) = &line {
+            for body in bodies(&self.state, line) {
+                self.writer.put_artifact(body.as_bytes())?;
+            }
             self.writer.append(line.seq, line)?;
             self.state.apply(line);
         }
@@ -77,13 +81,8 @@ impl Run {
 
     /// What a supervisor says first: who it is, and what it found torn.
     pub fn introduce(&self, who: &Holder) -> Vec<Input> {
-        let started = Report::SupervisorStarted {
-            pid: who.pid,
-            host: who.host.clone(),
-            epoch: self.writer.epoch(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        self.torn().into_iter().chain([reported(started)]).collect()
+        let started = crate::inbox::started(who, self.writer.epoch());
+        self.torn().into_iter().chain([started]).collect()
     }
 
     /// What was found torn and set aside.
@@ -141,8 +140,8 @@ pub fn drive(
         }
         let at_once = world.reconcile(run.state());
         let status = run.state().status();
-        let stays =
-            status == Status::Running || (status == Status::Waiting && rest == Rest::WhenOver);
+        let waits = status == Status::Waiting && rest == Rest::WhenOver;
+        let stays = run.state().goes_on() || waits;
         if at_once.is_empty() && !stays && run.state().live.is_empty() {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));

@@ -5,7 +5,7 @@ use std::sync::mpsc::SyncSender;
 use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
 
 use crate::clock;
-use crate::ledger::Torn;
+use crate::ledger::{Holder, Torn};
 
 /// Most inputs that wait; whoever sends more waits too.
 pub const INBOX_MAX: usize = 1_024;
@@ -14,6 +14,16 @@ pub const INBOX_MAX: usize = 1_024;
 pub fn reported(report: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
     Input { at: clock::now(), by, what: What::Report(report) }
+}
+
+/// Who takes the run in hand.
+pub(crate) fn started(who: &Holder, epoch: u64) -> Input {
+    reported(Report::SupervisorStarted {
+        pid: who.pid,
+        host: who.host.clone(),
+        epoch,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
 }
 
 /// That a torn last line was set aside.

@@ -126,6 +126,10 @@ impl From<HandleError> for Failure {
             HandleError::NotStarted { .. } => {
                 Self::of(Exit::Usage, &error).hint("its folder may be removed; start it anew")
             }
+            HandleError::NothingTold { .. } => Self::of(Exit::Usage, &error)
+                .hint("`chronicle log` shows every attempt of a run by its id"),
+            HandleError::NobodyNext { .. } => Self::of(Exit::Usage, &error)
+                .hint("`chronicle handover` without `--next` shows what was told last"),
         }
     }
 }

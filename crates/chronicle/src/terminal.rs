@@ -5,6 +5,7 @@
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use chronicle_core::time::Millis;
+use chronicle_core::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -78,6 +79,15 @@ impl Paint {
 pub(crate) fn say(line: &str) -> bool {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
+}
+
+/// Writes a text that an agent may have had its hand in: as it is, but to a person's terminal without what could fool it.
+pub(crate) fn say_text(text: &str) -> bool {
+    if !io::stdout().is_terminal() {
+        return say(text);
+    }
+    let plain: Vec<String> = text.lines().map(words::plain_line).collect();
+    say(&plain.join("\n"))
 }
 
 /// Writes a line of talk.

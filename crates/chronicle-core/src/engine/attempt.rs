@@ -6,6 +6,7 @@ use super::enter::begin;
 use super::gates::{self, intervene};
 use crate::budget::{Doing, Shortage, shortage};
 use crate::event::{AttemptStarted, Event, Why};
+use crate::handover;
 use crate::ids::{AttemptId, Place, RunId, SessionId};
 use crate::state::{Frame, State};
 use crate::words;
@@ -40,7 +41,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         return gates::budget(state, frame, &short);
     }
     let known = known_session(frame, &why, phase, &agent);
-    Event::AttemptStarted(AttemptStarted {
+    let mut intent = AttemptStarted {
         attempt: id,
         try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
         agent,
@@ -48,10 +49,14 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: if same_try { frame.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
+        handover: None,
         recorded: true,
         place,
         why,
-    })
+        chore: None,
+    };
+    intent.handover = handover::handed(state, &intent).filter(|_| intent.agent != SHELL);
+    Event::AttemptStarted(intent)
 }
 
 /// What an attempt that is held at a gate for its budget is short of.
@@ -75,9 +80,13 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     }
     match why {
         Why::Lost | Why::Paused | Why::Raised => frame.session.clone(),
-        Why::Nudge { .. } | Why::Rejected { .. } | Why::Answered { .. } | Why::Helped { .. } => {
-            frame.session.clone().filter(|_| frame.session_seen)
-        }
+        Why::Nudge { .. }
+        | Why::Waited
+        | Why::Rejected { .. }
+        | Why::Unverified { .. }
+        | Why::Lacking { .. }
+        | Why::Answered { .. }
+        | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }
@@ -106,7 +115,7 @@ fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
 }
 
 /// A session id of our choosing, from the run and the attempt, in the shape of a UUID.
-fn new_session(state: &State, attempt: AttemptId) -> SessionId {
+pub(super) fn new_session(state: &State, attempt: AttemptId) -> SessionId {
     let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
     let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
     let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();

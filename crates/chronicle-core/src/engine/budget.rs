@@ -8,7 +8,7 @@ use crate::budget::{self, Balance, BudgetRaised, BudgetWarned, Doing, Resource, 
 use crate::event::{Event, GateAnswer, GateKind, StopCause};
 use crate::ids::{GateId, Place};
 use crate::input::{Answer, By};
-use crate::state::{Frame, Stage, State};
+use crate::state::{Attempt, Frame, Stage, State};
 use crate::words;
 use crate::workflow::Budget;
 
@@ -27,7 +27,8 @@ fn warned(of: Balance) -> BudgetWarned {
 
 /// Also one that leaves already: its signal stands, and it spends nothing more.
 fn over(state: &State) -> Option<Event> {
-    let mut working = state.live_attempts().filter(|attempt| attempt.stop.is_none());
+    let is_work = |attempt: &&Attempt| attempt.stop.is_none() && attempt.intent.chore.is_none();
+    let mut working = state.live_attempts().filter(is_work);
     let attempt = working.find(|attempt| {
         budget::shortage(state, &attempt.intent.place, Doing::Works(attempt)).is_some()
     })?;

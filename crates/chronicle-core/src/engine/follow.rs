@@ -5,7 +5,7 @@
 
 use super::gates::intervene;
 use super::scratch::Scratch;
-use super::{attempt, budget, enter, mend, out, parting};
+use super::{attempt, budget, chore, enter, mend, out, parting};
 use crate::event::{Event, OnGate};
 use crate::ids::FramePath;
 use crate::limits::DECISION_EVENTS_MAX;
@@ -41,8 +41,10 @@ fn hold_all(scratch: &mut Scratch<'_>) {
 
 /// The next event that needs nobody's word; none when the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
-    let is_over = state.done || state.cancelled.is_some() || state.failed.is_some();
-    if is_over || state.paused.is_some() || state.trees.undo.is_some() {
+    if state.cancelled.is_some() || state.failed.is_some() {
+        return chore::given_up(state);
+    }
+    if state.done || state.paused.is_some() || state.trees.undo.is_some() {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
@@ -66,18 +68,24 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
         return None;
     }
     match &frame.stage {
-        Stage::Bound => Some(enter::enter(state, frame)),
+        Stage::Bound => chore::behind(state, frame).or_else(|| Some(enter::enter(state, frame))),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),
         Stage::Ready { why } => Some(attempt::start(state, frame, why.clone())),
         // Nobody is started only to wait for an answer.
         Stage::Broken { .. } if state.has_question(&frame.path) => None,
         Stage::Broken { attempt, end } => Some(mend::mend(state, frame, *attempt, end)),
         Stage::BrokeOff { parting } => Some(parting::follow(state, frame, parting)),
-        Stage::Left { target, outcome, summary, approved, task } => {
+        Stage::Left { target, outcome, summary, approved, task, check } => {
             let (target, task) = (target.as_ref(), task.as_ref());
-            Some(out::leave(state, frame, &out::Way { target, outcome, summary, task }, *approved))
+            let way = out::Way { target, outcome, summary, task, check };
+            Some(out::leave(state, frame, &way, *approved))
         }
         Stage::Refused { note } => Some(out::refused(state, frame, note)),
-        Stage::Working { .. } | Stage::Inside | Stage::Gated { .. } | Stage::Ended => None,
+        Stage::Working { .. }
+        | Stage::Chore { .. }
+        | Stage::Inside
+        | Stage::Gated { .. }
+        | Stage::Waiting { .. }
+        | Stage::Ended => None,
     }
 }

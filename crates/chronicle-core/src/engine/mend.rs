@@ -6,6 +6,7 @@ use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
 use crate::state::{Attempt, Frame, State};
+use crate::wait::{self, WaitBegan};
 use crate::words;
 use crate::workflow::{Phase, PhaseKind};
 
@@ -58,19 +59,30 @@ fn mend_crash(
     let end = End::Crashed(crash.clone());
     match crash.class {
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
-        // Trying again cannot help: the program is missing, or nobody is signed in.
-        CrashClass::CannotStart | CrashClass::Auth => {
+        // Only time mends this, and nobody is to blame.
+        CrashClass::Quota | CrashClass::Overload if frame.counters.waits < phase.limits.waits => {
+            wait(state, frame, broken, crash)
+        }
+        // Trying again cannot help: the program is missing, nobody is signed in, or it was waited for in vain.
+        CrashClass::CannotStart | CrashClass::Auth | CrashClass::Quota | CrashClass::Overload => {
             edge_or_person(state, frame, phase, "crash", &end)
         }
         CrashClass::ContextFull => out_of_context(state, frame, phase),
         CrashClass::NoSignal
         | CrashClass::Died
         | CrashClass::SessionGone
-        | CrashClass::Quota
-        | CrashClass::Overload
         | CrashClass::Protocol
         | CrashClass::Other => again(state, frame, phase, &end),
     }
+}
+
+/// Until the agent has a quota again, or its service has room.
+fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
+    let number = frame.counters.waits.saturating_add(1);
+    let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
+    let (wait_kind, until) = wait::after(named, number, state.updated_at);
+    let (place, attempt) = (frame.place(), broken.intent.attempt);
+    Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })
 }
 
 /// The same session would be too long again: a fresh one goes on in its place.

@@ -6,7 +6,9 @@
 
 mod attempt;
 mod budget;
+mod chore;
 mod enter;
+mod evidence;
 mod follow;
 mod gates;
 mod mend;

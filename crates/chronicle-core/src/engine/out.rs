@@ -1,15 +1,18 @@
 //! Out of a phase, in this order and no other:
 //!
 //! signal accepted → every tool but status denied → the turn ends, or grace → strays stopped (`due.rs`, `world.rs`)
-//! → tree → verify → **approval after** → cleanup → **edge taken, loop counted** (here)
+//! → tree → **evidence, claims** → verify → **approval after** → cleanup → **edge taken, loop counted** (here)
 //! → approval before the target → budget → tree → attempt (`enter.rs`, `attempt.rs`).
 
-use super::gates::{gate, intervene};
+use super::chore::{cleanup, verify};
+use super::evidence::demand;
+use super::gates::{intervene, opened};
 use super::target::resolve;
-use crate::event::{EdgeTaken, Event, GateKind, Mover};
+use crate::claims::{self, Unproven};
+use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
 use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::limits::LoopCount;
-use crate::state::{Frame, State};
+use crate::state::{Check, Frame, State};
 use crate::words;
 use crate::workflow::Phase;
 
@@ -19,12 +22,13 @@ pub(super) struct Way<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) summary: &'a str,
     pub(super) task: Option<&'a String>,
+    pub(super) check: &'a Check,
 }
 
 impl<'a> Way<'a> {
     /// A way that no worker chose.
     pub(super) fn by_itself(outcome: &'a Outcome, summary: &'a str) -> Self {
-        Self { target: None, outcome, summary, task: None }
+        Self { target: None, outcome, summary, task: None, check: &Check::Passed }
     }
 }
 
@@ -33,10 +37,9 @@ type Step = fn(&State, &Frame, (&Phase, bool), &Way<'_>) -> Option<Event>;
 
 /// The steps between the end of the work and the next phase. Each is asked anew after every event, so that it must know from
 /// the state whether it is done.
-const WAY_OUT: [Step; 2] = [
-    // Here: the tree of what the worker left; `verify`.
-    approve, // Here: `cleanup`, whose changes are a tree of their own.
-    edge,
+const WAY_OUT: [Step; 5] = [
+    // The tree of what the worker left is recorded by now (`follow.rs`).
+    demand, verify, doubt, approve, edge,
 ];
 
 pub(super) fn leave(state: &State, frame: &Frame, way: &Way<'_>, approved: bool) -> Event {
@@ -48,6 +51,19 @@ pub(super) fn leave(state: &State, frame: &Frame, way: &Way<'_>, approved: bool)
     next.unwrap_or_else(|| intervene(state, frame, words::no_such_phase(&place)))
 }
 
+/// What the worker said of its work, held against the record. Said once, and again only where it changed.
+fn doubt(
+    state: &State,
+    frame: &Frame,
+    (_, approved): (&Phase, bool),
+    way: &Way<'_>,
+) -> Option<Event> {
+    let place = frame.place();
+    let known = state.visit_at(&place).map_or(&[][..], |visit| visit.unproven.as_slice());
+    let claims = claims::unproven(state, frame, way.summary);
+    (!approved && claims != known).then_some(Event::ClaimsUnproven(Unproven { place, claims }))
+}
+
 fn approve(
     state: &State,
     frame: &Frame,
@@ -56,7 +72,11 @@ fn approve(
 ) -> Option<Event> {
     let is_asked = phase.approval.is_after() && !approved;
     let about = || words::may_leave(phase, way.outcome, way.summary);
-    is_asked.then(|| gate(state, frame, GateKind::ApprovalAfter, about()))
+    let unproven = || state.visit_at(&frame.place()).map(|visit| words::unproven(&visit.unproven));
+    is_asked.then(|| {
+        let gate = opened(state, frame, GateKind::ApprovalAfter, about());
+        Event::GateOpened(GateOpened { context: unproven().unwrap_or_default(), ..gate })
+    })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a step like the others, and the last")]
@@ -80,7 +100,7 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
     }
 }
 
-/// Takes an edge, unless it has been taken too often.
+/// Takes an edge, unless it has been taken too often. What the phase leaves behind is put away first, whoever sends it on.
 pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) -> Event {
     let from = &frame.phase;
     let limit = state.phase_at(&frame.place()).map(|phase| phase.limits.loops);
@@ -95,6 +115,9 @@ pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) ->
         if taken >= limit.max {
             return intervene(state, frame, words::looping(from, to, taken, limit.count));
         }
+    }
+    if let Some(first) = cleanup(state, frame) {
+        return first;
     }
     Event::EdgeTaken(EdgeTaken {
         frame: frame.path.clone(),

@@ -3,15 +3,17 @@
 use super::scratch::Scratch;
 use crate::budget;
 use crate::event::{
-    AttemptEnded, Crash, CrashClass, End, Event, Message, StopCause, SupervisorStarted, ToolCalled,
-    Verdict,
+    AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, StopCause,
+    SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::ids::AttemptId;
 use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
-use crate::limits::{TEXT_MAX, TOOL_INPUT_MAX, bounded};
+use crate::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
 use crate::signal::is_ours;
 use crate::state::{Attempt, State};
 use crate::template::Stand;
+use crate::time::Millis;
+use crate::wait::WaitEnded;
 use crate::workflow::Tools;
 
 /// Longest name of a tool, call, file or session kept in an event.
@@ -34,6 +36,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
             scratch.record(Event::TailSetAside { bytes: *bytes, file: file.clone() });
         }
         Report::SupervisorLeaves => leave_alone(scratch),
+        Report::TimerFired { attempt, timer: TimerKind::Wait } => end_wait(scratch, *attempt),
         Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
         Report::TreeRecorded(recorded) => super::trees::recorded(scratch, recorded),
         Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
@@ -57,19 +60,29 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
     }
 }
 
+/// What was waited for is there. A run that rests waits on: its timer is due again when it goes on.
+fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
+    let state = scratch.state();
+    let rests = state.paused.is_some() || state.is_given_up();
+    let Some((frame, _)) = state.waits_after(id).filter(|_| !rests) else { return };
+    let (who, agent, note) = (None, None, String::new());
+    let ended = WaitEnded { place: frame.place(), attempt: id, who, agent, note };
+    scratch.emit(Event::WaitEnded(ended));
+}
+
 fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
     let Some(attempt) = live(scratch.state(), id) else { return };
     let cause = match (timer, attempt.is_leaving()) {
         (TimerKind::Grace, true) => StopCause::Grace,
         (TimerKind::Timeout, false) => StopCause::Timeout,
         (TimerKind::Budget, _) => StopCause::Budget,
-        (TimerKind::Grace, false) | (TimerKind::Timeout, true) => return,
+        (TimerKind::Grace, false) | (TimerKind::Timeout, true) | (TimerKind::Wait, _) => return,
     };
     // Who is over its time has worked for just so long, whatever it said of it so far.
     let left = budget::time_left_ms(scratch.state(), &attempt.intent.place);
     let active_ms = match timer {
         TimerKind::Budget => attempt.active_ms.saturating_add(left.unwrap_or(0)),
-        TimerKind::Grace | TimerKind::Timeout => 0,
+        TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => 0,
     };
     if attempt.stop.is_none() {
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
@@ -86,20 +99,16 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Ended(seen) => {
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
-            let phase = scratch.state().phase_at(&attempt.intent.place);
-            // In a chain the next step is told it; at a time-out it is all that there is.
-            let is_kept = phase.is_some_and(|phase| phase.chained)
-                || end == End::StoppedBy(StopCause::Timeout);
-            let said = seen.final_text.as_ref().filter(|_| is_kept);
-            let said = said.map_or("", |said| said.0.as_str());
+            let said = said_last(scratch.state(), attempt, &end, seen);
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
                 end,
                 active_ms,
                 strays: seen.strays,
-                not_understood: seen.not_understood.into(),
+                not_understood: seen.not_understood,
                 transcript_bytes: seen.transcript_bytes,
-                final_text: bounded(said, TEXT_MAX),
+                final_text: said,
+                quota_until: seen.quota_until.map(|until| until.min(Millis::LATEST)),
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
@@ -139,6 +148,18 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
     }
     Answer::Noted
+}
+
+/// What it said last, for whoever is told it: the next step of a chain, or whoever goes on in its place.
+fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
+    let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
+    let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
+    match end {
+        _ if is_chained => bounded(said, TEXT_MAX),
+        End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
+        End::Left | End::BrokeOff => String::new(),
+        _ => bounded(said.trim(), PARTIAL_MAX),
+    }
 }
 
 /// A message that was delivered is delivered once. A note given to another attempt may have reached it.
@@ -226,6 +247,9 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: bounded(why, TEXT_MAX) };
     }
+    if let Some(chore) = &attempt.intent.chore {
+        return end_of_chore(attempt, chore, seen, rests);
+    }
     if attempt.leave.is_some() {
         return End::Left;
     }
@@ -243,6 +267,21 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         Some(cause) => End::StoppedBy(cause),
         None if seen.stopped && rests => End::Stopped,
         None => End::Crashed(crash(seen)),
+    }
+}
+
+/// Commands on the way out: that one failed ends those that verify, and none of those that put away.
+fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -> End {
+    let all = usize::try_from(attempt.chores_done).is_ok_and(|it| it >= chore.commands.len());
+    match (&attempt.failed_command, attempt.stop) {
+        (Some((index, _)), _) if all || chore.duty == Duty::Verify => {
+            End::CommandFailed { index: *index }
+        }
+        (None, _) if all => End::CommandsDone,
+        _ if seen.lost => End::Lost,
+        (_, Some(cause)) => End::StoppedBy(cause),
+        (_, None) if seen.stopped && rests => End::Stopped,
+        (_, None) => End::Crashed(crash(seen)),
     }
 }
 

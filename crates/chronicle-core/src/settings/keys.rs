@@ -97,6 +97,12 @@ pub const KEYS: &[Key] = &[
         "Fresh sessions that go on, after `partially-complete` or a conversation that grew too long.",
     ),
     both("limits.depth", Form::Count, "3", "Follow-ups upon follow-ups."),
+    both(
+        "limits.waits",
+        Form::Count,
+        "20",
+        "Waits in a row for a new quota, or for room at a model's service, before a person is asked.",
+    ),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
     both(
@@ -108,6 +114,12 @@ pub const KEYS: &[Key] = &[
     both("budget.tokens", Form::Positive, "", "Tokens that a run may use; as `budget.usd`."),
     both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),
     both("budget.attempts", Form::Positive, "", "Attempts that a run may make; as `budget.usd`."),
+    both(
+        "trees.warn_mb",
+        Form::Positive,
+        "2048",
+        "Megabytes of recorded files from which on `status` and `doctor` tell how to free some.",
+    ),
     both(
         "redact.variables",
         Form::Texts,

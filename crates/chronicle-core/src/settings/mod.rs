@@ -18,6 +18,9 @@ use crate::limits::{Limits, LoopCount, LoopLimit};
 use crate::prices::Price;
 use crate::workflow::{Budget, Problem, Problems, Source};
 
+/// From so many megabytes of recorded files on people are told how to free some.
+const TREES_WARN_MB: u64 = 2048;
+
 /// Whose file it is; the later one has the last word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -138,6 +141,11 @@ impl Settings {
         self.text("on_gate") == Some("wait")
     }
 
+    /// From how many bytes of recorded files on people are told how to free some.
+    pub fn trees_warn_bytes(&self) -> u64 {
+        self.number("trees.warn_mb").unwrap_or(TREES_WARN_MB).saturating_mul(1_000_000)
+    }
+
     /// The command of an agent, where one is set.
     pub fn agent_command(&self, agent: &str) -> Option<&str> {
         self.text(&format!("agents.{agent}.command"))
@@ -177,6 +185,7 @@ impl Settings {
             losses: count("limits.losses", default.losses),
             continuations: count("limits.continuations", default.continuations),
             depth: count("limits.depth", default.depth),
+            waits: count("limits.waits", default.waits),
             idle_ms: self.time("limits.idle", default.idle_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
         }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use super::frame::edge;
-use super::{Answered, Attempt, Counters, Departure, Frame, Gate, Stage, State, Visit, number};
+use super::{
+    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
+    number,
+};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened,
     Leave, Mover, StopCause, ToolCalled, Why,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
-use crate::limits::ANSWERS_MAX;
+use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::record::Line;
 use crate::time::Millis;
 use crate::usage::{Scope, Usage};
@@ -27,13 +30,14 @@ impl State {
     /// Takes in one event of the line that `cause` names.
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
+        self.take_down(event);
         match event {
             Event::RunStarted(run) => {
                 self.run = Some(Arc::clone(run));
                 self.started_at = at;
             }
             Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
-            Event::TailSetAside { .. } | Event::FileChanged { .. } => {}
+            Event::TailSetAside { .. } | Event::FileChanged { .. } | Event::ClaimsUnproven(_) => {}
             Event::RunFailed { reason } => self.failed = Some(reason.clone()),
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
@@ -46,9 +50,8 @@ impl State {
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
-            Event::ToolEnded { attempt, call, active_ms, .. } => {
-                self.change(*attempt, |attempt| attempt.calls.retain(|(open, _)| open != call));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+            Event::ToolEnded { attempt, call, ok, active_ms } => {
+                self.end_call(*attempt, call, *ok, *active_ms);
             }
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
@@ -64,8 +67,7 @@ impl State {
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
-                self.change(*attempt, |attempt| attempt.stop = Some(*cause));
-                self.spend(*attempt, &Usage::default(), *active_ms);
+                self.stop(*attempt, *cause, *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
             Event::TreeRecorded(_)
@@ -76,6 +78,8 @@ impl State {
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
+            Event::WaitBegan(began) => self.begin_wait(cause, began),
+            Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::BreakAccepted { .. }
@@ -111,7 +115,9 @@ impl State {
         });
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
-        self.visits.push(Visit { place: place.clone(), entered_at: at, left: None });
+        let (commands, unproven) = (Commands::default(), Vec::new());
+        let (place, left) = (place.clone(), None);
+        self.visits.push(Visit { place, entered_at: at, commands, unproven, left });
         self.forget_visits();
     }
 
@@ -119,6 +125,10 @@ impl State {
         let place = taken.frame.place(&taken.from);
         // A person may leave a phase from outside of the workflow in it.
         let below = place.frame_below();
+        let behind = match taken.by {
+            Mover::Person => self.left_behind(&taken.frame, &below),
+            Mover::Run => Vec::new(),
+        };
         self.frames.retain(|path, _| !path.is_within(&below));
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
@@ -131,6 +141,10 @@ impl State {
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
+            if !behind.is_empty() {
+                frame.behind = Some((taken.from.clone(), behind));
+            }
+            frame.cleaned = false;
         });
         let departure = Departure {
             to: taken.to.clone(),
@@ -163,11 +177,27 @@ impl State {
                 summary: summary.to_owned(),
                 approved: false,
                 task: inner.task,
+                check: Check::Due,
             };
         });
     }
 
     fn start_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        self.add_attempt(cause, at, intent);
+        if intent.chore.is_some() {
+            return self.start_chore(intent);
+        }
+        self.tally_mut(&intent.place).begin(intent);
+        self.change_frame(&intent.place.frame(), |frame| {
+            frame.stage = Stage::Working { attempt: intent.attempt };
+            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
+            frame.session = Some(intent.session.clone());
+            frame.counters.begin(intent);
+            frame.begin_attempt(intent);
+        });
+    }
+
+    fn add_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
         let attempt = Attempt {
             intent: intent.clone(),
             cause,
@@ -179,24 +209,21 @@ impl State {
             cancel_asked: false,
             stop: None,
             calls: std::collections::VecDeque::new(),
+            running: std::collections::VecDeque::new(),
             answers: std::collections::VecDeque::new(),
             usage: Usage::default(),
             active_ms: 0,
             tools: 0,
             failed_command: None,
+            said: String::new(),
+            quota_until: None,
+            chores_done: 0,
             ended: None,
+            changes: None,
         };
         self.attempts.push(attempt);
-        self.tally_mut(&intent.place).begin(intent);
         self.live.insert(intent.attempt);
         self.trees.begin(cause, intent);
-        self.change_frame(&intent.place.frame(), |frame| {
-            frame.stage = Stage::Working { attempt: intent.attempt };
-            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
-            frame.session = Some(intent.session.clone());
-            frame.counters.begin(intent);
-            frame.begin_attempt(intent);
-        });
     }
 
     fn open_session(&mut self, id: AttemptId, session: &SessionId) {
@@ -215,6 +242,7 @@ impl State {
     }
 
     fn call_tool(&mut self, called: &ToolCalled) {
+        self.run_command(called);
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
@@ -224,6 +252,11 @@ impl State {
             attempt.cancel_asked = false;
         });
         self.spend(called.attempt, &Usage::default(), called.active_ms);
+    }
+
+    fn stop(&mut self, id: AttemptId, cause: StopCause, active_ms: u64) {
+        self.change(id, |attempt| attempt.stop = Some(cause));
+        self.spend(id, &Usage::default(), active_ms);
     }
 
     fn add_usage(&mut self, id: AttemptId, scope: &Scope, usage: &Usage, active_ms: u64) {
@@ -239,7 +272,14 @@ impl State {
     }
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
-        if code == Some(0) {
+        self.ran_command(id, index, code);
+        let is_chore = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_some());
+        if is_chore {
+            self.change(id, |attempt| attempt.chores_done = index.saturating_add(1));
+        }
+        if code == Some(0) && is_chore {
+            // Counted above: the phase's own commands are others.
+        } else if code == Some(0) {
             let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
         } else {
@@ -258,7 +298,31 @@ impl State {
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
         let Some(attempt) = self.attempt(ended.attempt) else { return };
-        let stage = after(ended, attempt);
+        match attempt.duty() {
+            Some(duty) => self.end_chore(ended, duty),
+            None => self.end_work(ended, after(ended, attempt)),
+        }
+        self.live.remove(&ended.attempt);
+        if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
+            self.trees.end(cause, &attempt.intent);
+        }
+        self.change(ended.attempt, |attempt| {
+            attempt.ended = Some((ended.end.clone(), at));
+            attempt.quota_until = ended.quota_until;
+            attempt.calls.clear();
+            attempt.running.clear();
+            attempt.answers.clear();
+            if !matches!(ended.end, End::Left | End::BrokeOff) {
+                attempt.said = bounded(ended.final_text.trim(), PARTIAL_MAX);
+            }
+            attempt.asking.clear();
+            attempt.cancel_asked = false;
+        });
+        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.forget_attempts();
+    }
+
+    fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
         self.change_frame_of(ended.attempt, |frame| {
             let counters = &mut frame.counters;
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
@@ -273,19 +337,6 @@ impl State {
         if ended.end == End::StoppedBy(StopCause::Timeout) {
             self.keep_partial(ended);
         }
-        self.live.remove(&ended.attempt);
-        if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
-            self.trees.end(cause, &attempt.intent);
-        }
-        self.change(ended.attempt, |attempt| {
-            attempt.ended = Some((ended.end.clone(), at));
-            attempt.calls.clear();
-            attempt.answers.clear();
-            attempt.asking.clear();
-            attempt.cancel_asked = false;
-        });
-        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
-        self.forget_attempts();
     }
 
     fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
@@ -331,9 +382,12 @@ impl State {
                 return;
             };
             frame.stage = answered(*held, &opened, answer, note);
+            if *answer == GateAnswer::Skip {
+                frame.counters.progress();
+            }
             if *answer == GateAnswer::Retry {
                 frame.counters.progress();
-                frame.counters.continuations = 0;
+                (frame.counters.continuations, frame.counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());
             }
         });
@@ -368,6 +422,7 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
             summary: leave.summary.clone(),
             approved: false,
             task: leave.task.clone(),
+            check: Check::Due,
         }),
         End::BrokeOff => attempt
             .parting
@@ -386,7 +441,8 @@ fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
 /// Left without a word about where to.
 pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
     let outcome = Outcome::from(outcome);
-    Stage::Left { target: None, outcome, summary, approved: false, task: None }
+    let (target, task, check) = (None, None, Check::Due);
+    Stage::Left { target, outcome, summary, approved: false, task, check }
 }
 
 /// Where a person's answer leaves a frame that was held at a gate.
@@ -401,9 +457,9 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         }
         (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
             approved(match left_as("complete", note) {
-                Stage::Left { outcome, summary, approved, task, .. } => {
+                Stage::Left { outcome, summary, approved, task, check, .. } => {
                     let target = Some(PhaseId::from(target.as_str()));
-                    Stage::Left { target, outcome, summary, approved, task }
+                    Stage::Left { target, outcome, summary, approved, task, check }
                 }
                 other => other,
             })
@@ -417,15 +473,27 @@ fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> 
         (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
-        (GateAnswer::Skip, _) => approved(left_as("complete", note)),
+        // The worker's way stands: a person goes on without what could not be verified.
+        (GateAnswer::Skip, held @ Stage::Left { .. }) => approved(checked(held, Check::Passed)),
+        (GateAnswer::Skip, _) => approved(checked(left_as("complete", note), Check::Passed)),
         (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
 }
 
 fn approved(stage: Stage) -> Stage {
     match stage {
-        Stage::Left { target, outcome, summary, task, .. } => {
-            Stage::Left { target, outcome, summary, approved: true, task }
+        Stage::Left { target, outcome, summary, task, check, .. } => {
+            Stage::Left { target, outcome, summary, approved: true, task, check }
+        }
+        other => other,
+    }
+}
+
+/// What the commands found out about the work.
+pub(super) fn checked(stage: Stage, check: Check) -> Stage {
+    match stage {
+        Stage::Left { target, outcome, summary, approved, task, .. } => {
+            Stage::Left { target, outcome, summary, approved, task, check }
         }
         other => other,
     }
@@ -440,12 +508,15 @@ impl Counters {
         match intent.why {
             Why::Nudge { number } => self.nudges = number,
             Why::Retry { number } => self.retries = number,
+            Why::Unverified { number, .. } => self.unverified = number,
             Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
+            Why::Lacking { .. } => self.lacking = self.lacking.saturating_add(1),
             Why::First
             | Why::Lost
             | Why::SessionGone
             | Why::Paused
             | Why::Raised
+            | Why::Waited
             | Why::Rejected { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }
@@ -455,7 +526,7 @@ impl Counters {
     }
 
     pub(super) fn progress(&mut self) {
-        (self.nudges, self.retries, self.losses) = (0, 0, 0);
+        (self.nudges, self.retries, self.losses, self.waits) = (0, 0, 0, 0);
     }
 }
 

@@ -4,23 +4,30 @@ use super::{Attempt, State};
 use crate::budget;
 use crate::effect::{Action, Effect};
 use crate::engine::SHELL;
-use crate::event::Message;
+use crate::event::{Duty, Message};
 use crate::ids::GateId;
 use crate::input::TimerKind;
-use crate::limits::LEAVE_GRACE_MS;
+use crate::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
 use crate::tree::Moment;
 
 impl State {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
+        let rests = self.paused.is_some() || self.is_given_up();
+        let waits = self.waits().filter(|_| !rests).map(|(_, wait)| Effect {
+            cause: wait.cause,
+            action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
+        });
         let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
-        attempts.chain(self.due_trees()).collect()
+        attempts.chain(waits).chain(self.due_trees()).collect()
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
         let id = attempt.intent.attempt;
         let rests = self.paused.is_some() || self.cancelled.is_some() || self.failed.is_some();
-        let stop = attempt.stop.is_some() || rests;
+        // What is left behind is put away on every way out.
+        let cleans = attempt.duty() == Some(Duty::Cleanup);
+        let stop = attempt.stop.is_some() || (rests && !cleans);
         if stop {
             return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
         }
@@ -62,6 +69,9 @@ impl State {
 
     /// Until what may be worked here is used up; anew after each raise.
     fn budget_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        if attempt.duty().is_some() {
+            return None;
+        }
         let left = budget::time_left_ms(self, &attempt.intent.place)?;
         let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
         let (attempt, timer) = (attempt.intent.attempt, TimerKind::Budget);
@@ -80,9 +90,16 @@ impl State {
             return None;
         }
         let place = &attempt.intent.place;
-        let timeout = self.phase_at(place)?.limits.timeout_ms?;
+        let of_phase = self.phase_at(place).and_then(|phase| phase.limits.timeout_ms);
+        let timeout = match attempt.duty() {
+            Some(Duty::Cleanup) => CLEANUP_MS,
+            Some(Duty::Verify) | None => of_phase?,
+        };
         // What earlier attempts of the same try used up does not come back with a restart.
-        let used = self.frames.get(&place.frame())?.counters.active_ms;
+        let used = match attempt.duty() {
+            Some(_) => 0,
+            None => self.frames.get(&place.frame())?.counters.active_ms,
+        };
         let left = timeout.saturating_sub(used).saturating_sub(attempt.active_ms);
         Some(Effect { cause: attempt.cause, action: timer(TimerKind::Timeout, left) })
     }

@@ -61,8 +61,11 @@ impl Stage {
     /// The attempt whose work or end this stage is about.
     fn attempt(&self) -> Option<AttemptId> {
         match self {
-            Self::Working { attempt } | Self::Broken { attempt, .. } => Some(*attempt),
+            Self::Working { attempt }
+            | Self::Broken { attempt, .. }
+            | Self::Chore { attempt, .. } => Some(*attempt),
             Self::Gated { held, .. } => held.attempt(),
+            Self::Waiting { wait } => Some(wait.began.attempt),
             Self::Bound
             | Self::Entered { .. }
             | Self::Ready { .. }

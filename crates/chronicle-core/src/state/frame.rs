@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Break, End, FollowUp, Why};
+use crate::evidence::Evidence;
 use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use crate::wait::Waited;
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub struct Frame {
     pub parted: Option<(SessionId, String)>,
     /// Workers that wait for help, the first first. Who works now helps the last of them.
     pub stack: Vec<Waiting>,
+    /// What the record shows of the work at this visit.
+    pub evidence: Evidence,
     /// Questions asked at this visit.
     pub questions: Vec<GateId>,
     /// What people want the workers here to know.
@@ -49,6 +53,12 @@ pub struct Frame {
     /// What the worker of the phase left last said last, in a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
+    /// What a person left behind by sending the frame on: the phase, and the commands that put it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<(PhaseId, Vec<String>)>,
+    /// Whether this visit's cleanup was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cleaned: bool,
     /// The same of this phase's worker, until the phase is left.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_here: String,
@@ -107,13 +117,46 @@ pub struct Counters {
     /// Fresh sessions after `partially-complete`.
     #[serde(default)]
     pub continuations: u32,
+    /// Waits for a quota or for room at a model's service, without progress in between.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waits: u32,
+    /// How often in a row the work was not as it was said to be.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unverified: u32,
     /// Commands of the phase done in this try.
     pub commands_done: u32,
+    /// How often it left without what its phase demands.
+    #[serde(default)]
+    pub lacking: u32,
     /// Active time of this try's attempts that have ended.
     pub active_ms: u64,
     /// How often changed files counted as progress.
     #[serde(default)]
     pub changes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+pub(super) fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What is known of the work that a worker calls done.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "is", content = "said", rename_all = "snake_case")]
+pub enum Check {
+    /// Nothing yet.
+    #[default]
+    Due,
+    /// Every command passed, or a person goes on without.
+    Passed,
+    /// A command failed: which, and the end of what it printed.
+    Failed(String),
+}
+
+impl Check {
+    fn is_due(&self) -> bool {
+        *self == Self::Due
+    }
 }
 
 /// How far a frame is with its phase. What follows from each is one table: `engine/follow.rs`.
@@ -161,6 +204,16 @@ pub enum Stage {
         approved: bool,
         /// What the next phase is to do.
         task: Option<String>,
+        /// Whether the work is as it was said to be.
+        #[serde(default, skip_serializing_if = "Check::is_due")]
+        check: Check,
+    },
+    /// Commands run on the way out.
+    Chore {
+        /// Which attempt.
+        attempt: AttemptId,
+        /// What goes on then.
+        held: Box<Stage>,
     },
     /// A person said that the phase may not begin.
     Refused {
@@ -175,6 +228,11 @@ pub enum Stage {
         gate: GateId,
         /// What it holds up.
         held: Box<Stage>,
+    },
+    /// Something is waited for that comes by itself.
+    Waiting {
+        /// What, and until when.
+        wait: Box<Waited>,
     },
     /// The root frame came to its end.
     Ended,
@@ -198,11 +256,14 @@ impl Frame {
             task: None,
             parted: None,
             stack: Vec::new(),
+            evidence: Evidence::default(),
             questions: Vec::new(),
             notes: Vec::new(),
             edges: BTreeMap::new(),
             summary: String::new(),
             said: String::new(),
+            behind: None,
+            cleaned: false,
             said_here: String::new(),
         }
     }
@@ -212,9 +273,11 @@ impl Frame {
         self.counters = Counters::default();
         (self.session, self.session_seen) = (None, false);
         (self.try_number, self.agent, self.parted) = (0, None, None);
+        self.cleaned = false;
         self.reasons.clear();
         self.stack.clear();
         self.questions.clear();
+        self.evidence = Evidence::default();
         self.notes.retain(|note| note.told.is_none());
     }
 

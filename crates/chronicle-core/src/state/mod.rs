@@ -5,7 +5,9 @@
 //! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
 
 mod apply;
+mod chore;
 mod due;
+mod facts;
 mod forget;
 mod frame;
 mod list;
@@ -18,20 +20,23 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use frame::{Counters, Frame, Note, Stage, Waiting};
+pub use facts::{Commands, Ran, Remark};
+pub use frame::{Check, Counters, Frame, Note, Stage, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};
 
 use crate::budget::Budgets;
+use crate::claims::Claim;
 use crate::event::{
-    AttemptStarted, Break, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted, StopCause,
-    SupervisorStarted, Verdict,
+    AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
+    StopCause, SupervisorStarted, Verdict,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 use crate::persona::Persona;
 use crate::snapshot::Snapshot;
 use crate::time::Millis;
+use crate::tree::Changes;
 use crate::usage::{SessionUsage, Usage};
 use crate::workflow::{Phase, Tools, Workflow};
 
@@ -66,6 +71,8 @@ pub struct State {
     pub snapshot: Arc<Snapshot>,
     /// How many notes people gave.
     pub notes: u32,
+    /// What people said at gates and in notes, in order; of much, the latest.
+    pub remarks: List<Remark>,
     /// What is known of the project's files.
     #[serde(default)]
     pub trees: Trees,
@@ -107,6 +114,8 @@ pub struct Attempt {
     pub stop: Option<StopCause>,
     /// Verdicts on calls that have not ended.
     pub calls: VecDeque<(String, Verdict)>,
+    /// Commands that have not ended, by call.
+    pub running: VecDeque<(String, String)>,
     /// Answers to its calls, by request, to be repeated word for word.
     pub answers: VecDeque<(String, Answered)>,
     /// What it spent, sessions shared with other attempts counted once.
@@ -117,11 +126,27 @@ pub struct Attempt {
     pub tools: u32,
     /// A command of its phase that failed, and the end of what it printed.
     pub failed_command: Option<(u32, String)>,
+    /// What it said last, where it ended before it was done.
+    pub said: String,
+    /// When its agent has a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
+    /// How many commands on the way out have ended.
+    #[serde(default, skip_serializing_if = "frame::is_zero")]
+    pub chores_done: u32,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
+    /// What it did to files; none until they are recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Arc<Changes>>,
 }
 
 impl Attempt {
+    /// What it is for, if not for the phase's own work.
+    pub fn duty(&self) -> Option<Duty> {
+        self.intent.chore.as_ref().map(|chore| chore.duty)
+    }
+
     /// Whether a signal that ends its turn was accepted.
     pub fn is_leaving(&self) -> bool {
         self.leave.is_some() || self.parting.is_some()
@@ -159,6 +184,10 @@ pub struct Visit {
     pub place: Place,
     /// Since when.
     pub entered_at: Millis,
+    /// Commands that were run there.
+    pub commands: Commands,
+    /// What its worker said last of it and the record does not show.
+    pub unproven: Vec<Claim>,
     /// How it was left.
     pub left: Option<Departure>,
 }
@@ -180,7 +209,7 @@ pub struct Departure {
 pub enum Status {
     /// Something works, or would if a supervisor lived.
     Running,
-    /// It waits for a person.
+    /// It waits for a person, or for what comes by itself.
     Waiting,
     /// A person stopped it for a while.
     Paused,
@@ -206,17 +235,26 @@ impl State {
             (Some(_), _) if is_quiet => Status::Failed,
             (None, _) if given_up && is_quiet => Status::Cancelled,
             (None, Some(_)) if !given_up && is_quiet && is_undone => Status::Paused,
-            (None, None) if !given_up && is_recorded && is_undone && self.waits() => {
+            (None, None) if !given_up && is_recorded && is_undone && self.stands() => {
                 Status::Waiting
             }
             (Some(_) | None, _) => Status::Running,
         }
     }
 
-    /// Whether nothing can go on without a person: whoever works, if anybody, waits for an answer.
-    fn waits(&self) -> bool {
+    /// Whether nothing works: whoever does, if anybody, waits for an answer.
+    fn stands(&self) -> bool {
         self.live_attempts().all(|attempt| self.is_asking(attempt))
-            && self.open_gates().next().is_some()
+            && (self.open_gates().next().is_some() || self.waits().next().is_some())
+    }
+
+    /// Whether something works, or will without anybody's word.
+    pub fn goes_on(&self) -> bool {
+        match self.status() {
+            Status::Running => true,
+            Status::Waiting => self.waits().next().is_some(),
+            Status::Paused | Status::Done | Status::Cancelled | Status::Failed => false,
+        }
     }
 
     /// Whether a worker waits for a person's answer.

@@ -8,6 +8,7 @@ use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
 use crate::ids::{AttemptId, Cause, Outcome, Place};
+use crate::wait::{WaitBegan, WaitEnded, Waited};
 use crate::words;
 
 /// Most reasons of one try that are kept: the first, and the latest.
@@ -81,6 +82,26 @@ impl State {
         if let Ok(snapshot) = self.snapshot.with(&update) {
             self.snapshot = Arc::new(snapshot);
         }
+    }
+
+    pub(super) fn begin_wait(&mut self, cause: Cause, began: &WaitBegan) {
+        self.change_frame(&began.place.frame(), |frame| {
+            frame.counters.waits = began.number;
+            frame.stage = Stage::Waiting { wait: Box::new(Waited { began: began.clone(), cause }) };
+        });
+    }
+
+    /// The same session goes on, unless a person wants somebody else to work.
+    pub(super) fn end_wait(&mut self, ended: &WaitEnded) {
+        self.change_frame(&ended.place.frame(), |frame| {
+            let asked = || Why::Asked { note: ended.note.clone() };
+            let why = ended.agent.as_ref().map_or(Why::Waited, |_| asked());
+            frame.stage = Stage::Ready { why };
+            frame.agent = ended.agent.clone().or_else(|| frame.agent.take());
+            if ended.who.is_some() {
+                frame.counters.waits = 0;
+            }
+        });
     }
 
     pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str) {
@@ -179,7 +200,12 @@ impl Frame {
         self.reasons.retain(|why| {
             !matches!(
                 why,
-                Why::Lost | Why::Paused | Why::Raised | Why::SessionGone | Why::Answered { .. }
+                Why::Lost
+                    | Why::Paused
+                    | Why::Raised
+                    | Why::Waited
+                    | Why::SessionGone
+                    | Why::Answered { .. }
             )
         });
         if self.reasons.len() >= REASONS_MAX {

@@ -1,6 +1,5 @@
 //! What is known of a place over the whole run, also of attempts and visits that the state has forgotten.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Departure, State};
 use crate::event::{AttemptStarted, Why};
 use crate::ids::{AttemptId, Place};
+use crate::tree::Changes;
 use crate::usage::Usage;
 
 /// Sums over all visits of one place.
@@ -35,18 +35,9 @@ pub struct Tally {
     pub usage: Usage,
     /// Their active time.
     pub active_ms: u64,
-    /// Files that differed after an attempt, the first so many.
-    #[serde(default)]
-    pub files: BTreeSet<String>,
-    /// Whether there were more.
-    #[serde(default)]
-    pub more_files: bool,
-    /// Lines that came, summed over attempts.
-    #[serde(default)]
-    pub added: u64,
-    /// Lines that went.
-    #[serde(default)]
-    pub removed: u64,
+    /// What all its attempts did to files, one after the other; binary files have no lines.
+    #[serde(default, skip_serializing_if = "Changes::is_none")]
+    pub changes: Changes,
 }
 
 impl Default for Tally {
@@ -63,10 +54,7 @@ impl Default for Tally {
             why: Why::First,
             usage: Usage::default(),
             active_ms: 0,
-            files: BTreeSet::new(),
-            more_files: false,
-            added: 0,
-            removed: 0,
+            changes: Changes::default(),
         }
     }
 }
@@ -119,6 +107,10 @@ impl State {
         attempt.active_ms += longer;
         attempt.usage = attempt.usage.plus(more);
         let place = &attempt.intent.place;
+        // What the way out takes is nobody's work.
+        if attempt.intent.chore.is_some() {
+            return;
+        }
         if let Some(tally) = Arc::make_mut(&mut self.places).get_mut(place) {
             let tally = Arc::make_mut(tally);
             tally.usage = tally.usage.plus(more);

@@ -1,6 +1,7 @@
 //! What a run knows of its trees: which are awaited, and those that what follows is compared with.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,16 @@ impl Trees {
 }
 
 impl State {
+    /// What an attempt did to files: none until it has ended and they are recorded, or if they could not be.
+    pub fn changes_of(&self, attempt: AttemptId) -> Option<&Changes> {
+        self.attempt(attempt)?.changes.as_deref()
+    }
+
+    /// What all attempts at a place did to files, over all visits; none where nothing is known to have changed.
+    pub fn changes_at(&self, place: &Place) -> Option<&Changes> {
+        self.tally(place).map(|tally| &tally.changes).filter(|changes| !changes.is_none())
+    }
+
     /// Takes in what is about trees.
     pub(super) fn apply_tree(&mut self, cause: Cause, event: &Event) {
         match event {
@@ -124,10 +135,21 @@ impl State {
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
+        if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame())) {
+            frame.evidence.recorded(!recorded.changes.is_none());
+        }
+        if let Moment::After(attempt) = recorded.moment {
+            let changes = Some(Arc::new(recorded.changes.clone()));
+            self.change(attempt, |attempt| attempt.changes = changes);
+        }
+        // What verifies or puts away is nobody's work, and no progress.
+        let is_work = |attempt| self.attempt(attempt).is_none_or(|it| it.duty().is_none());
+        let counts = !matches!(recorded.moment, Moment::After(attempt) if !is_work(attempt));
         if let Some(place) = place
+            && counts
             && !recorded.changes.is_none()
         {
-            self.tally_mut(&place).change(&recorded.changes);
+            self.tally_mut(&place).changes.then(&recorded.changes);
             if let Some(frame) = self.frames.get_mut(&place.frame()) {
                 frame.counters.change();
             }
@@ -147,21 +169,5 @@ impl super::Counters {
             self.changes += 1;
             self.progress();
         }
-    }
-}
-
-impl super::Tally {
-    fn change(&mut self, changes: &Changes) {
-        for file in &changes.list {
-            let known = self.files.contains(&file.path);
-            if !known && self.files.len() < crate::tree::TREE_FILES_MAX {
-                self.files.insert(file.path.clone());
-            }
-            self.more_files |= !known && !self.files.contains(&file.path);
-        }
-        self.more_files |=
-            usize::try_from(changes.files).unwrap_or(usize::MAX) > changes.list.len();
-        self.added = self.added.saturating_add(changes.added);
-        self.removed = self.removed.saturating_add(changes.removed);
     }
 }

@@ -47,7 +47,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
         status,
-        standing: words::standing(status, supervised),
+        standing: words::standing(state, supervised),
         places: places.collect(),
         needs_you: if over { 0 } else { state.open_gates().count() },
         spent: Spent::from(&state.usage),

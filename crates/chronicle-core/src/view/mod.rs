@@ -4,6 +4,7 @@
 //! older format read; `graph` draws a workflow. Faces never look into the state; what they lack is added here.
 
 pub mod graph;
+mod handover;
 mod line;
 mod list;
 mod run;
@@ -11,9 +12,12 @@ mod run_json;
 mod timeline;
 mod trees;
 
+pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};
+pub(crate) use run::breadcrumbs;
 pub use run::{
-    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, for_worker, run,
+    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, WaitRow,
+    for_worker, run,
 };
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};

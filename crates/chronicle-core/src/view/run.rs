@@ -7,12 +7,14 @@ use serde::Serialize;
 use super::VIEW_VERSION;
 use crate::budget::{Balance, Resource, all_balances};
 use crate::event::OnGate;
+use crate::handover;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
 use crate::template;
 use crate::time::Millis;
 use crate::usage::Usage;
+use crate::wait::{WaitBegan, WaitKind};
 use crate::words;
 use crate::workflow::{Phase, Workflow};
 
@@ -57,6 +59,9 @@ pub struct RunView {
     pub working: Vec<AttemptRow>,
     /// Gates that wait for a person.
     pub needs_you: Vec<GateRow>,
+    /// What it waits for that comes by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow>,
     /// What was spent in all.
     pub spent: Spent,
     /// What it may spend.
@@ -68,6 +73,9 @@ pub struct RunView {
     pub attempts: usize,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
+    /// Whether files are being put back, or were to be when somebody was killed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub undoing: bool,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
@@ -225,6 +233,19 @@ pub struct GateRow {
     pub next: String,
 }
 
+/// One wait that ends by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitRow {
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub kind: WaitKind,
+    /// Until when.
+    pub until: Millis,
+    /// What of, in words.
+    pub text: String,
+}
+
 /// The view of a run; none before it has started.
 pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     let run = state.run.as_ref()?;
@@ -239,7 +260,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         task: run.task.clone(),
         status,
         supervised,
-        standing: words::standing(status, supervised),
+        standing: words::standing(state, supervised),
         reason: match status {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),
@@ -254,15 +275,17 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
+        waits: waits(state),
         spent: Spent::from(&state.usage),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
-        attempts: state.attempts.len(),
+        attempts: state.places.values().map(|tally| tally.attempts).sum(),
         no_trees: state.trees.missed.clone(),
+        undoing: state.trees.undo.is_some(),
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
-        next: gate_next.chain(words::standing_next(status, supervised, short)).collect(),
+        next: gate_next.chain(words::standing_next(state, supervised, short)).collect(),
         needs_you,
     })
 }
@@ -280,12 +303,25 @@ pub fn for_worker(state: &State, attempt: &Attempt) -> String {
         None => format!("You may go to: {}.", targets.join(", ")),
     };
     format!(
-        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}",
+        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}\nCarried on: {}.\nSpent so far: {}.{}",
         super::line::status_line(state),
         attempt.intent.attempt,
         attempt.intent.try_number,
         crumbs.join("\n"),
+        words::carried(&state.snapshot),
+        words::spent(&state.usage),
+        rest_of(state, attempt),
     )
+}
+
+/// Where the part of its handover is that did not fit.
+fn rest_of(state: &State, attempt: &Attempt) -> String {
+    let handed = attempt.intent.handover.as_ref();
+    let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));
+    rest.map_or_else(String::new, |(run, sum)| {
+        let path = handover::artifact_at(&run.run, sum);
+        format!("\nWhat did not fit into your handover is in the file `{path}`.")
+    })
 }
 
 fn gates(state: &State, run: &str) -> Vec<GateRow> {
@@ -302,7 +338,18 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
     if state.is_over() { Vec::new() } else { state.open_gates().map(row).collect() }
 }
 
-fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
+fn waits(state: &State) -> Vec<WaitRow> {
+    let row = |began: &WaitBegan| WaitRow {
+        place: began.place.clone(),
+        kind: began.wait_kind,
+        until: began.until,
+        text: words::wait(began),
+    };
+    let goes_on = !state.is_given_up();
+    state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
+}
+
+pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
     state
         .frames
         .values()
@@ -368,10 +415,10 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         attempts: tally.attempts,
         spent: Spent::from(&tally.usage),
         active_ms: tally.active_ms,
-        files: tally.files.into_iter().collect(),
-        more_files: tally.more_files,
-        added: tally.added,
-        removed: tally.removed,
+        more_files: tally.changes.is_cut(),
+        added: tally.changes.added,
+        removed: tally.changes.removed,
+        files: tally.changes.list.into_iter().map(|file| file.path).collect(),
         summary: tally.summary,
         place,
     }
@@ -394,7 +441,7 @@ fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
         attempt: attempt.intent.attempt,
         place: attempt.intent.place.clone(),
         try_number: attempt.intent.try_number,
-        agent: words::agent_name(&attempt.intent.agent).to_owned(),
+        agent: words::performer(&attempt.intent).to_owned(),
         started_at: attempt.started_at,
         tools: attempt.tools,
         persona: attempt.intent.persona.clone(),

@@ -55,9 +55,9 @@ fn earlier(state: &State, run: &str) -> Option<Value> {
 
 /// Files that any attempt left changed, by name.
 fn modified(state: &State) -> Vec<&str> {
-    let files: BTreeSet<&str> =
-        state.places.values().flat_map(|tally| &tally.files).map(String::as_str).collect();
-    files.into_iter().collect()
+    let files = state.places.values().flat_map(|tally| &tally.changes.list);
+    let names: BTreeSet<&str> = files.map(|file| file.path.as_str()).collect();
+    names.into_iter().collect()
 }
 
 /// The older format has four statuses; anything that waits is `paused` there, but for interventions.
@@ -84,7 +84,7 @@ fn record(state: &State, attempt: &Attempt) -> Option<Value> {
     };
     let mut record = Map::new();
     record.insert("state".into(), json!(attempt.intent.place));
-    record.insert("agentName".into(), json!(words::agent_name(&attempt.intent.agent)));
+    record.insert("agentName".into(), json!(words::performer(&attempt.intent)));
     record.insert("startedAt".into(), json!(attempt.started_at.0));
     record.insert("completedAt".into(), json!(at.0));
     record.insert("summary".into(), json!(summary));

@@ -61,6 +61,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::RunFailed { .. }
         | Event::BreakAccepted { .. }
         | Event::SnapshotUpdated { .. }
+        | Event::ClaimsUnproven(_)
         | Event::CancelAsked { .. }
         | Event::FollowUpBegan { .. }
         | Event::FollowUpEnded { .. }
@@ -80,6 +81,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::UndoEnded { .. }
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
+        | Event::WaitBegan(_)
+        | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
         | Event::BudgetRaised(_) => false,
     }

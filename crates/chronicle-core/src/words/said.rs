@@ -23,6 +23,12 @@ pub(super) fn sentence(event: &Event) -> String {
         Event::SnapshotUpdated { attempt, update, .. } => {
             format!("{attempt} wrote down {}", updated(update))
         }
+        Event::ClaimsUnproven(said) if said.claims.is_empty() => {
+            format!("`{}`: the record shows all that its worker says", said.place)
+        }
+        Event::ClaimsUnproven(said) => {
+            format!("`{}`: {}", said.place, super::unproven(&said.claims))
+        }
         Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
         Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
         Event::FollowUpBegan { place, follow_up } => {
@@ -68,6 +74,8 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::CommandEnded { .. }
         | Event::SignalAccepted { .. }
         | Event::SignalRefused { .. }
+        | Event::WaitBegan(_)
+        | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
         | Event::BudgetRaised(_)
         | Event::StopAsked { .. }
@@ -114,8 +122,13 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
 
 /// The answer to an update of the snapshot.
 pub(crate) fn snapshot_kept(snapshot: &Snapshot) -> String {
+    format!("kept: {}", carried(snapshot))
+}
+
+/// How much is carried from phase to phase.
+pub(crate) fn carried(snapshot: &Snapshot) -> String {
     format!(
-        "kept: {} findings, {} pending, {} done, {} files, {} named values",
+        "{} findings, {} pending, {} done, {} files, {} named values",
         snapshot.findings.len(),
         snapshot.pending.len(),
         snapshot.done.len(),

@@ -2,21 +2,30 @@
 
 use super::model::{Budget, Phase, Workflow};
 
-/// Stands among a phase's `commands` for those by which the project tells whether it is well.
+/// Stands among a phase's `commands` and in `verify` for those by which the project tells whether it is well.
 pub const VERIFY: &str = "{verify}";
 
 impl Workflow {
+    /// Every command that it runs by itself, beside what its agents do.
+    pub fn all_commands(&self) -> impl Iterator<Item = &String> {
+        let of_phases = self.phases.iter().flat_map(|it| [&it.commands, &it.verify, &it.cleanup]);
+        of_phases.chain([&self.verify, &self.cleanup]).flatten()
+    }
+
     /// The first phase that leaves its commands to the project.
     pub fn wants_verify(&self) -> Option<&Phase> {
-        let wants = |phase: &&Phase| phase.commands.iter().any(|command| command == VERIFY);
-        self.phases.iter().find(wants)
+        let wants = |commands: &[String]| commands.iter().any(|command| command == VERIFY);
+        let is_one = |phase: &&Phase| wants(&phase.commands) || wants(&phase.verify);
+        let of_phase = self.phases.iter().find(is_one);
+        of_phase.or_else(|| self.phases.last().filter(|_| wants(&self.verify)))
     }
 
     /// Puts the project's commands where they are wanted.
     pub fn fill_verify(&mut self, verify: &[String]) {
-        for phase in &mut self.phases {
-            let commands = std::mem::take(&mut phase.commands);
-            phase.commands = commands
+        let of_phases = self.phases.iter_mut();
+        let lists = of_phases.flat_map(|phase| [&mut phase.commands, &mut phase.verify]);
+        for commands in lists.chain([&mut self.verify]) {
+            *commands = std::mem::take(commands)
                 .into_iter()
                 .flat_map(|said| if said == VERIFY { verify.to_vec() } else { vec![said] })
                 .collect();

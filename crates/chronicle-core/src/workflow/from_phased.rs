@@ -42,7 +42,7 @@ const NATIVE: [&str; 11] = [
 ];
 const PHASE_OWN: [&str; 5] = ["id", "name", "emoji", "tools", "availableProfiles"];
 /// Fields of a phase that only the native format has; a phase here is always done by a worker.
-const PHASE_NATIVE: [&str; 19] = [
+const PHASE_NATIVE: [&str; 20] = [
     "description",
     "persona",
     "agent",
@@ -55,6 +55,7 @@ const PHASE_NATIVE: [&str; 19] = [
     "signals",
     "followups",
     "approval",
+    "requires",
     "verify",
     "cleanup",
     "budget",

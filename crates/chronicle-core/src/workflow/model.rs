@@ -172,6 +172,9 @@ pub struct Phase {
     /// Where a person must agree.
     #[serde(default)]
     pub approval: Approval,
+    /// What must have happened before the worker may leave: `changed_files`, or commands that ended well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
     /// Commands that must pass before the phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,
@@ -261,6 +264,7 @@ impl Phase {
             signals: None,
             followups: None,
             approval: Approval::None,
+            requires: Vec::new(),
             verify: Vec::new(),
             cleanup: Vec::new(),
             budget: None,

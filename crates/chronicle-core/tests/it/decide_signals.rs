@@ -305,10 +305,12 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         step,
         json!({"action": "status"}),
         expect![[r#"
-        accepted: Three phases > Planning [1/3]
-        You are a1 at `plan`, try 1.
-        Planning [●] -> Implementation [ ] -> Verification [ ]
-        You may go to: `build`."#]],
+            accepted: Three phases > Planning [1/3]
+            You are a1 at `plan`, try 1.
+            Planning [●] -> Implementation [ ] -> Verification [ ]
+            You may go to: `build`.
+            Carried on: 0 findings, 0 pending, 0 done, 0 files, 0 named values.
+            Spent so far: 0 tokens."#]],
     );
     called(
         &mut world,

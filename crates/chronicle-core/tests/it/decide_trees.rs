@@ -1,7 +1,7 @@
 //! The project's files are recorded before every attempt and after it, in the order of the way out.
 
 use chronicle_core::effect::Action;
-use chronicle_core::ids::{AttemptId, TreeId};
+use chronicle_core::ids::{AttemptId, Place, TreeId};
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Report};
 use chronicle_core::state::Status;
 use chronicle_core::tree::Moment;
@@ -73,6 +73,11 @@ fn the_order_is_tree_attempt_tree_and_then_the_edge() {
     );
     let view = view::run(&world.state, true).unwrap();
     assert_eq!((view.phases[0].files.join(" "), view.phases[0].added), ("a b".to_owned(), 2));
+    let (of, at) = (world.state.changes_of(A1), world.state.changes_at(&Place::new("plan")));
+    assert_eq!(of.map(|changes| (changes.files, changes.list.len())), Some((2, 2)));
+    assert_eq!(of, at);
+    assert_eq!(world.state.changes_of(AttemptId(2)), None, "it works");
+    assert_eq!(world.state.changes_at(&Place::new("build")), None);
 }
 
 #[test]

@@ -187,6 +187,8 @@ fn any_kind_of_event_is_reached() {
         "stop_asked",
         "gate_opened",
         "gate_answered",
+        "wait_began",
+        "wait_ended",
         "tree_recorded",
         "tree_missed",
         "undo_started",

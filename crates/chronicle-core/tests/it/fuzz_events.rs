@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
+use chronicle_core::claims::{Claim, Unproven};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Leave, Mover, RunStarted, StopCause, SupervisorStarted, ToolCalled,
-    Verdict, Why,
+    AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
+    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
+    SupervisorStarted, ToolCalled, Verdict, Why,
 };
 use chronicle_core::ids::{
     AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
@@ -17,6 +18,7 @@ use chronicle_core::state::State;
 use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
@@ -98,11 +100,20 @@ phases: {a: {next: [a]}}
 
 fn why() -> impl Strategy<Value = Why> {
     prop_oneof![
-        select(vec![Why::First, Why::Lost, Why::SessionGone, Why::Paused, Why::Raised]),
+        select(vec![
+            Why::First,
+            Why::Lost,
+            Why::SessionGone,
+            Why::Paused,
+            Why::Raised,
+            Why::Waited
+        ]),
         small().prop_map(|number| Why::Nudge { number }),
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
+        text().prop_map(|missing| Why::Lacking { missing }),
         text().prop_map(|note| Why::Asked { note }),
+        (small(), text()).prop_map(|(number, said)| Why::Unverified { number, said }),
     ]
 }
 
@@ -120,10 +131,21 @@ fn end() -> impl Strategy<Value = End> {
     ]
 }
 
+/// Now and then an attempt is a chore.
+fn chore(number: u32) -> Option<Chore> {
+    let commands = vec!["true".to_owned()];
+    match number % 5 {
+        0 => Some(Chore { duty: Duty::Verify, commands }),
+        1 => Some(Chore { duty: Duty::Cleanup, commands }),
+        _ => None,
+    }
+}
+
 fn of_attempt() -> impl Strategy<Value = Event> {
     let started = (attempt(), name(), small(), text(), why(), any::<bool>());
     let started = started.prop_map(|(attempt, place, try_number, agent, why, resume)| {
         Event::AttemptStarted(AttemptStarted {
+            chore: chore(try_number),
             attempt,
             place: Place::new(place),
             try_number,
@@ -133,6 +155,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             why,
             first_command: try_number,
             persona: None,
+            handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
             recorded: resume,
         })
     });
@@ -140,11 +163,19 @@ fn of_attempt() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => started,
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
-            Event::AttemptEnded(AttemptEnded { attempt, end, active_ms, strays, transcript_bytes, final_text, not_understood: transcript_bytes })
+            let quota_until = (strays > 1).then_some(Millis(7));
+            let not_understood = transcript_bytes;
+            Event::AttemptEnded(AttemptEnded {
+                attempt, end, active_ms, strays, transcript_bytes, final_text, not_understood, quota_until,
+            })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
             |(attempt, index, code, output)| Event::CommandEnded { attempt, index, code, output }
         ),
+        1 => (name(), text()).prop_map(|(place, text)| {
+            let claims = vec![Claim::Changed(text.clone()), Claim::Ran(text.clone()), Claim::Passed(text), Claim::TestsPass];
+            Event::ClaimsUnproven(Unproven { place: Place::new(place), claims })
+        }),
         1 => (attempt(), small(), text()).prop_map(|(attempt, index, output)| {
             Event::CommandEnded { attempt, index, code: Some(0), output }
         }),
@@ -275,6 +306,23 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 let more =
                     Budget { tokens: Some(spent), time_ms: Some(limit), ..Budget::default() };
                 Event::BudgetRaised(BudgetRaised { place, more, unpriced, who })
+            }
+        ),
+        (small(), name(), number(), text(), any::<bool>()).prop_map(
+            |(number, place, until, note, begins)| {
+                let (attempt, place) = (AttemptId(number), Place::new(place));
+                if begins {
+                    let (wait_kind, until) = (WaitKind::Quota, Millis(until % 253_402_300_800_000));
+                    return Event::WaitBegan(WaitBegan {
+                        place,
+                        attempt,
+                        wait_kind,
+                        until,
+                        number,
+                    });
+                }
+                let (who, agent) = (Some(note.clone()), Some(note.clone()));
+                Event::WaitEnded(WaitEnded { place, attempt, who, agent, note })
             }
         ),
         (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {

@@ -4,6 +4,8 @@
 mod decide;
 mod decide_asks;
 mod decide_budgets;
+mod decide_chores;
+mod decide_evidence;
 mod decide_help;
 mod decide_kinds;
 mod decide_limits;
@@ -11,6 +13,7 @@ mod decide_people;
 mod decide_signals;
 mod decide_traps;
 mod decide_trees;
+mod decide_waits;
 mod formats;
 mod fuzz;
 mod fuzz_events;

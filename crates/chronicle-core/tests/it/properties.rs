@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use chronicle_core::budget::{self, Doing};
+use chronicle_core::effect::Action;
 use chronicle_core::engine;
 use chronicle_core::event::{
     Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
@@ -12,6 +14,7 @@ use chronicle_core::input::{Actor, AttemptReport, Command, EndSeen, Input, Repor
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::{State, Status};
+use chronicle_core::time::Millis;
 use chronicle_core::tree::Moment;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::workflow::Budget;
@@ -64,6 +67,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::SessionGone,
         CrashClass::Auth,
         CrashClass::Quota,
+        CrashClass::Overload,
         CrashClass::CannotStart,
     ]);
     let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
@@ -71,6 +75,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         lost: flags[1],
         stopped: flags[2],
         error: class.map(|class| (class, "text".to_owned())),
+        quota_until: flags[0].then_some(Millis(1_794_709_999_000)),
         ..EndSeen::default()
     });
     prop_oneof![
@@ -119,7 +124,12 @@ fn spoken() -> impl Strategy<Value = Signal> {
 
 fn input() -> impl Strategy<Value = Input> {
     let id = 0u32..12;
-    let timer = prop::sample::select(vec![TimerKind::Grace, TimerKind::Timeout, TimerKind::Budget]);
+    let timer = prop::sample::select(vec![
+        TimerKind::Grace,
+        TimerKind::Timeout,
+        TimerKind::Budget,
+        TimerKind::Wait,
+    ]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
     let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
         target: target.map(PhaseId::from),
@@ -185,6 +195,8 @@ impl Judge {
     fn line(&mut self, before: &State, line: &Line) {
         let by_person = matches!(line.by.actor, Actor::Person(_));
         let rested = before.paused.is_some() || before.status() == Status::Waiting;
+        // What is waited for may come by itself, and only that.
+        let waited = line.events.iter().any(|event| matches!(event, Event::WaitEnded(_)));
         for event in &line.events {
             match event {
                 Event::GateAnswered { gate, .. } => {
@@ -193,7 +205,13 @@ impl Judge {
                     self.completed.extend(opened);
                 }
                 Event::AttemptStarted(intent) => {
-                    assert!(by_person || !rested, "{intent:?} started while it rested");
+                    let may = by_person || !rested || waited;
+                    assert!(may, "{intent:?} started while it rested");
+                }
+                Event::WaitEnded(ended) => {
+                    let mut waits = before.waits();
+                    assert!(waits.any(|(_, wait)| wait.began.attempt == ended.attempt));
+                    assert!(by_person || before.paused.is_none(), "it went on while it rested");
                 }
                 Event::SignalAccepted { attempt, .. } | Event::BreakAccepted { attempt, .. } => {
                     self.completed
@@ -241,8 +259,19 @@ impl Judge {
     }
 }
 
+/// Who is over a budget is being ended: at most the report that told so comes on top.
+fn check_budgets(state: &State) {
+    for attempt in state.live_attempts() {
+        let short = budget::shortage(state, &attempt.intent.place, Doing::Works(attempt));
+        let runs = Action::RunAttempt(attempt.intent.attempt);
+        let works = state.due().iter().any(|effect| effect.action == runs);
+        assert!(short.is_none() || !works, "{short:?}, and {:?} works", attempt.intent);
+    }
+}
+
 /// What must hold after every line.
 fn check(state: &State) {
+    check_budgets(state);
     for attempt in &state.live {
         assert!(state.attempt(*attempt).is_some_and(|attempt| attempt.ended.is_none()));
     }

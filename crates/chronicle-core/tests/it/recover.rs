@@ -1,12 +1,15 @@
 //! Every prefix of every ledger resumes to the same end: nothing lost, nothing done twice.
 
-use chronicle_core::ids::{DONE, Place};
+use chronicle_core::effect::Action;
+use chronicle_core::ids::{DONE, Place, TreeId};
+use chronicle_core::input::Command;
 use chronicle_core::state::{State, Status};
+use chronicle_core::tree::Moment;
 
-use crate::world::World;
+use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 16] = [
+const SCENARIOS: [(&str, &str, &str); 20] = [
     (
         "straight",
         super::decide::THREE,
@@ -48,6 +51,11 @@ const SCENARIOS: [(&str, &str, &str); 16] = [
         "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
     ),
     (
+        "a quota and a service without room",
+        "{name: W, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: usage 3; quota 600; usage 4; go build\nbuild: overload; overload; go done",
+    ),
+    (
         "continued",
         "{name: L, phases: {work: {}}}",
         "work 1: usage 2; continue there\nwork 2: snap it leaks; continue here\nwork 3: go done",
@@ -83,6 +91,23 @@ const SCENARIOS: [(&str, &str, &str); 16] = [
         "no price",
         "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
         "plan: unpriced 8; go build\nbuild: unpriced 4; go done\ng1: approve\ng2: approve",
+    ),
+    (
+        "verified, and put away",
+        "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], approval: after, next: [ship]}, ship: {}}}",
+        "build 1: usage 1; go ship\nbuild 2: usage 2; go ship\nbuild!verify 1: run 0 0; run 1 2\n\
+         build!cleanup: run 0 1; run 1 0\nship: go done\ng1: approve",
+    ),
+    (
+        "put away after a crash, and at a person's word",
+        "{name: W, cleanup: [rm], phases: {build: {limits: {nudges: 0, retries: 0}, next: [ship], on: {crash: mend}}, mend: {next: [ship]}, ship: {limits: {nudges: 0, retries: 0}}, last: {}}}",
+        "build: crash x\nmend: go ship\nship: crash y\nlast: go done\ng1: go last",
+    ),
+    (
+        "evidence and claims",
+        "{name: E, phases: {build: {requires: [make], approval: after, next: [ship]}, ship: {}}}",
+        "build: usage 1; shell make; tool-end c1; claim Fixed b.rs and all tests pass\nship: go done\n\
+         g1: approve\ng2: approve",
     ),
     (
         "by hand, and from the beginning",
@@ -127,6 +152,32 @@ fn every_prefix_of_every_scenario_resumes_to_the_same_end() {
             let usage = resumed.state.usage.tokens();
             assert_eq!(usage, whole.state.usage.tokens(), "{name} cut after line {cut}: usage");
         }
+    }
+}
+
+/// While files are put back nothing follows, wherever it is cut; a new supervisor finishes it first.
+#[test]
+fn every_prefix_of_an_undo_is_finished_and_resumes_to_the_same_end() {
+    let workflow = "{name: A, phases: {plan: {next: [build]}, build: {approval: before}}}";
+    let mut whole = World::started(workflow, "plan: go build\nbuild: go done\ng1: approve");
+    while whole.state.status() != Status::Waiting {
+        assert!(whole.one_move());
+    }
+    whole.step(&tree(Moment::Undo, &["mine"]));
+    let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+    whole.step(&person(Command::Undo { what: "plan".to_owned(), from, to }));
+    let begun = whole.lines.len();
+    let whole = whole.play();
+    let expected = end_of(&whole.state);
+    assert_eq!(expected.0, Status::Done, "{}", whole.told());
+    for cut in 1..whole.lines.len() {
+        let killed = whole.killed_after(cut);
+        let is_due = killed.state.due().iter().any(|it| it.action == Action::RestoreTree);
+        assert_eq!(is_due, cut == begun, "cut after line {cut}");
+        let resumed = killed.recovered().play();
+        assert_eq!(end_of(&resumed.state), expected, "cut after line {cut}:\n{}", resumed.told());
+        let told = resumed.told();
+        assert_eq!(told.contains("is being undone"), told.contains("1 file put back"), "{told}");
     }
 }
 

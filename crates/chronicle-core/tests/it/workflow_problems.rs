@@ -129,7 +129,7 @@ fn a_sub_workflow_cannot_choose_its_way_out() {
 #[test]
 fn limits_of_nothing() {
     let text = "\
-limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0}
+limits: {loop: 0, idle: 0, timeout: 0s, retries: 0, nudges: 0, losses: 0, continuations: 0, depth: 0, waits: 0}
 phases: [{id: a, limits: {loop: {max: 0}}, timeout_minutes: 0}]
 ";
     insta::assert_snapshot!(problems(text), @r"
@@ -219,10 +219,6 @@ phases:
     let loaded = load_with(text, &[("w2", "phases: {x: }")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
     error[not-supported-yet] w.yaml:2:1: this version cannot enforce `guards`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:3:1: this version cannot enforce `verify`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:4:1: this version cannot enforce `cleanup`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:8:5: this version cannot enforce `verify`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:9:5: this version cannot enforce `cleanup`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:10:5: this version cannot enforce `isolation: worktree`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:12:5: this version cannot enforce `produces: steps`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:15:13: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
@@ -235,4 +231,21 @@ phases:
     );
     assert_eq!(unsupported(&loaded.workflows[0]).len(), loaded.problems.len());
     assert!(unsupported(&loaded.workflows[1]).is_empty());
+}
+
+#[test]
+fn demands_that_are_not_known() {
+    let text = "\
+name: W
+phases:
+  a: {requires: [changed_files, cargo test, ./run_tests], next: [b]}
+  b: {requires: changed-files, next: [c]}
+  c: {requires: [tests_passed], next: [d]}
+  d: {run: human, requires: make}
+";
+    insta::assert_snapshot!(problems(text), @r"
+    error[unknown-requirement] w.yaml:4:7: `requires` does not know `changed-files` (hint: did you mean `changed_files`?)
+    error[unknown-requirement] w.yaml:5:7: `requires` does not know `tests_passed` (hint: write `changed_files`, or a command as it is typed: `./tests_passed`)
+    error[misplaced-field] w.yaml:6:19: `requires` is for `run: worker` only
+    ");
 }

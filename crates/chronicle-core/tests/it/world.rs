@@ -3,6 +3,7 @@
 //! ```text
 //! plan: tool read; usage 100; go build      the same at every try
 //! build 1: crash                             only at the first logical try
+//! build!verify 1: run 0 1                    a command on the way out fails
 //! g1: approve                                what a person says at the first gate
 //! ```
 //!
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use chronicle_core::effect::Action;
 use chronicle_core::engine;
 use chronicle_core::event::{
-    Break, Change, CrashClass, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
+    Break, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
@@ -31,6 +32,9 @@ use chronicle_core::workflow::{Budget, Source, Workflow, load};
 
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;
+
+/// When everything happens.
+pub(crate) const NOW: Millis = Millis(1_794_709_850_000);
 
 type Progress = BTreeMap<(SessionId, Place, u32), usize>;
 
@@ -85,12 +89,12 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
 
 pub(crate) fn person(what: Command) -> Input {
     let by = By { actor: Actor::Person("ann".to_owned()), request: None };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Command(what) }
+    Input { at: NOW, by, what: What::Command(what) }
 }
 
 pub(crate) fn report(what: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Report(what) }
+    Input { at: NOW, by, what: What::Report(what) }
 }
 
 pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
@@ -113,7 +117,7 @@ pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
 pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
     let by = By { actor: Actor::Worker(attempt), request: Some(request.to_owned()) };
     let command = Command::Signal { attempt, request: request.to_owned(), signal };
-    Input { at: Millis(1_794_709_850_000), by, what: What::Command(command) }
+    Input { at: NOW, by, what: What::Command(command) }
 }
 
 impl World {
@@ -186,6 +190,9 @@ impl World {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 self.step(&about(attempt, AttemptReport::Ended(seen)));
             }
+            Some(Action::WaitUntil { attempt, .. }) => {
+                self.step(&report(Report::TimerFired { attempt, timer: TimerKind::Wait }));
+            }
             Some(Action::RecordTree(moment)) => {
                 self.step(&tree(moment, &[]));
             }
@@ -251,9 +258,10 @@ impl World {
         }
         let at = *self.progress.entry(key.clone()).or_default();
         // Who helps plays a list of its own.
-        let worker = match &intent.persona {
-            Some(persona) => format!("{}@{persona}", intent.place),
-            None => intent.place.to_string(),
+        let worker = match (&intent.persona, &intent.chore) {
+            (Some(persona), _) => format!("{}@{persona}", intent.place),
+            (None, Some(_)) => format!("{}!{}", intent.place, words::performer(&intent)),
+            (None, None) => intent.place.to_string(),
         };
         let exact = format!("{worker} {}", intent.try_number);
         let moves = self.script.get(&exact).or_else(|| self.script.get(&worker));
@@ -281,6 +289,11 @@ impl World {
     /// The command that a shell runs next; none after the last, or after one that failed.
     fn next_command(&self, id: AttemptId) -> Option<u32> {
         let attempt = self.state.attempt(id)?;
+        if let Some(chore) = &attempt.intent.chore {
+            let more = (attempt.chores_done as usize) < chore.commands.len();
+            let fails = attempt.failed_command.is_some() && chore.duty == Duty::Verify;
+            return (more && !fails).then_some(attempt.chores_done);
+        }
         let place = &attempt.intent.place;
         let done = self.state.frames.get(&place.frame())?.counters.commands_done;
         let more = (done as usize) < self.state.phase_at(place)?.commands.len();
@@ -308,6 +321,11 @@ impl World {
                 tool: rest.to_owned(),
                 input: String::new(),
             },
+            "shell" => AttemptReport::ToolCalled {
+                call: format!("c{at}"),
+                tool: "bash".to_owned(),
+                input: serde_json::json!({ "command": rest }).to_string(),
+            },
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
             "session" => AttemptReport::Session(SessionId::from(rest)),
@@ -317,8 +335,8 @@ impl World {
                 AttemptReport::CommandEnded { index, code, output: String::new() }
             }
             "idle" => AttemptReport::Idle,
-            "go" | "complete" | "continue" | "need" | "help" | "replace" | "ask" | "snap"
-            | "loop" | "cancel" | "status" => {
+            "go" | "complete" | "claim" | "continue" | "need" | "help" | "replace" | "ask"
+            | "snap" | "loop" | "cancel" | "status" => {
                 let signal = signalled(verb, rest);
                 self.step(&self::signal(id, &request, signal));
                 return;
@@ -332,6 +350,7 @@ impl World {
                 return;
             }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
+            "quota" | "overload" => return self.no_room(id, verb, rest),
             "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
             "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
@@ -351,7 +370,19 @@ impl World {
         self.step(&about(id, AttemptReport::Ended(seen)));
     }
 
+    /// `quota 600` is a quota that is renewed in ten minutes.
+    fn no_room(&mut self, id: AttemptId, verb: &str, rest: &str) {
+        let class = if verb == "quota" { CrashClass::Quota } else { CrashClass::Overload };
+        let quota_until = rest.parse().ok().map(|seconds: u64| Millis(NOW.0 + seconds * 1_000));
+        let error = Some((class, String::new()));
+        let seen = EndSeen { error, quota_until, ..EndSeen::default() };
+        self.step(&about(id, AttemptReport::Ended(seen)));
+    }
+
     fn person_answers(&mut self) -> bool {
+        if self.state.is_over() {
+            return false;
+        }
         let Some(gate) = self.state.open_gates().next().map(|gate| gate.opened.gate) else {
             return false;
         };
@@ -404,6 +435,7 @@ fn signalled(verb: &str, rest: &str) -> Signal {
         "loop" => Signal::Loop { summary: text },
         "cancel" => Signal::Cancel { summary: text },
         "status" => Signal::Status,
+        "claim" => Signal::Leave { target: None, outcome: None, summary: text, task: None },
         verb => {
             let mut words = rest.split_whitespace();
             let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();

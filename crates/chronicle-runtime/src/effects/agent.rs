@@ -19,6 +19,7 @@ use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, EndSeen, Said};
 use chronicle_core::limits::{TEXT_MAX, bounded};
 use chronicle_core::signal::{self, Signal};
+use chronicle_core::time::Millis;
 use chronicle_core::work::Work;
 
 use super::Context;
@@ -28,6 +29,7 @@ use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
 use crate::agents::{self, GivenFile, Order, Seen};
 use crate::fail::{self, Point};
+use crate::ledger::{ArtifactId, Ledger as _};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine, Ring, SpawnError};
 
 /// Most lines that wait to be written to an agent.
@@ -109,11 +111,13 @@ struct Shared {
 struct LastWords {
     finished: bool,
     error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    quota_until: Option<Millis>,
     stderr: Ring,
     /// Lines that meant nothing.
-    not_understood: u32,
-    /// What it said since its last tool; none where nobody asks for it.
-    said: Option<String>,
+    not_understood: u64,
+    /// What it said since its last tool.
+    said: String,
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
@@ -121,8 +125,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
-        .map_err(|error| Box::new(cannot_start(error.to_string())))?;
-    let said = work.keeps_text.then(String::new);
+        .map_err(|error| cannot_start(error.to_string()))?;
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let model = work.model.clone();
@@ -131,7 +134,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let given = give(&order.given, &launch.files);
     let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
     given.map_err(|error| {
-        Box::new(cannot_start(format!("`{}` cannot be written: {error}", order.given.display())))
+        cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
     let died_of = adapter.died_of();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
@@ -141,7 +144,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     keeper.env_set = own.chain(launch.env).collect();
     keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
-    let kept = process::start(&keeper).map_err(|error| Box::new(not_kept(&error)))?;
+    let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     let opening = adapter.open(&order);
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
@@ -155,9 +158,10 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         end: Mutex::new(LastWords {
             finished: false,
             error: None,
+            quota_until: None,
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
-            said,
+            said: String::new(),
         }),
         context,
     });
@@ -165,14 +169,27 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let control = kept.control.clone();
     tend(&shared, pipes, kept.control, (to_agent, opening), idle).map_err(|error| {
         control.stop(Duration::ZERO);
-        Box::new(cannot_start(format!("no thread to tend it: {error}")))
+        cannot_start(format!("no thread to tend it: {error}"))
     })?;
     fail::at(Point::AfterStartAgent);
     Ok(Stop { control, shared })
 }
 
+/// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
+/// said since is not in it then, or is.
+fn handover(context: &Context, work: &Work) -> String {
+    let kept = work.intent.handover.as_ref().and_then(|handed| {
+        let id: ArtifactId = handed.text.parse().ok()?;
+        let is_same = ArtifactId::of(work.handover.as_bytes()) == id;
+        let body = || context.folder.ledger().artifact(&id).ok();
+        if is_same { None } else { String::from_utf8(body()?).ok() }
+    });
+    kept.unwrap_or_else(|| work.handover.clone())
+}
+
 fn order(context: &Context, work: Work) -> Order {
     Order {
+        handover: handover(context, &work),
         run: context.folder.id.clone(),
         attempt: work.intent.attempt,
         place: work.intent.place,
@@ -180,7 +197,6 @@ fn order(context: &Context, work: Work) -> Order {
         session: work.intent.session,
         resume: work.intent.resume,
         task: work.task,
-        handover: work.handover,
         followup: work.intent.persona,
         persona: work.persona,
         model: work.model,
@@ -415,10 +431,7 @@ impl<'a> Reading<'a> {
                 self.signal(&request, signal::ask(&question, &options));
             }
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
-            Seen::QuotaReset { until } => {
-                let text = format!("no quota until {until}");
-                self.shared.last_words().error = Some((CrashClass::Quota, text));
-            }
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
             Seen::Alive | Seen::NotUnderstood { .. } => {}
@@ -503,6 +516,7 @@ impl<'a> Reading<'a> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();
@@ -510,20 +524,24 @@ impl<'a> Reading<'a> {
 }
 
 impl LastWords {
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
     /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
     fn say(&mut self, text: &str) {
-        if let Some(said) = &mut self.said
-            && said.len() <= TEXT_MAX
-        {
-            said.push_str(text);
+        if self.said.len() <= TEXT_MAX {
+            self.said.push_str(text);
         }
     }
 
     /// What was said before a tool was called is not the last word.
     fn begin_anew(&mut self) {
-        if let Some(said) = &mut self.said {
-            said.clear();
-        }
+        self.said.clear();
     }
 }
 
@@ -553,10 +571,11 @@ impl Shared {
         let seen = EndSeen {
             finished: last.finished,
             error,
+            quota_until: last.quota_until,
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),
-            final_text: last.said.clone().map(|said| Box::new(Said(said))),
+            final_text: Some(Box::new(Said(last.said.clone()))),
             ..EndSeen::default()
         };
         ended_as(seen, end)
@@ -564,15 +583,15 @@ impl Shared {
 }
 
 /// Nothing runs, and trying again would not help.
-pub(super) fn cannot_start(why: String) -> EndSeen {
+pub(super) fn cannot_start(why: String) -> Box<EndSeen> {
     let error = Some((CrashClass::CannotStart, why));
-    EndSeen { error, ..EndSeen::default() }
+    Box::new(EndSeen { error, ..EndSeen::default() })
 }
 
 /// There is no keeper. One that died while it was being started is lost, as any other that dies.
-fn not_kept(error: &SpawnError) -> EndSeen {
+fn not_kept(error: &SpawnError) -> Box<EndSeen> {
     if error.is_death() {
-        return ended_as(EndSeen::default(), KeeperEnd::KeeperDied);
+        return Box::new(ended_as(EndSeen::default(), KeeperEnd::KeeperDied));
     }
     cannot_start(error.to_string())
 }

@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use chronicle_core::carried::told;
 use chronicle_core::effect::Action;
 use chronicle_core::event::{GateAnswer, Message as ToTell};
+use chronicle_core::handover::told;
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::prices::Prices;
@@ -192,7 +192,7 @@ impl Processes {
         let reporter = Reporter::new(self.context.inbox.clone(), id);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
-            .map(|text| ended(id, agent::cannot_start(text)))
+            .map(|text| ended(id, *agent::cannot_start(text)))
     }
 }
 
@@ -232,7 +232,7 @@ impl World for Processes {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(state, id),
                 Action::Tell(id, message) => self.tell(state, id, message),
-                Action::RunTimer { .. } => None,
+                Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
                     self.recordings.perform(state, effect)
                 }

@@ -83,7 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         });
     })
     .and_then(|()| thread("shell", move || shell.run()))
-    .map_err(|error| Box::new(cannot_start(format!("no thread to tend it: {error}"))))?;
+    .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
     Ok(stop)
 }
 
@@ -102,7 +102,7 @@ impl Shell {
                 }
             }
             let went_well = seen.code == Some(0) && seen.error.is_none();
-            if !went_well || seen.stopped || seen.lost {
+            if (!went_well && !self.work.goes_on()) || seen.stopped || seen.lost {
                 break;
             }
         }

@@ -1,4 +1,7 @@
-//! Timers on active time: one thread for all, with the next deadline in its hand.
+//! Timers: one thread for all, with the next deadline in its hand.
+//!
+//! Active time stands still while the machine sleeps, and so do the deadlines on it. A time of the wall's clock may come by a
+//! jump of the clock or while the machine slept, which no waiting on active time would notice: it is looked at now and then.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
@@ -8,9 +11,14 @@ use std::time::{Duration, Instant};
 use chronicle_core::effect::{Action, Effect};
 use chronicle_core::ids::{AttemptId, Cause};
 use chronicle_core::input::{Report, TimerKind};
+use chronicle_core::time::Millis;
 
+use crate::clock;
 use crate::driver::{Message, reported};
 use crate::fail::{self, Point};
+
+/// How often a time of the wall's clock is looked at, at least.
+const WALL_CHECK: Duration = Duration::from_secs(2);
 
 type Key = (Cause, AttemptId, TimerKind);
 
@@ -29,9 +37,40 @@ struct Shared {
 
 #[derive(Default)]
 struct Board {
-    /// The deadline; none once it has fired.
-    deadlines: BTreeMap<Key, Option<Instant>>,
+    deadlines: BTreeMap<Key, Deadline>,
     over: bool,
+}
+
+/// When a timer fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deadline {
+    /// After so much active time; none = later than can be told.
+    Active(Option<Instant>),
+    /// At a time of the wall's clock.
+    Wall(Millis),
+    /// It has fired.
+    Fired,
+}
+
+impl Deadline {
+    fn has_passed(self, now: Instant, wall: Millis) -> bool {
+        match self {
+            Self::Active(at) => at.is_some_and(|at| at <= now),
+            Self::Wall(at) => at <= wall,
+            Self::Fired => false,
+        }
+    }
+
+    /// How long nothing can come of it; none = for ever.
+    fn left(self, now: Instant, wall: Millis) -> Option<Duration> {
+        match self {
+            Self::Active(at) => Some(at?.saturating_duration_since(now)),
+            Self::Wall(at) => {
+                Some(Duration::from_millis(at.0.saturating_sub(wall.0)).min(WALL_CHECK))
+            }
+            Self::Fired => None,
+        }
+    }
 }
 
 impl Timers {
@@ -41,11 +80,16 @@ impl Timers {
 
     /// Runs exactly the timers that are due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
-        let wanted: BTreeMap<Key, u64> = due
+        let now = Instant::now();
+        let wanted: BTreeMap<Key, Deadline> = due
             .iter()
             .filter_map(|effect| match effect.action {
                 Action::RunTimer { attempt, timer, active_ms } => {
-                    Some(((effect.cause, attempt, timer), active_ms))
+                    let at = now.checked_add(Duration::from_millis(active_ms));
+                    Some(((effect.cause, attempt, timer), Deadline::Active(at)))
+                }
+                Action::WaitUntil { attempt, until } => {
+                    Some(((effect.cause, attempt, TimerKind::Wait), Deadline::Wall(until)))
                 }
                 Action::RunAttempt(_)
                 | Action::StopAttempt(_)
@@ -59,8 +103,7 @@ impl Timers {
         }
         let mut board = lock(&self.shared.board);
         board.deadlines.retain(|key, _| wanted.contains_key(key));
-        for (key, ms) in wanted {
-            let deadline = Instant::now().checked_add(Duration::from_millis(ms));
+        for (key, deadline) in wanted {
             board.deadlines.entry(key).or_insert_with(|| {
                 fail::at(Point::BeforeTimer);
                 deadline
@@ -90,11 +133,11 @@ impl Drop for Timers {
 fn run(shared: &Shared, inbox: &SyncSender<Message>) {
     let mut board = lock(&shared.board);
     while !board.over {
-        let now = Instant::now();
-        let passed = board.deadlines.iter_mut().find(|(_, at)| at.is_some_and(|at| at <= now));
+        let (now, wall) = (Instant::now(), clock::now());
+        let passed = board.deadlines.iter_mut().find(|(_, at)| at.has_passed(now, wall));
         if let Some(((_, attempt, timer), at)) = passed {
             let (attempt, timer) = (*attempt, *timer);
-            *at = None;
+            *at = Deadline::Fired;
             drop(board);
             fail::at(Point::AfterTimer);
             let input = reported(Report::TimerFired { attempt, timer });
@@ -104,10 +147,9 @@ fn run(shared: &Shared, inbox: &SyncSender<Message>) {
             board = lock(&shared.board);
             continue;
         }
-        let next = board.deadlines.values().flatten().min().copied();
+        let next = board.deadlines.values().filter_map(|at| at.left(now, wall)).min();
         board = match next {
-            Some(at) => {
-                let wait = at.saturating_duration_since(now);
+            Some(wait) => {
                 shared.changed.wait_timeout(board, wait).unwrap_or_else(PoisonError::into_inner).0
             }
             None => shared.changed.wait(board).unwrap_or_else(PoisonError::into_inner),
@@ -117,4 +159,34 @@ fn run(shared: &Shared, inbox: &SyncSender<Message>) {
 
 fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_the_wall_is_seen_after_any_jump_or_sleep() {
+        let now = Instant::now();
+        let at = Deadline::Wall(Millis(3_600_000));
+        // However long it is: it is looked at again soon, since the clock may jump and the machine may sleep.
+        assert_eq!(at.left(now, Millis(0)), Some(WALL_CHECK));
+        assert!(!at.has_passed(now, Millis(3_599_999)));
+        assert_eq!(at.left(now, Millis(3_599_999)), Some(Duration::from_millis(1)));
+        // Forward, in a jump: it has come, though no active time passed.
+        assert!(at.has_passed(now, Millis(9_000_000)));
+        // And back: it has not come yet.
+        assert!(!at.has_passed(now, Millis(1_000)));
+    }
+
+    #[test]
+    fn active_time_does_not_care_for_the_wall() {
+        let now = Instant::now();
+        let at = Deadline::Active(now.checked_add(Duration::from_mins(1)));
+        assert!(!at.has_passed(now, Millis(u64::MAX)));
+        assert_eq!(at.left(now, Millis(u64::MAX)), Some(Duration::from_mins(1)));
+        assert_eq!(Deadline::Active(None).left(now, Millis(0)), None);
+        assert_eq!(Deadline::Fired.left(now, Millis(0)), None);
+        assert!(!Deadline::Fired.has_passed(now, Millis(u64::MAX)));
+    }
 }

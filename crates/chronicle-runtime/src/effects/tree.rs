@@ -91,7 +91,8 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
         Action::RunAttempt(_)
         | Action::StopAttempt(_)
         | Action::Tell(..)
-        | Action::RunTimer { .. } => return None,
+        | Action::RunTimer { .. }
+        | Action::WaitUntil { .. } => return None,
     };
     Some(Job { folder: folder.clone(), cause: effect.cause, what })
 }
@@ -118,10 +119,14 @@ impl Job {
     ) -> Result<TreeRecorded, TreesError> {
         let trees = self.open(trees)?;
         let recorded = trees.record(Some(&format!("{}/{}", self.folder.id, self.cause)))?;
-        let changes = match base {
-            Some(base) => trees.changes(Some(base), &recorded.tree).unwrap_or_default(),
+        let changes = match (base, moment) {
+            // What somebody did is compared, or not said at all.
+            (Some(base), Moment::After(_)) => trees.changes(Some(base), &recorded.tree)?,
+            (Some(base), Moment::Before(_) | Moment::Undo) => {
+                trees.changes(Some(base), &recorded.tree).unwrap_or_default()
+            }
             // The first tree of a run has nothing to be compared with.
-            None => chronicle_core::tree::Changes::default(),
+            (None, _) => chronicle_core::tree::Changes::default(),
         };
         Ok(TreeRecorded {
             moment,

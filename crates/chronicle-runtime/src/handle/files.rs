@@ -133,7 +133,7 @@ fn plan(
         }
     };
     edited.extend(book.last().map(|last| (last, now.clone())));
-    let to = trees.blend((now, &target), &worked)?;
+    let to = trees.blend(folder.id.as_str(), (now, &target), &worked)?;
     let at_stake = trees.at_stake((now, &to), &edited)?;
     Ok(UndoPlan { what, changes: trees.changes(Some(now), &to)?, to, at_stake })
 }
@@ -207,7 +207,7 @@ pub fn room(project: &Project, days: u64) -> Result<Option<Room>, HandleError> {
 /// Lets them go. Returns how many bytes were freed.
 pub fn make_room(project: &Project, days: u64) -> Result<u64, HandleError> {
     let Some(trees) = Trees::existing(project.root())? else { return Ok(0) };
-    Ok(trees.clear(&staying(project, days))?)
+    Ok(trees.clear(|| staying(project, days))?)
 }
 
 /// Runs that can go on, ended lately, or cannot be read.
@@ -216,7 +216,7 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
     let stays = |folder: &RunFolder| match super::view(folder) {
         Ok((view, None)) => {
             let over = matches!(view.standing, "done" | "cancelled") && !view.supervised;
-            !over || view.updated_at.0 > long_ago
+            !over || view.undoing || view.updated_at.0 > long_ago
         }
         Ok((_, Some(_))) | Err(_) => true,
     };

@@ -5,11 +5,13 @@
 
 mod driven;
 mod files;
+mod handovers;
 mod reading;
 mod telling;
 
 use std::path::PathBuf;
 
+use chronicle_core::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
 use thiserror::Error;
 
@@ -21,6 +23,7 @@ pub use driven::{Driven, Remote, UPDATES_MAX, drive};
 pub use files::{
     Difference, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo, room, undo,
 };
+pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, follow, is_supervised, row, view};
 pub use telling::{Told, force, record, tell};
 
@@ -76,6 +79,29 @@ pub enum HandleError {
         /// Which run.
         run: String,
     },
+    /// No worker was told anything, or not the one that was asked for.
+    #[error("{}", nothing_told(run, *attempt))]
+    NothingTold {
+        /// Which run.
+        run: String,
+        /// Whose handover was asked for; none = any.
+        attempt: Option<AttemptId>,
+    },
+    /// There is no next worker.
+    #[error("run {run} has no next handover: {why}")]
+    NobodyNext {
+        /// Which run.
+        run: String,
+        /// Why.
+        why: String,
+    },
+}
+
+fn nothing_told(run: &str, attempt: Option<AttemptId>) -> String {
+    match attempt {
+        Some(attempt) => format!("run {run} has no attempt `{attempt}` that was told anything"),
+        None => format!("in run {run} nobody was told anything yet"),
+    }
 }
 
 /// What a watcher is told, once it is on disk.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chronicle_core::event::Event;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 
@@ -31,7 +32,7 @@ fn not_started(folder: &RunFolder) -> HandleError {
     HandleError::NotStarted { run: folder.id.short().to_owned() }
 }
 
-fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
+pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
     let (from, mut state) = cached(folder).unwrap_or((Head::EMPTY, State::default()));
     for next in folder.ledger().read_from(from)? {
         match next {
@@ -98,6 +99,8 @@ pub struct Audit {
     pub orphans: Vec<u32>,
     /// Attempts without an end, though nobody drives the run: the next resume finds them lost.
     pub open_attempts: Vec<String>,
+    /// Texts beside the ledger that its lines name, and that are not there or not what they were.
+    pub lost_artifacts: Vec<String>,
     /// Whether a supervisor lives.
     pub supervised: bool,
 }
@@ -106,16 +109,20 @@ pub struct Audit {
 pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     let ledger = folder.ledger();
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
+    let mut named = BTreeSet::new();
     for next in ledger.read_from(Head::EMPTY)? {
         let (line, after) = next?;
         events += line.events.len() as u64;
+        named.extend(line.events.iter().flat_map(artifacts));
         state.apply(&line);
         head = after;
     }
     let supervised = is_supervised(folder);
     let orphans = if supervised { Vec::new() } else { orphans(&state) };
     let open = state.live.iter().filter(|_| !supervised).map(ToString::to_string);
+    let is_lost = |sum: &String| sum.parse().map_or(true, |id| ledger.artifact(&id).is_err());
     Ok(Audit {
+        lost_artifacts: named.into_iter().filter(is_lost).collect(),
         lines: head.seq,
         events,
         bytes: head.bytes,
@@ -125,6 +132,15 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         open_attempts: open.collect(),
         supervised,
     })
+}
+
+/// The texts that an event names.
+fn artifacts(event: &Event) -> impl Iterator<Item = String> {
+    let handed = match event {
+        Event::AttemptStarted(intent) => intent.handover.clone(),
+        _ => None,
+    };
+    handed.into_iter().flat_map(|handed| std::iter::once(handed.text).chain(handed.rest))
 }
 
 fn orphans(state: &State) -> Vec<u32> {

@@ -76,9 +76,13 @@ impl Git {
             .env("GIT_DEFAULT_HASH", "sha1")
     }
 
-    /// A call that must work.
+    /// A call that must work. One that was killed is made once more: each does the same when done again.
     pub(super) fn run(what: &'static str, tool: Tool) -> Result<Ran, TreesError> {
-        let ran = tool.run().map_err(|error| failed(what, error))?;
+        let run = |tool: Tool| tool.run().map_err(|error| failed(what, error));
+        let mut ran = run(tool.clone())?;
+        if is_killed(&ran) {
+            ran = run(tool)?;
+        }
         if ran.status.success() {
             return Ok(ran);
         }
@@ -92,6 +96,11 @@ pub(super) fn failed(what: &'static str, error: io::Error) -> TreesError {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => TreesError::NoGit(error),
         _ => TreesError::Git { what, why: error.to_string() },
     }
+}
+
+/// Whether somebody ended it, or it broke.
+pub(super) fn is_killed(ran: &Ran) -> bool {
+    ran.status.code().is_none()
 }
 
 /// The last thing it said, else how it ended.
@@ -110,7 +119,11 @@ pub(super) fn ask_theirs(work: &Path, args: &[&str]) -> Option<Vec<u8>> {
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0");
-    let ran = tool.run().ok()?;
+    let mut ran = tool.clone().run().ok()?;
+    if is_killed(&ran) {
+        // Nothing heard is not the same as nothing there: it is asked once more.
+        ran = tool.run().ok()?;
+    }
     ran.status.success().then_some(ran.stdout)
 }
 

@@ -26,7 +26,7 @@ use thiserror::Error;
 pub use diff::Form;
 pub use record::Recorded;
 pub use restore::Restored;
-pub use room::{Room, TREES_WARN_BYTES};
+pub use room::Room;
 
 use excludes::Excludes;
 use git::Git;

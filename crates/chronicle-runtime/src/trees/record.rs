@@ -17,6 +17,7 @@ use super::repository::Lock;
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
+use crate::process::Tool;
 
 /// From so many changed files on, their contents go into one pack instead of a file each.
 const PACK_FROM: usize = 500;
@@ -63,10 +64,9 @@ impl Trees {
         keep: Option<&str>,
     ) -> Result<Recorded, TreesError> {
         self.sweep()?;
-        let had_index = self.index().exists();
         let recorded = match self.try_record() {
-            Err(error @ TreesError::Git { .. }) if had_index => {
-                // An index that git cannot use costs one slow recording and nothing else.
+            Err(error @ TreesError::Git { .. }) => {
+                // A git that was killed, or an index that it cannot use, costs one slow recording and nothing else.
                 let _ = fs::remove_file(self.index());
                 self.sweep()?;
                 self.try_record().map_err(|_| error)?
@@ -211,11 +211,21 @@ impl Trees {
         let args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let input = joined(names.iter().map(Vec::as_slice));
         let call = self.git.call(index, settings, &args).input(input);
-        let ran = call.run().map_err(|error| git::failed("read files", error))?;
+        let read = |call: Tool| {
+            let ran = call.run().map_err(|error| git::failed("read files", error))?;
+            if !ran.status.success() {
+                let _ = fs::remove_file(lock_of(index));
+            }
+            Ok(ran)
+        };
+        let mut ran = read(call.clone())?;
+        if git::is_killed(&ran) {
+            // That need not be a file's fault.
+            ran = read(call)?;
+        }
         if ran.status.success() {
             return Ok(());
         }
-        let _ = fs::remove_file(lock_of(index));
         *tries = tries.saturating_sub(1);
         if names.len() == 1 || *tries == 0 {
             unreadable.extend(names.iter().cloned());
@@ -272,12 +282,17 @@ impl Trees {
         fs::rename(half, self.index()).map_err(TreesError::io(half))
     }
 
-    /// Keeps a tree from being cleared away.
-    fn keep(&self, name: &str, tree: &TreeId) -> Result<(), TreesError> {
+    /// Keeps a tree from being cleared away. Only under the lock: so what a killed git locked is ours to free.
+    pub(super) fn keep(&self, name: &str, tree: &TreeId) -> Result<(), TreesError> {
         let name = format!("refs/runs/{name}");
         let args = ["update-ref", name.as_str(), tree.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
-        Git::run("keep a tree", call).map(drop)
+        let free = || fs::remove_file(lock_of(&self.git.dir.join(&name)));
+        let _ = free();
+        Git::run("keep a tree", call.clone()).map(drop).or_else(|_| {
+            let _ = free();
+            Git::run("keep a tree", call).map(drop)
+        })
     }
 }
 
@@ -317,7 +332,7 @@ fn within(folder: &[u8]) -> Name {
     [folder, STAND_IN.as_bytes()].concat()
 }
 
-fn lock_of(index: &Path) -> PathBuf {
+pub(super) fn lock_of(index: &Path) -> PathBuf {
     let mut name = index.as_os_str().to_owned();
     name.push(".lock");
     PathBuf::from(name)

@@ -31,7 +31,7 @@ impl Trees {
         let trees = Self { git, excludes: Excludes::find(project), definitions };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() {
-            trees.make()?;
+            trees.make().or_else(|_| trees.make())?;
         }
         Ok(trees)
     }

@@ -50,9 +50,11 @@ impl Trees {
         })
     }
 
-    /// The files as they are, but where they changed between other trees: there as `to` has them.
+    /// The files as they are, but where they changed between other trees: there as `to` has them. Kept for that run: it may
+    /// be needed again after a crash, and to compare with.
     pub fn blend(
         &self,
+        run: &str,
         (now, to): (&TreeId, &TreeId),
         worked: &[(TreeId, TreeId)],
     ) -> Result<TreeId, TreesError> {
@@ -72,7 +74,9 @@ impl Trees {
         }
         let ran = Git::run("write a tree", self.git.call(&index, &[], &["write-tree"]))?;
         let _ = fs::remove_file(&index);
-        Ok(TreeId::new(String::from_utf8_lossy(&ran.stdout).trim()))
+        let tree = TreeId::new(String::from_utf8_lossy(&ran.stdout).trim());
+        self.keep(&format!("{run}/to-{tree}"), &tree)?;
+        Ok(tree)
     }
 
     /// Which of the files that would be put back hold somebody's work: they changed between two other trees, and the

@@ -5,10 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::git::Git;
+use super::record::lock_of;
 use super::{Trees, TreesError};
-
-/// From so many bytes on, people are told how to free some.
-pub const TREES_WARN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// What trees take, and what may go.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -45,10 +43,13 @@ impl Trees {
         })
     }
 
-    /// Frees what no run that stays needs. Returns how many bytes.
-    pub fn clear(&self, stay: &BTreeSet<String>) -> Result<u64, TreesError> {
+    /// Frees what no run that stays needs; which those are is asked once nobody can begin another tree. Returns how many
+    /// bytes.
+    pub fn clear(&self, staying: impl FnOnce() -> BTreeSet<String>) -> Result<u64, TreesError> {
         let _lock = self.lock()?;
         self.sweep()?;
+        let stay = staying();
+        let _ = fs::remove_file(lock_of(&self.git.dir.join("packed-refs")));
         let before = bytes_below(&self.git.dir);
         let gone = self.kept()?.into_iter().filter(|it| !stay.contains(&it.run));
         let orders: Vec<String> = gone.map(|it| format!("delete {}\n", it.name)).collect();

@@ -13,7 +13,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use chronicle_core::event::{Event, RunStarted};
-use chronicle_core::ids::{Place, RunId};
+use chronicle_core::ids::{Place, RunId, TreeId};
 use chronicle_core::input::Command;
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
@@ -55,6 +55,11 @@ const APPROVALS: Scenario = (
     "{name: A, phases: {plan: {approval: both, next: [build]}, build: {}}}",
     "plan 1: go build\nplan 2: usage 6; go build\nbuild: go done\ng1: approve\ng2: reject no\ng3: approve",
 );
+const UNDONE: Scenario = (
+    "undone",
+    "{name: U, phases: {plan: {approval: after, next: [build]}, build: {}}}",
+    "plan: go build\nbuild: usage 2; go done\ng1: undo plan",
+);
 const COMMANDS: Scenario = (
     "commands",
     "{name: C, phases: {test: {run: command, commands: [a, b], next: [done], on: {fail: mend}}, mend: {next: [test]}}}",
@@ -88,6 +93,30 @@ build@a: call signal_back {"signal": "needs-role-followup", "targetRole": "b", "
 build@b: usage 3; call signal_back {"signal": "complete", "summary": "b helped"}
 ship: go done"#,
 );
+
+const WAITS: Scenario = (
+    "waits",
+    "{name: W, phases: {plan: {next: [build]}, build: {}}}",
+    "plan: overload; usage 3; go build\nbuild: overload; overload; usage 4; go done",
+);
+
+#[test]
+fn waits() {
+    every_death(&WAITS);
+}
+
+const CHORES: Scenario = (
+    "chores",
+    "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
+     ship: {cleanup: [put], limits: {nudges: 0, retries: 0}, next: [done], on: {crash: mend}}, mend: {}}}",
+    "build 1: usage 2; go ship\nbuild 2: usage 3; go ship\nbuild!verify 1: run 1 2\nbuild!cleanup: run 0 1\n\
+     ship: crash x\nmend: go done",
+);
+
+#[test]
+fn chores() {
+    every_death(&CHORES);
+}
 
 #[test]
 fn questions() {
@@ -127,6 +156,11 @@ fn a_loop() {
 #[test]
 fn approvals() {
     every_death(&APPROVALS);
+}
+
+#[test]
+fn undone() {
+    every_death(&UNDONE);
 }
 
 #[test]
@@ -332,12 +366,12 @@ impl Trial {
             let mut run = Run::open(&self.ledger, holder.clone(), None).unwrap();
             match run.state().status() {
                 Status::Done | Status::Cancelled | Status::Failed => return,
-                Status::Waiting => {
+                Status::Waiting if !run.state().goes_on() => {
                     let command = self.at_gate(run.state());
                     run.step(&asked("ann", command)).unwrap();
                     run.sync().unwrap();
                 }
-                Status::Running | Status::Paused => self.drive(&mut run, &holder),
+                Status::Waiting | Status::Running | Status::Paused => self.drive(&mut run, &holder),
             }
         }
     }
@@ -384,12 +418,23 @@ impl Trial {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let note = rest.to_owned();
         match verb {
-            "approve" => Command::Approve { gate: Some(gate), note },
+            "undo" if !self.is_undone() => {
+                let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+                Command::Undo { what: note, from, to }
+            }
+            "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
             "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }
+    }
+
+    /// Whether the files were put back, as far as the disk knows.
+    fn is_undone(&self) -> bool {
+        let (_, lines) = self.read();
+        let mut events = lines.iter().flat_map(|line| &line.events);
+        events.any(|event| matches!(event, Event::UndoEnded { .. }))
     }
 
     fn end(&self) -> Whole {

@@ -61,6 +61,10 @@ fn works(state: &State, lines: &[Line]) -> Vec<String> {
                 _ => return None,
             };
             let intent = &state.attempt(*id).unwrap().intent;
+            // What verifies and what puts away may be done again.
+            if intent.chore.is_some() {
+                return None;
+            }
             Some(format!("{} {} {what}", intent.place, intent.try_number))
         })
         .collect();

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Change, CrashClass, Duty};
 use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
@@ -164,7 +164,13 @@ impl<'a> Simulated<'a> {
             let at = self.working[&id].next;
             let next = self.agents.moves(attempt).get(at).cloned();
             match next.filter(|_| !attempt.is_leaving()) {
-                Some(text) => self.perform(id, at, &text),
+                Some(text) => {
+                    self.perform(id, at, &text);
+                    // A service that had no room has some at the next try.
+                    if text == "overload" {
+                        self.memorize(attempt, Memorize::WhenAnswered);
+                    }
+                }
                 None => self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
             }
             self.memorize(attempt, Memorize::AtOnce);
@@ -218,6 +224,10 @@ impl<'a> Simulated<'a> {
                 let arguments = serde_json::from_str(arguments).unwrap();
                 return self.call(id, format!("r{at}"), parse(tool, &arguments));
             }
+            "overload" => {
+                self.working.get_mut(&id).unwrap().next += 1;
+                return self.end(id, failed(CrashClass::Overload, rest));
+            }
             "crash" => return self.end(id, failed(CrashClass::Other, rest)),
             "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
             "timeout" => {
@@ -265,9 +275,14 @@ impl<'a> Simulated<'a> {
     /// One command; `run 1 2` in the script lets the second one fail with code 2.
     fn run_command(&mut self, state: &State, attempt: &Attempt) {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
-        let done = state.frames[&place.frame()].counters.commands_done;
-        let all = state.phase_at(place).unwrap().commands.len();
-        if done as usize >= all || attempt.failed_command.is_some() {
+        let (done, all, goes_on) = match &attempt.intent.chore {
+            Some(chore) => (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup),
+            None => {
+                let done = state.frames[&place.frame()].counters.commands_done;
+                (done, state.phase_at(place).unwrap().commands.len(), false)
+            }
+        };
+        if done as usize >= all || (attempt.failed_command.is_some() && !goes_on) {
             return self.end(id, EndSeen { finished: true, ..EndSeen::default() });
         }
         let said = format!("run {done} ");
@@ -305,6 +320,10 @@ impl World for Simulated<'_> {
                     self.answered(state.attempt(id).unwrap());
                     self.about(id, AttemptReport::Told(message));
                 }
+                Action::WaitUntil { attempt, .. } => {
+                    let timer = TimerKind::Wait;
+                    self.tell(reported(Report::TimerFired { attempt, timer }));
+                }
                 Action::RecordTree(moment) => {
                     fail::at(Point::BeforeTree);
                     let tree = Box::new(crate::world::same_tree(moment));
@@ -312,7 +331,14 @@ impl World for Simulated<'_> {
                     self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }
-                Action::RunTimer { .. } | Action::RestoreTree => {}
+                Action::RestoreTree => {
+                    fail::at(Point::BeforeTree);
+                    let (files, kept, error) = (1, Vec::new(), None);
+                    let input = reported(Report::TreeRestored { files, kept, error });
+                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    fail::at(Point::AfterTree);
+                }
+                Action::RunTimer { .. } => {}
             }
         }
         Vec::new()

@@ -2,6 +2,7 @@
 //! from what is there once the disk works again.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use chronicle_core::event::Event;
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::ledger::{Folder, Head, Ledger, LedgerError, Memory};
 
@@ -19,10 +20,17 @@ fn whole(workflow: &str, script: &str) -> (String, Vec<u8>) {
     (end_of(&state), memory.bytes())
 }
 
+/// The fold of its lines; whatever they name is there.
 fn folded(ledger: &dyn Ledger) -> State {
     let mut state = State::default();
     for line in ledger.read_from(Head::EMPTY).unwrap() {
-        state.apply(&line.unwrap().0);
+        let line = line.unwrap().0;
+        for event in &line.events {
+            let Event::AttemptStarted(intent) = event else { continue };
+            let Some(handed) = &intent.handover else { continue };
+            assert!(ledger.artifact(&handed.text.parse().unwrap()).is_ok(), "{}", intent.attempt);
+        }
+        state.apply(&line);
     }
     state
 }

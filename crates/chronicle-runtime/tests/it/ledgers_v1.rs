@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 13] = [
+const STORIES: [(&str, &str, &str); 16] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -100,6 +100,17 @@ const STORIES: [(&str, &str, &str); 13] = [
          g1: budget +100 tokens\ng2: budget +30s\ng3: budget +5 tokens",
     ),
     (
+        "waits",
+        "{name: Waits, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: session s; quota 2099-01-01T00:00:00.000Z; go build
+         build: session b; crash overload no room; quota 2000-01-01T00:00:00.000Z; go done",
+    ),
+    (
+        "chores",
+        "{name: Chores, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm]}}}",
+        "build: session s; go done\nbuild!verify 1: run 0 0; run 1 2\nbuild!cleanup: run 0 1; run 1 0",
+    ),
+    (
         "fails",
         "{name: Fails, phases: {plan: {approval: before}}}",
         "plan: go done",
@@ -109,6 +120,14 @@ const STORIES: [(&str, &str, &str); 13] = [
         "{name: Trees, phases: {plan: {next: [build]}, build: {approval: after, next: [done]}}}",
         "plan 1: finish\nplan 2: go build\nbuild: go done\ng1: undo plan; reject not yet\ng2: approve
          trees: missed git cannot be started; same; change a; change b; same",
+    ),
+    (
+        "evidence",
+        "{name: Evidence, phases: {build: {requires: [changed_files, make], next: [check]}, check: {approval: after}}}",
+        r#"build: session s; go check; shell make; tool-end c2; call workflow_transition {"target_state": "check", "summary": "Changed a.rs and b.rs. Ran `go vet`. `cargo test` passes."}
+         check: call workflow_transition {"target_state": "done", "summary": "All tests pass."}
+         g1: approve
+         trees: same; same; change a.rs; same"#,
     ),
 ];
 
@@ -247,10 +266,13 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
     let tree = read("tree.rs");
-    let places: [(&str, &str, &[&str]); 15] = [
+    let claims = read("claims.rs");
+    let places: [(&str, &str, &[&str]); 17] = [
+        (&claims, "Claim", &["/data/claims/0/is", "/data/claims/1/is", "/data/claims/2/is"]),
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
+        (&event, "Duty", &["/data/chore/duty"]),
         (&event, "Verdict", &["/data/verdict/is"]),
         (&event, "Change", &["/data/change"]),
         (&event, "StopCause", &["/data/cause"]),
@@ -283,6 +305,7 @@ fn no_enum_of_events_is_left_out() {
         "Event",
         "OnGate",
         "Mover",
+        "Duty",
         "Why",
         "Verdict",
         "Change",

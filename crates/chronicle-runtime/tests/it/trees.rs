@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use chronicle_core::event::Change;
 use chronicle_core::ids::TreeId;
@@ -333,7 +334,7 @@ fn needs_git_the_persons_repository_is_the_same_byte_for_byte() {
     yard.write("first", "again\n");
     trees.record(Some("run/1.0")).unwrap();
     trees.restore(&tree, "run/undo").unwrap();
-    trees.clear(&std::collections::BTreeSet::new()).unwrap();
+    trees.clear(std::collections::BTreeSet::new).unwrap();
     assert_eq!(everything(&yard.root.join(".git")), before);
     assert_eq!(yard.read("first"), "changed\n");
 }
@@ -364,6 +365,54 @@ fn needs_git_what_cannot_be_read_is_named_and_stops_nothing() {
     assert_eq!(changes, expected);
 }
 
+/// Somebody writes, cuts, removes and makes files again and again while they are read.
+#[test]
+fn needs_git_files_that_change_while_they_are_read_stop_nothing() {
+    let yard = Yard::new();
+    // Large enough that git maps it, and small enough that it does not; ten that nobody touches.
+    let (large, small) = (vec![b'x'; 300_000], b"short\n".to_vec());
+    let restless = ["large", "small", "comes-and-goes"];
+    for number in 0..10 {
+        yard.write(format!("calm-{number}"), format!("calm {number}\n"));
+    }
+    let trees = yard.trees();
+    let before = record(&trees);
+    let over = AtomicBool::new(false);
+    let rounds = AtomicU32::new(0);
+    let trees_made: Vec<TreeId> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                fs::write(yard.root.join("large"), &large).unwrap();
+                fs::write(yard.root.join("small"), &small).unwrap();
+                fs::write(yard.root.join("comes-and-goes"), &large).unwrap();
+                fs::File::create(yard.root.join("large")).unwrap();
+                fs::File::create(yard.root.join("small")).unwrap();
+                fs::remove_file(yard.root.join("comes-and-goes")).unwrap();
+                rounds.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let made = (0..8).map(|_| trees.record(None).unwrap().tree).collect();
+        over.store(true, Ordering::Relaxed);
+        made
+    });
+    assert!(rounds.load(Ordering::Relaxed) > 0, "nobody wrote");
+    for tree in &trees_made {
+        let changes = trees.changes(Some(&before), tree).unwrap();
+        let strange: Vec<_> =
+            changes.list.iter().filter(|file| !restless.contains(&file.path.as_str())).collect();
+        assert!(strange.is_empty(), "{strange:?}");
+    }
+    // Once they rest, the tree has them as they are.
+    yard.write("large", "large at last\n");
+    yard.write("small", "small at last\n");
+    let after = record(&trees);
+    let changes = trees.changes(Some(&before), &after).unwrap();
+    assert_eq!(told(&changes), ["+ large 1", "+ small 1"]);
+    yard.write("small", "other\n");
+    trees.restore(&after, "r/1").unwrap();
+    assert_eq!(yard.read("small"), "small at last\n");
+}
+
 #[test]
 fn needs_git_what_a_killed_git_left_blocks_nobody() {
     let yard = Yard::new();
@@ -391,6 +440,14 @@ fn needs_git_what_a_killed_git_left_blocks_nobody() {
     assert_eq!(record(&trees), after);
     fs::write(left.join("project.tree"), "nonsense").unwrap();
     assert_eq!(record(&trees), after);
+    // Nor one that died while it gave a tree its name, or packed names.
+    fs::create_dir_all(yard.shadow().join("refs/runs/r")).unwrap();
+    for name in ["refs/runs/r/1.0.lock", "packed-refs.lock"] {
+        fs::write(yard.shadow().join(name), "").unwrap();
+    }
+    assert_eq!(trees.record(Some("r/1.0")).unwrap().tree, after);
+    trees.clear(|| std::collections::BTreeSet::from(["r".to_owned()])).unwrap();
+    assert!(trees.has(&after));
     fs::remove_dir_all(yard.shadow()).unwrap();
     fs::create_dir_all(yard.root.join(".chronicle/worktrees/trees.git.half/x")).unwrap();
     assert_eq!(record(&yard.trees()), after);
@@ -416,7 +473,7 @@ fn needs_git_only_what_nobody_needs_is_cleared_away() {
     let room = trees.room(&stay).unwrap();
     assert_eq!(room.runs, ["old"]);
     assert!((380_000..450_000).contains(&room.frees_bytes), "{room:?}");
-    let freed = trees.clear(&stay).unwrap();
+    let freed = trees.clear(|| stay.clone()).unwrap();
     assert!((380_000..450_000).contains(&freed), "{freed} of {room:?}");
     assert!(trees.has(&new) && !trees.has(&old));
     assert!(matches!(

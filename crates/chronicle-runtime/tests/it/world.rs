@@ -16,12 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::{AttemptStarted, Change, OnGate, RunStarted};
+use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::ids::{AttemptId, Place, RunId, SessionId, TreeId};
-use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
+use chronicle_core::input::{
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::words;
 use chronicle_core::workflow::{Source, Workflow, load};
 use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
 use chronicle_runtime::ledger::{Holder, Ledger, LedgerError};
@@ -192,6 +195,9 @@ impl World for Agents<'_> {
                 Action::Tell(id, message) => {
                     self.send(id, Move::Report(AttemptReport::Told(message)));
                 }
+                Action::WaitUntil { attempt, .. } => {
+                    self.send(attempt, Move::Timer(TimerKind::Wait));
+                }
                 Action::RecordTree(moment) => {
                     let input = reported(self.story.tree(moment));
                     self.inbox.send(self.story.log.asked("tree", input)).unwrap();
@@ -226,7 +232,9 @@ impl Agents<'_> {
             }
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
-        let helper = intent.persona.as_ref().map_or_else(String::new, |name| format!("@{name}"));
+        let chore = intent.chore.as_ref().map(|_| format!("!{}", words::performer(intent)));
+        let helper = intent.persona.as_ref().map(|name| format!("@{name}"));
+        let helper = helper.or(chore).unwrap_or_default();
         let worker = format!("{}{helper}", intent.place);
         let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
         let moves = moves.or_else(|| self.story.script.get(&worker));
@@ -277,6 +285,11 @@ fn key_of(intent: &AttemptStarted) -> (SessionId, Place, u32) {
 fn next_command(state: &State, id: AttemptId) -> Option<u32> {
     let attempt = state.attempt(id)?;
     let place = &attempt.intent.place;
+    if let Some(chore) = &attempt.intent.chore {
+        let more = (attempt.chores_done as usize) < chore.commands.len();
+        let fails = attempt.failed_command.is_some() && chore.duty == Duty::Verify;
+        return (more && !fails).then_some(attempt.chores_done);
+    }
     let done = state.frames.get(&place.frame())?.counters.commands_done;
     let more = (done as usize) < state.phase_at(place)?.commands.len();
     (more && attempt.failed_command.is_none()).then_some(done)

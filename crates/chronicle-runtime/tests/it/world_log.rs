@@ -207,6 +207,10 @@ impl Writer for RecordedWriter {
     }
 
     fn put_artifact(&mut self, body: &[u8]) -> Result<ArtifactId, LedgerError> {
-        self.writer.put_artifact(body)
+        let kept = self.writer.put_artifact(body);
+        if kept.is_err() {
+            self.log.write("failed to keep an artifact".to_owned());
+        }
+        kept
     }
 }

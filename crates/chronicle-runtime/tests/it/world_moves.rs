@@ -5,6 +5,7 @@ use chronicle_core::event::{Change, CrashClass};
 use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
 use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::signal::{Signal, parse};
+use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 
 /// What an agent, or something about it, does next.
@@ -45,6 +46,10 @@ impl Move {
             "tool" => {
                 AttemptReport::ToolCalled { call, tool: rest.to_owned(), input: "{}".to_owned() }
             }
+            "shell" => {
+                let input = serde_json::json!({ "command": rest }).to_string();
+                AttemptReport::ToolCalled { call, tool: "bash".to_owned(), input }
+            }
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
             "create" => changed(Change::Created),
@@ -69,6 +74,11 @@ impl Move {
                 signal: Some(9),
                 strays: 2,
                 stderr: "out of memory".to_owned(),
+                ..EndSeen::default()
+            }),
+            "quota" => AttemptReport::Ended(EndSeen {
+                error: Some((CrashClass::Quota, "no more".to_owned())),
+                quota_until: Millis::parse(rest),
                 ..EndSeen::default()
             }),
             "crash" => crash(rest),

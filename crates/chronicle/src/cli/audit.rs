@@ -28,7 +28,8 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
     } else {
         say(&audit, folder.id.short());
     }
-    Ok(if audit.orphans.is_empty() { Exit::Done } else { Exit::RunFailed })
+    let is_well = audit.orphans.is_empty() && audit.lost_artifacts.is_empty();
+    Ok(if is_well { Exit::Done } else { Exit::RunFailed })
 }
 
 /// Prints what was found for people.
@@ -50,6 +51,10 @@ pub(super) fn say(audit: &Audit, run: &str) {
             bad(format!("processes left behind: {}", ids.join(", ")))
         }
     });
+    if !audit.lost_artifacts.is_empty() {
+        let names = audit.lost_artifacts.join(", ");
+        lines.push(bad(format!("texts that the ledger names are lost or changed: {names}")));
+    }
     if !audit.open_attempts.is_empty() {
         let open = audit.open_attempts.join(", ");
         lines.push(format!("  · without an end: {open}; `chronicle resume {run}` takes them up"));

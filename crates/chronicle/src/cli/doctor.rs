@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use chronicle_core::settings::Settings;
 use chronicle_core::words;
 use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
-use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
+use chronicle_runtime::trees::Trees;
 use chronicle_runtime::{discover, trust};
 use clap::Args;
 use serde::Serialize;
@@ -36,15 +36,10 @@ struct Finding {
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
-    let mut findings = vec![
-        keeper(setting),
-        disk(setting),
-        lock(setting),
-        git(setting),
-        trees(setting),
-        proc_folder(),
-    ];
+    let mut findings =
+        vec![keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
     let (settings, finding) = settings(setting);
+    findings.push(trees(setting, &settings));
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
     findings.push(trusted(setting, &settings));
@@ -144,13 +139,13 @@ fn git(setting: &Setting) -> Finding {
 }
 
 /// How much room the recorded files take.
-fn trees(setting: &Setting) -> Finding {
+fn trees(setting: &Setting, settings: &Settings) -> Finding {
     let bytes = Trees::bytes(setting.project.root());
     let found = bytes.map_or_else(
         || "no files were recorded here yet".to_owned(),
         |bytes| format!("recorded files take {}", words::bytes(bytes)),
     );
-    let good = bytes.is_none_or(|bytes| bytes < TREES_WARN_BYTES);
+    let good = bytes.is_none_or(|bytes| bytes < settings.trees_warn_bytes());
     let advice = Some("`chronicle gc` frees what nobody needs");
     Finding { more: Vec::new(), what: "trees", good, found, advice }
 }

@@ -73,6 +73,8 @@ fn one(paint: Paint, number: usize, scene: &Scene) -> String {
     if let Some(tools) = tools(scene) {
         row("tools", tools);
     }
+    scene.verify.iter().for_each(|it| row("verify", words::one_line(it)));
+    scene.cleanup.iter().for_each(|it| row("cleanup", words::one_line(it)));
     row("limits", limits(scene));
     scene.asks.iter().for_each(|ask| row("asks you", words::one_line(ask)));
     row("leads to", ways(scene));

@@ -37,6 +37,9 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     let room = handle::room(&setting.project, args.days)?;
     let Some(room) = room.filter(|room| room.frees_bytes > 0 || !room.runs.is_empty()) else {
         terminal::talk("There is nothing to free.");
+        if setting.json {
+            say_json(&Freed { freed_bytes: 0, runs: Vec::new() })?;
+        }
         return Ok(Exit::Done);
     };
     let (all, frees) = (words::bytes(room.bytes), words::bytes(room.frees_bytes));

@@ -13,6 +13,7 @@ mod doctor;
 mod dry_run;
 mod gc;
 mod graph;
+mod handover;
 mod init;
 mod inline;
 mod list;
@@ -85,6 +86,7 @@ enum Command {
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Log(log::LogArgs),
+    Handover(handover::HandoverArgs),
     Diff(diff::DiffArgs),
     Audit(audit::AuditArgs),
     Approve(answer::ApproveArgs),
@@ -177,6 +179,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::cmd_runs(setting, &args),
         Command::Status(args) => status::cmd_status(setting, &args),
         Command::Log(args) => log::cmd_log(setting, &args),
+        Command::Handover(args) => handover::cmd_handover(setting, &args),
         Command::Diff(args) => diff::cmd_diff(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),

@@ -129,9 +129,8 @@ fn settle_trust(
     if !found.is_empty() {
         used.push(trust::commands(found));
     }
-    let phases = loaded.workflows.iter().flat_map(|workflow| &workflow.phases);
     let mut commands: Vec<String> = Vec::new();
-    for command in phases.flat_map(|phase| &phase.commands) {
+    for command in loaded.workflows.iter().flat_map(Workflow::all_commands) {
         if !commands.contains(command) {
             commands.push(command.clone());
         }

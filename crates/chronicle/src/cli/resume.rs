@@ -64,7 +64,11 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting if !args.stay.stays(&settings) && !live::is_inline(setting) => {
+        Status::Waiting
+            if view.waits.is_empty()
+                && !args.stay.stays(&settings)
+                && !live::is_inline(setting) =>
+        {
             let failure = Failure::new(
                 Exit::Waiting,
                 format!("run {} waits for a person: {}", view.short, about(&view)),
@@ -108,12 +112,12 @@ fn about(view: &chronicle_core::view::RunView) -> String {
 /// The newest run that should work and that nobody drives; else the newest that waits, to say what for.
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let runs = setting.project.runs();
-    let stands = |folder: &&RunFolder, wanted: &[Status]| {
-        handle::row(folder).is_ok_and(|row| wanted.contains(&row.status))
+    let stands = |folder: &&RunFolder, wanted: &[&str]| {
+        handle::row(folder).is_ok_and(|row| wanted.contains(&row.standing))
             && !handle::is_supervised(folder)
     };
-    let can_go_on = runs.iter().find(|run| stands(run, &[Status::Running, Status::Paused]));
-    let waits = || runs.iter().find(|run| stands(run, &[Status::Waiting]));
+    let can_go_on = runs.iter().find(|run| stands(run, &["interrupted", "paused"]));
+    let waits = || runs.iter().find(|run| stands(run, &["waiting"]));
     can_go_on.or_else(waits).cloned().ok_or_else(|| {
         Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
     })

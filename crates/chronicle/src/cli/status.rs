@@ -1,11 +1,10 @@
 //! `chronicle status`.
 
-use std::path::Path;
-
 use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::{usage::Usage, words};
-use chronicle_runtime::handle;
-use chronicle_runtime::trees::{TREES_WARN_BYTES, Trees};
+use chronicle_runtime::project::Project;
+use chronicle_runtime::trees::Trees;
+use chronicle_runtime::{discover, handle};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -33,14 +32,15 @@ pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, F
         say_json(&view)?;
     } else {
         say(&view);
-        warn_of_trees(&folder.project);
+        warn_of_trees(&Project::at(&folder.project));
     }
     Ok(Exit::Done)
 }
 
 /// Recorded files grow with the project and its runs: people are told before the disk is full.
-fn warn_of_trees(project: &Path) {
-    if let Some(bytes) = Trees::bytes(project).filter(|bytes| *bytes >= TREES_WARN_BYTES) {
+fn warn_of_trees(project: &Project) {
+    let limit = discover::settings(project).settings.trees_warn_bytes();
+    if let Some(bytes) = Trees::bytes(project.root()).filter(|bytes| *bytes >= limit) {
         let text = words::bytes(bytes);
         terminal::talk(&format!(
             "Recorded files take {text}: `chronicle gc` frees what nobody needs."
@@ -74,6 +74,11 @@ pub(super) fn say(view: &RunView) {
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
+    for wait in &view.waits {
+        lines.push(String::new());
+        let text = format!("`{}`: {}", wait.place, wait.text);
+        lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "waits at")));
+    }
     for gate in &view.needs_you {
         lines.push(String::new());
         let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));

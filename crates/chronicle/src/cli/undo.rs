@@ -2,7 +2,7 @@
 
 use chronicle_core::ids::Place;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, UndoPlan, Undoing};
+use chronicle_runtime::handle::{self, UndoPlan, Undoing, Undone};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -54,6 +54,9 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
         let plan = handle::plan_undo(&folder, &undoing)?;
         if plan.changes.is_none() {
             terminal::talk("The files are as they were: there is nothing to undo.");
+            if setting.json {
+                say_json(&Undone { files: 0, kept: Vec::new() })?;
+            }
             return Ok(Exit::Done);
         }
         tell(&plan);

@@ -6,13 +6,15 @@ use std::process::{Command, Stdio};
 
 use chronicle_core::limits::bounded;
 use chronicle_core::signal::{self, Signal};
+use chronicle_runtime::clock;
 use serde_json::{Value, json};
 
 use super::files::{self, Change};
 use super::play::{Player, Then};
 use super::session::Begun;
 use super::step::{
-    Ask, Complete, Edit, FileText, Followup, Need, Next, Partial, Tool, Transition, UsageStep,
+    Ask, Complete, Edit, FileText, Followup, Need, Next, Partial, Quota, Tool, Transition,
+    UsageStep,
 };
 use super::{Stop, talk::Reply};
 
@@ -92,7 +94,12 @@ impl Player<'_> {
         })))
     }
 
-    pub(super) fn quota(&mut self, until: &str) -> Result<(), Stop> {
+    pub(super) fn quota(&mut self, quota: &Quota) -> Result<(), Stop> {
+        let soon = || Some(clock::now().after(quota.in_ms?).to_string());
+        let Some(until) = quota.until.clone().or_else(soon) else {
+            let why = "`quota` needs `until` or `in_ms`".to_owned();
+            return Err(Stop::Script { line: 0, why });
+        };
         self.talk.send(&json!({"type": "quota", "until": until}))
     }
 

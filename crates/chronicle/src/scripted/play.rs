@@ -132,7 +132,7 @@ impl<'a> Player<'a> {
             Step::Signal(call) => self.signal(&call.tool, &call.arguments),
             Step::Ask(ask) => self.ask(ask),
             Step::Error(error) => self.talk.error(error.class.word(), &error.text).map(next),
-            Step::Quota(quota) => self.quota(&quota.until).map(next),
+            Step::Quota(quota) => self.quota(quota).map(next),
             Step::KeepGoing(_) => Ok(Then::Next),
             Step::Finish => Ok(Then::Finish),
             Step::Exit(code) => Ok(Then::Exit(*code)),

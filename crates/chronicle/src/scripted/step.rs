@@ -289,7 +289,11 @@ impl Class {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Quota {
-    pub(super) until: String,
+    /// A time, or else how soon.
+    #[serde(default)]
+    pub(super) until: Option<String>,
+    #[serde(default)]
+    pub(super) in_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

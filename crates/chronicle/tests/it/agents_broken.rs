@@ -132,9 +132,53 @@ fn a_program_that_does_nothing_asks_a_person() {
     }
 }
 
+/// The service is broken for a while: the agent's own retries are cut short, ours come later, in the same session.
+fn finds_room_later(kind: Kind) {
+    let turns = json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")]},
+        {"fail": {"kind": "overloaded"}, "times": 3},
+        {"calls": [kind.leave("done", "there was room")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0).talks("`work` waits for another try at ");
+    let started = yard.session.events_of("attempt_started");
+    assert_eq!((started.len(), &started[1]["data"]["why"]["is"]), (2, &json!("waited")));
+    assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_finds_room_later() {
+    finds_room_later(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_finds_room_later() {
+    finds_room_later(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_finds_room_later() {
+    finds_room_later(Kind::PiNew);
+}
+
+/// With a key the service does not say when there is a new quota: it is tried again ever later.
+#[test]
+fn needs_claude_has_no_quota_for_a_while() {
+    let turns = json!([
+        {"fail": {"kind": "quota_spent", "reset": "2999-01-01T00:00:00Z"}, "times": 3},
+        {"calls": [Kind::Claude.leave("done", "there was more")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(Kind::Claude, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0).talks("has used up its quota").talks("it has waited");
+    yard.session.assert_whole();
+}
+
 /// The service is broken for ever: the agent's own retries are cut short, ours end at a person, who is told why.
 fn finds_no_service(kind: Kind) {
-    let workflow = "name: One\nphases: {work: {next: [done], limits: {nudges: 0, retries: 0}}}\n";
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {waits: 0}}}\n";
     let turns = json!([{"fail": {"kind": "server_error"}, "times": 0}]);
     let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
     yard.exits(yard.run(), 4).talks("found no room at its model's service");

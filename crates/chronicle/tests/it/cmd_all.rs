@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "list",
     "check",
     "graph",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 29] = [
     "runs",
     "status",
     "log",
+    "handover",
     "audit",
     "approve",
     "reject",
@@ -81,6 +82,8 @@ fn every_command_speaks_json() {
     assert_eq!((&view["version"], &view["run"]), (&1.into(), &session.run_id().into()));
     assert_eq!(view["needs_you"][0]["gate"], "g1");
     assert_eq!(session.json(&["runs"])[0]["short"], Value::from(run.clone()));
+    let told = session.json(&["handover"]);
+    assert_eq!((&told["attempt"], &told["kept"]), (&"a1".into(), &true.into()));
     let audit = session.json(&["audit"]);
     assert_eq!(audit["lines"], session.ledger_lines());
     assert_eq!(session.json(&["reject", &run, "g1", "no"])["status"], "running");

@@ -52,15 +52,24 @@ fn it_tells_the_path_and_the_handovers() {
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"
              leads to  test
-             handover  454 bytes, as it would be sent:
+             handover  1075 bytes, as it would be sent:
+             │ ## Why you are here
+             │ 
+             │ This phase begins: nobody has worked on it before you.
+             │ 
              │ ## Task
              │ 
              │ the task
              │ 
+             │ ## Your role
+             │ 
+             │ You are `planner`: Turns a task into a plan that somebody else can follow. Changes nothing.
+             │ 
              │ ## Your phase
              │ 
              │ `plan`: Planning
-             │ Phase 1 of 3 in `Small`. Phases left so far: 0.
+             │ Phase 1 of 3 in `Small`. Phases left so far: 0. You are a1, try 1.
+             │ The way: Planning [●] -> test [ ] -> mend [ ]
              │ 
              │ ## Instructions
              │ 
@@ -72,8 +81,9 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ ## When you are done
              │ 
-             │ Call the tool `workflow_transition` with `target_state` and a `summary` of what you did and found; then end your turn. Ending your turn without it does not end the phase.
+             │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
+             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
 
           2  test  test
              command   touch ran
@@ -85,7 +95,11 @@ fn it_tells_the_path_and_the_handovers() {
              agent     scripted:s.yaml
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              leads to  test
-             handover  570 bytes, as it would be sent:
+             handover  1236 bytes, as it would be sent:
+             │ ## Why you are here
+             │ 
+             │ This phase begins: nobody has worked on it before you.
+             │ 
              │ ## Task
              │ 
              │ the task
@@ -93,12 +107,22 @@ fn it_tells_the_path_and_the_handovers() {
              │ ## Your phase
              │ 
              │ `mend`: mend
-             │ Phase 3 of 3 in `Small`. Phases left so far: 2.
+             │ Phase 3 of 3 in `Small`. Phases left so far: 2. You are a3, try 1.
+             │ The way: Planning [✓] -> test [✓] -> mend [●]
              │ 
              │ ## When you are done
              │ 
-             │ Call the tool `workflow_transition` with `target_state` and a `summary` of what you did and found; then end your turn. Ending your turn without it does not end the phase.
+             │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
+             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
+             │ 
+             │ ## Commands that were run, newest first
+             │ 
+             │ - at `test` `touch ran` failed
+             │ 
+             │ ## What people said, newest first
+             │ 
+             │ - approved without a word: `plan` (g1)
              │ 
              │ ## What happened before, newest first
              │ 

@@ -45,6 +45,27 @@ macro_rules! scenarios {
 scenarios! { edits commands inside }
 
 /// Points inside the writing of trees, where a machine without git never comes: `cmd_trees_killed.rs` dies there.
+mod trees {
+    use crate::cmd_trees_killed::{in_restore, in_tree};
+
+    #[test]
+    fn needs_git_in_tree() {
+        super::held("two phases", "in-tree", in_tree);
+    }
+
+    #[test]
+    fn needs_git_in_restore() {
+        super::held("two phases", "in-restore", in_restore);
+    }
+}
+
+/// Runs a test that fails unless everything held, and counts its deaths.
+fn held(scenario: &str, point: &str, die: fn() -> usize) {
+    let began = Instant::now();
+    let died = die();
+    report(("trees", scenario), point, died > 0, died, began);
+}
+
 const WITH_GIT: [Point; 2] = [Point::InTree, Point::InRestore];
 
 fn are_all(points: &[&str]) {
@@ -69,7 +90,7 @@ fn every_death(scenario: &'static str, point: &str) {
         }
     }
     let held = failures.is_empty() && died > 0;
-    report(scenario, &point, held, died, began);
+    report(("real", scenario), &point, held, died, began);
     assert!(held, "`{scenario}`, {died} deaths:\n{}", failures.join("\n"));
 }
 
@@ -150,10 +171,10 @@ fn unharmed(scenario: &'static str, stay: Stay, prelude: Option<&'static str>) -
 }
 
 /// Leaves a row for the certificate.
-fn report(scenario: &str, point: &str, held: bool, deaths: usize, began: Instant) {
+fn report((kind, scenario): (&str, &str), point: &str, held: bool, deaths: usize, began: Instant) {
     let Some(folder) = std::env::var_os("CHRONICLE_CRASH_REPORT") else { return };
     let word = if held { "held" } else { "BROKEN" };
     let row =
-        format!("real\t{scenario}\t{point}\t{word}\t{deaths}\t{}\n", began.elapsed().as_millis());
-    std::fs::write(Path::new(&folder).join(format!("real.{scenario}.{point}")), row).unwrap();
+        format!("{kind}\t{scenario}\t{point}\t{word}\t{deaths}\t{}\n", began.elapsed().as_millis());
+    std::fs::write(Path::new(&folder).join(format!("{kind}.{scenario}.{point}")), row).unwrap();
 }

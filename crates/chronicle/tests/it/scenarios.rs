@@ -32,9 +32,11 @@ scenarios! {
     commands
     continued
     crash_to_person
+    evidence
     flood
     follow_ups
     garbage
+    handover
     idle
     loop_limit
     needs_input
@@ -45,6 +47,7 @@ scenarios! {
     person_wanted
     program_not_found
     question
+    quota
     refused_target
     rejected_before
     secrets
@@ -58,6 +61,7 @@ scenarios! {
     trust
     unasked_tool
     usage
+    way_out
     worker_approves
 }
 

@@ -4,10 +4,11 @@ use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{emit_answer, refuse_over, who};
 use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
-use crate::ids::{DONE, GateId, Outcome, PhaseId, Place};
+use crate::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
 use crate::input::{Answer, By};
 use crate::limits::{TEXT_MAX, bounded};
 use crate::state::{Frame, Stage, State};
+use crate::wait::WaitEnded;
 
 /// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
 pub(in crate::engine) fn retry(
@@ -16,6 +17,9 @@ pub(in crate::engine) fn retry(
     place: Option<&Place>,
     (note, agent): (&str, Option<&String>),
 ) -> Answer {
+    if let Some((place, attempt)) = waiting(scratch.state(), place) {
+        return cut_short(scratch, by, (place, attempt), (note, agent));
+    }
     let (gate, place) = match held(scratch.state(), place) {
         Ok((gate, frame)) => (gate, frame.place()),
         Err(refusal) => return refusal,
@@ -31,6 +35,36 @@ pub(in crate::engine) fn retry(
     let (answer, agent) = (GateAnswer::Retry, agent.cloned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent });
     Answer::Accepted(format!("`{place}` is tried again"))
+}
+
+/// The place that `retry` means if it waits for what comes by itself: named, or the only one, and nobody waits for a person.
+fn waiting(state: &State, place: Option<&Place>) -> Option<(Place, AttemptId)> {
+    let is_meant = |at: &Place| match place {
+        Some(place) => place == at,
+        None => state.open_gates().next().is_none() && state.waits().count() == 1,
+    };
+    let (_, wait) = state.waits().find(|(frame, _)| is_meant(&frame.place()))?;
+    (!state.is_given_up()).then(|| (wait.began.place.clone(), wait.began.attempt))
+}
+
+/// Nobody need wait who knows better. The same session goes on with the note, unless somebody else is to work.
+fn cut_short(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    (place, attempt): (Place, AttemptId),
+    (note, agent): (&str, Option<&String>),
+) -> Answer {
+    if agent.is_none()
+        && !note.trim().is_empty()
+        && let refused @ Answer::Refused(_) = super::note(scratch, by, Some(&place), note)
+    {
+        return refused;
+    }
+    let text = format!("`{place}` is tried again");
+    let note = agent.map_or_else(String::new, |_| bounded(note, TEXT_MAX));
+    let (who, agent) = (Some(who(by)), agent.cloned());
+    scratch.emit(Event::WaitEnded(WaitEnded { place, attempt, who, agent, note }));
+    Answer::Accepted(text)
 }
 
 /// Goes on without what could not be done: the help on top of the stack, else the phase.
@@ -85,6 +119,11 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
         && let Stage::BrokeOff { parting: Break::FollowUp(wanted) } = &**held
     {
         return Ok(Skipped::Wanted(wanted.persona.clone()));
+    }
+    if let Stage::Gated { held, .. } = &frame.stage
+        && matches!(**held, Stage::Left { target: Some(_), .. })
+    {
+        return Ok(Skipped::Phase(place));
     }
     if let Some(helper) = frame.helper() {
         return Ok(Skipped::Help(place, helper.persona.clone()));
@@ -163,7 +202,7 @@ fn way(state: &State, place: &Place) -> Result<(Vec<GateId>, EdgeTaken), String>
     let open = state.open_gates().map(|gate| &gate.opened);
     let gates: Vec<GateId> =
         open.filter(|gate| within(&gate.place)).map(|gate| gate.gate).collect();
-    if gates.is_empty() && state.paused.is_none() {
+    if gates.is_empty() && state.paused.is_none() && !state.waits_within(&frame.path) {
         return Err(format!("`{}` does not rest: pause the run first", frame.place()));
     }
     let taken = EdgeTaken {

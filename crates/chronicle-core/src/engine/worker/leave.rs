@@ -1,5 +1,6 @@
 //! A worker wants to leave its phase, or is done with its help.
 
+use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{Call, caller, has_no_question, is_still_open, may_send};
@@ -7,7 +8,7 @@ use crate::event::{Break, Event, Leave};
 use crate::ids::{Outcome, PhaseId};
 use crate::input::Answer;
 use crate::limits::{TEXT_MAX, bounded};
-use crate::state::Attempt;
+use crate::state::{Attempt, State};
 use crate::verdict::{Judged, judged};
 use crate::words;
 use crate::workflow::Phase;
@@ -38,8 +39,23 @@ pub(super) fn leave(
     }
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
+    proven(scratch.state(), attempt, phase, (&target, &outcome))?;
     let (summary, task) = (bounded(asked.summary, TEXT_MAX), asked.task.clone());
     Ok(accept(scratch, call, Leave { target, outcome, summary, task }))
+}
+
+/// Evidence before done: what the phase demands must have happened, unless the worker says that it failed.
+pub(super) fn proven(
+    state: &State,
+    attempt: &Attempt,
+    phase: &Phase,
+    (target, outcome): (&PhaseId, &Outcome),
+) -> Result<(), String> {
+    let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
+    match evidence::lacks(frame, phase, Some(target), outcome).as_slice() {
+        [] => Ok(()),
+        lacks => Err(words::not_proven(phase, lacks)),
+    }
 }
 
 pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> Answer {

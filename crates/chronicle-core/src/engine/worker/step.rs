@@ -1,7 +1,7 @@
 //! `workflow_step`: where am I, once more from the beginning, and giving up.
 
 use super::super::scratch::Scratch;
-use super::leave::accept;
+use super::leave::{accept, proven};
 use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
 use crate::event::{Event, Leave};
 use crate::ids::Outcome;
@@ -48,6 +48,7 @@ pub(super) fn start_over(
     is_still_open(attempt)?;
     has_no_question(state, attempt)?;
     let (outcome, summary) = (Outcome::from("complete"), bounded(summary, TEXT_MAX));
+    proven(state, attempt, phase, (&target, &outcome))?;
     Ok(accept(scratch, call, Leave { target, outcome, summary, task: None }))
 }
 

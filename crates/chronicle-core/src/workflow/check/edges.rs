@@ -134,6 +134,7 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
         {
             "no `limits.timeout` is set"
         }
+        _ if is(&["unverified"]) && phase.verify.is_empty() => "it has no `verify`",
         PhaseKind::Command if is(&["stuck"]) && phase.limits.idle_ms.is_none() => {
             "`limits.idle` is `none`"
         }

@@ -6,6 +6,7 @@ use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, Ste
 use super::super::problem::{Finding, Problems, quoted};
 use super::fields::Fields;
 use super::shared;
+use crate::evidence::CHANGED_FILES;
 use crate::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::limits::Limits;
 
@@ -154,6 +155,7 @@ fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named
         ("once", is(&[PhaseKind::Command]), "command"),
         ("workflow", is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
         ("steps", is(&[PhaseKind::Pool]), "pool"),
+        ("requires", is(&[PhaseKind::Worker, PhaseKind::Inline]), "worker"),
         ("slots", is(&[PhaseKind::Pool]), "pool"),
         ("merge", is(&[PhaseKind::Pool]), "pool"),
     ];
@@ -184,12 +186,35 @@ fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.signals = fields.texts("signals");
     phase.followups = fields.texts("followups");
     phase.approval = read_approval(fields);
+    phase.requires = read_requires(fields);
     phase.verify = fields.texts("verify").unwrap_or_default();
     phase.cleanup = fields.texts("cleanup").unwrap_or_default();
     phase.budget = shared::budget(fields);
     phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
     phase.session = fields.choice("session", SESSIONS).unwrap_or_default();
     phase.produces = fields.choice("produces", PRODUCTS).map(str::to_owned);
+}
+
+/// Every word that is not a command as people type it must be one that is known.
+fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
+    let Some(field) = fields.take("requires") else { return Vec::new() };
+    let words = fields.texts("requires").unwrap_or_default();
+    for word in &words {
+        let plain = word.to_lowercase().replace(['_', '-', ' '], "");
+        let is_name = word.contains('_') && !word.contains(['/', '.', ' ']);
+        let meant = ["changedfiles", "changedfile", "filechanges", "fileschanged", "files"];
+        if word != CHANGED_FILES && (is_name || meant.contains(&plain.as_str())) {
+            let message = format!("`requires` does not know {}", quoted(word));
+            let finding = Finding::error("unknown-requirement", field.at, message);
+            let hint = if meant.contains(&plain.as_str()) {
+                format!("did you mean `{CHANGED_FILES}`?")
+            } else {
+                format!("write `{CHANGED_FILES}`, or a command as it is typed: `./{word}`")
+            };
+            fields.problems.push(finding.hint(hint));
+        }
+    }
+    words
 }
 
 fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {

@@ -37,6 +37,7 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         losses: fields.count("losses").unwrap_or(outer.losses),
         continuations: fields.count("continuations").unwrap_or(outer.continuations),
         depth: fields.count("depth").unwrap_or(outer.depth),
+        waits: fields.count("waits").unwrap_or(outer.waits),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
         timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),
     };

@@ -27,11 +27,7 @@ impl fmt::Display for Unsupported {
 
 /// Every field whose silent ignoring would break a promise.
 pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
-    let of_workflow = [
-        promise("guards", workflow.guards.is_some()),
-        promise("verify", !workflow.verify.is_empty()),
-        promise("cleanup", !workflow.cleanup.is_empty()),
-    ];
+    let of_workflow = [promise("guards", workflow.guards.is_some())];
     let mut found: Vec<Unsupported> = of_workflow.into_iter().flatten().collect();
     for phase in &workflow.phases {
         found.extend(of_phase(phase));
@@ -43,8 +39,6 @@ fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
     let id = phase.id.clone();
     let found = [
         kind(phase.run),
-        promise("verify", !phase.verify.is_empty()),
-        promise("cleanup", !phase.cleanup.is_empty()),
         value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
         value("produces", "produces: steps", phase.produces.is_some()),
     ];

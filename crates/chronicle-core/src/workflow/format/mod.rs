@@ -248,6 +248,12 @@ pub(crate) const LIMITS: Shape = Shape {
         field(&["continuations"], Kind::Count, "5", "Continuations after `partially-complete`."),
         field(&["depth"], Kind::Count, "3", "Follow-ups upon follow-ups."),
         field(
+            &["waits"],
+            Kind::Count,
+            "20",
+            "Waits in a row for a new quota, or for room at a model's service.",
+        ),
+        field(
             &["idle"],
             Kind::DurationOrNone,
             "10m",

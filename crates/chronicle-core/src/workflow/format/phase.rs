@@ -64,6 +64,12 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "",
         "Another way to say `approval: before` or `after`.",
     ),
+    field(
+        &["requires"],
+        Kind::Texts,
+        "",
+        "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and ended well the last time.",
+    ),
     field(&["verify"], Kind::Texts, "", "Commands that must pass before the phase is left."),
     field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out of the phase."),
     field(&["budget"], Kind::Map(&BUDGET), "", "What this phase may spend."),

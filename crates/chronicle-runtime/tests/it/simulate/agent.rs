@@ -1,9 +1,10 @@
 //! Agents: they work, die, stall, flood and lie; and their sessions, which outlive them.
 
-use chronicle_core::event::{Break, Change, CrashClass, FollowUp, Question, SnapshotUpdate};
+use chronicle_core::event::{Break, Change, CrashClass, Duty, FollowUp, Question, SnapshotUpdate};
 use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
 use chronicle_core::signal::Signal;
+use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::work::Work;
 
@@ -23,6 +24,8 @@ pub(super) struct Agent {
     toward: PhaseId,
     /// Commands that are yet to be run, the next one last; none for a worker.
     commands: Option<Vec<u32>>,
+    /// What its commands are for, if not for the phase's own work.
+    chore: Option<Duty>,
     once: bool,
     stopping: bool,
     /// A signal that ends its turn was accepted.
@@ -77,6 +80,7 @@ impl Sim<'_> {
             session: intent.session,
             targets: order.targets,
             commands: is_shell.then_some(commands),
+            chore: intent.chore.as_ref().map(|chore| chore.duty),
             stopping: false,
             left: false,
             asks: false,
@@ -341,7 +345,9 @@ impl Sim<'_> {
             CrashClass::Other,
         ];
         let class = self.rng.pick(&classes).copied().unwrap_or(CrashClass::Other);
-        self.end(id, EndSeen { error: Some((class, "no".to_owned())), ..EndSeen::default() });
+        let error = Some((class, "no".to_owned()));
+        let quota_until = self.rng.chance(50).then_some(Millis(u64::MAX / 2));
+        self.end(id, EndSeen { error, quota_until, ..EndSeen::default() });
     }
 
     /// The process is gone and its keeper says so; now and then something is said after the end.
@@ -360,8 +366,11 @@ impl Sim<'_> {
             self.finish_turn(id);
             return Ok(());
         };
-        let (place, once) = (agent.place.clone(), agent.once);
-        self.oracle.command(&place, agent.try_number, index, once)?;
+        let (place, once, goes_on) =
+            (agent.place.clone(), agent.once, agent.chore == Some(Duty::Cleanup));
+        if agent.chore.is_none() {
+            self.oracle.command(&place, agent.try_number, index, once)?;
+        }
         let roll = if self.calm { 0 } else { self.rng.below(20) };
         let code = match roll {
             0..=14 => Some(0),
@@ -374,7 +383,7 @@ impl Sim<'_> {
             _ => return Ok(()),
         };
         self.say(id, AttemptReport::CommandEnded { index, code, output: String::new() });
-        if code != Some(0) {
+        if code != Some(0) && !goes_on {
             self.end(id, EndSeen { finished: true, code, ..EndSeen::default() });
         }
         Ok(())

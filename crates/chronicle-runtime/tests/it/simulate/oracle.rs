@@ -61,6 +61,7 @@ impl Oracle {
                 format!("line {} on disk cannot be read: {error}", self.head.seq + 1)
             })?;
             self.judge(&line)?;
+            texts_are_there(disk, &line)?;
             let before = self.state.usage;
             self.state.apply(&line);
             self.after(&line, &before)?;
@@ -229,4 +230,20 @@ impl Oracle {
             format!("command {index} of `{place}`, to be run once, runs for the {count}. time")
         })
     }
+}
+
+/// Whatever a line names is on disk when the line is.
+fn texts_are_there(disk: &Simulated, line: &Line) -> Checked {
+    for event in &line.events {
+        let Event::AttemptStarted(intent) = event else { continue };
+        let handed = intent.handover.iter().flat_map(|it| [Some(&it.text), it.rest.as_ref()]);
+        for name in handed.flatten() {
+            let path = Path::new(LEDGER).with_file_name("artifacts").join(name);
+            let sum = blake3::hash(&disk.synced(&path, 0)).to_hex();
+            ensure(sum.as_str() == name, || {
+                format!("{} has lost what it was told", intent.attempt)
+            })?;
+        }
+    }
+    Ok(())
 }

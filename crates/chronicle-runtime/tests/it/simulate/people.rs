@@ -2,7 +2,7 @@
 
 use chronicle_core::budget::{Lack, Resource};
 use chronicle_core::event::{GateAnswer, GateKind};
-use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place};
+use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place, TreeId};
 use chronicle_core::input::{Answer, Command, Input, What};
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
@@ -53,6 +53,10 @@ impl Sim<'_> {
             }
             87..=96 => Command::Go { place: self.some_place(), note },
             97 => Command::Start(Box::new(self.shape.start.clone())),
+            98 => {
+                let (from, to) = (TreeId::from("now"), TreeId::from("then"));
+                Command::Undo { what: "p0".to_owned(), from, to }
+            }
             _ => {
                 let (attempt, request) = (AttemptId(1), "r1".to_owned());
                 Command::Signal { attempt, request, signal: Signal::Status }

@@ -191,7 +191,8 @@ impl Sim<'_> {
     /// One useful thing.
     fn calm_move(&mut self) -> Checked {
         let Some(supervisor) = self.supervisors.last() else {
-            let waits = self.oracle.state.status() == Status::Waiting;
+            let state = &self.oracle.state;
+            let waits = state.status() == Status::Waiting && !state.goes_on();
             return if waits { self.answer_rightly() } else { self.launch() };
         };
         if !supervisor.inbox.is_empty() {
@@ -201,6 +202,10 @@ impl Sim<'_> {
         let ours = self.agents.iter().find(|(_, agent)| agent.owner == epoch);
         match ours.map(|(id, _)| *id) {
             Some(id) => self.act(id),
+            None if supervisor.run.state().waits().next().is_some() => {
+                self.some_timer_fires();
+                Ok(())
+            }
             None => {
                 Err(format!("a supervisor drives a run that is {status:?}, and nothing goes on"))
             }

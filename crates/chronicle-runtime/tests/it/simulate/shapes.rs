@@ -125,7 +125,7 @@ fn fields(
         let back = if back == format!(", {following}") { String::new() } else { back };
         fields.push(format!("next: [{following}{back}{person}]"));
     }
-    let on: Vec<String> = ["crash", "fail", "rejected", "timeout", "stuck", "gaps"]
+    let on: Vec<String> = ["crash", "fail", "rejected", "timeout", "stuck", "gaps", "unverified"]
         .into_iter()
         .filter_map(|outcome| {
             let to = format!("{letter}{}", rng.index(count));
@@ -134,6 +134,12 @@ fn fields(
         .collect();
     if !on.is_empty() {
         fields.push(format!("on: {{{}}}", on.join(", ")));
+    }
+    if rng.chance(20) {
+        fields.push("verify: [v, w]".to_owned());
+    }
+    if rng.chance(20) {
+        fields.push("cleanup: [x, y]".to_owned());
     }
     let approval = rng.pick(&["none", "none", "none", "before", "after", "both"]);
     fields.push(format!("approval: {}", approval.unwrap_or(&"none")));

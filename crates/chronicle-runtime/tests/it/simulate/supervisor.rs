@@ -309,6 +309,7 @@ impl Sim<'_> {
         let due = state.due();
         let timers = due.iter().filter_map(|effect| match effect.action {
             Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
+            Action::WaitUntil { attempt, .. } => Some((effect.cause, attempt, TimerKind::Wait)),
             Action::RunAttempt(_)
             | Action::StopAttempt(_)
             | Action::Tell(..)
@@ -349,14 +350,22 @@ impl Sim<'_> {
                     let input = self.tree(moment);
                     supervisor.inbox.push_back(Message::new(input));
                 }
+                Action::RestoreTree if supervisor.trees.insert(effect.cause) => {
+                    let error = self.rng.chance(10).then(|| "git could not write".to_owned());
+                    let (files, kept) = (1, Vec::new());
+                    let input = self.reported(Report::TreeRestored { files, kept, error });
+                    supervisor.inbox.push_back(Message::new(input));
+                    at_once = true;
+                }
                 Action::RunAttempt(_)
                 | Action::Tell(..)
                 | Action::RunTimer { .. }
+                | Action::WaitUntil { .. }
                 | Action::RecordTree(_)
                 | Action::RestoreTree => {}
             }
         }
-        Ok(at_once || supervisor.run.state().status() == Status::Running)
+        Ok(at_once || supervisor.run.state().goes_on())
     }
 
     /// Mostly nothing has changed; sometimes git fails.

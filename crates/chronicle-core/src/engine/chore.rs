@@ -1,0 +1,125 @@
+//! Commands on the way out of a phase: `verify` before it is left, `cleanup` whatever the way.
+//!
+//! They are attempts of their own, so that they are seen, kept, stopped and found again like all others; but they are nobody's
+//! work: no budget, no try and no session counts them. What a crash cut short is done again.
+
+use super::attempt::{SHELL, attempt, new_session};
+use super::gates::intervene;
+use super::out::{Way, take};
+use super::target::resolve;
+use crate::event::{AttemptStarted, Chore, Duty, Event, Why};
+use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::state::{Check, Frame, Stage, State};
+use crate::words;
+use crate::workflow::{Phase, PhaseKind};
+
+/// Outcomes that claim nothing that could be verified.
+const NO_CLAIM: [&str; 2] = ["fail", "rejected"];
+
+/// A step of the way out: the work is as it was said to be, or whoever did it hears why not.
+pub(super) fn verify(
+    state: &State,
+    frame: &Frame,
+    (phase, _): (&Phase, bool),
+    way: &Way<'_>,
+) -> Option<Event> {
+    match way.check {
+        Check::Passed => None,
+        Check::Failed(said) => Some(unverified(state, frame, phase, said)),
+        Check::Due => {
+            let commands = to_verify(state, frame, phase, way);
+            if commands.is_empty() {
+                return None;
+            }
+            Some(match is_lost_too_often(frame, phase) {
+                true => intervene(state, frame, words::lost_too_often(phase)),
+                false => chore(state, frame, Duty::Verify, &frame.phase, commands),
+            })
+        }
+    }
+}
+
+/// The phase's own commands, and before the end of the run those of the workflow.
+fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &Way<'_>) -> Vec<String> {
+    let resolved = || resolve(phase, None, way.outcome).ok();
+    let target = way.target.cloned().or_else(resolved);
+    let target = target.as_ref().map_or("", PhaseId::as_str);
+    if NO_CLAIM.contains(&way.outcome.as_str()) || target == HUMAN_INTERVENTION {
+        return Vec::new();
+    }
+    let workflow = state.workflow(&frame.workflow);
+    let ends = frame.path.is_root() && target == DONE;
+    let at_the_end = workflow.filter(|_| ends).into_iter().flat_map(|it| &it.verify);
+    phase.verify.iter().chain(at_the_end).cloned().collect()
+}
+
+/// Back to the worker, as often as it may be started afresh; else the workflow's own way, or a person.
+fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event {
+    let outcomes = ["unverified", "fail"].map(Outcome::from);
+    let is_worker = phase.run == PhaseKind::Worker;
+    let own = outcomes.iter().take(if is_worker { 1 } else { 2 });
+    let mut own = own.filter_map(|outcome| Some((outcome, phase.on.get(outcome)?)));
+    if let Some((outcome, to)) = own.next() {
+        return take(state, frame, to, &Way::by_itself(outcome, said));
+    }
+    let number = frame.counters.unverified.saturating_add(1);
+    if is_worker && number <= phase.limits.retries {
+        return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
+    }
+    intervene(state, frame, words::stays_unverified(phase, said))
+}
+
+/// What must be put away before the phase is left; none when that is done.
+pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
+    let phase = state.phase_at(&frame.place())?;
+    let commands = state.cleanup_of(frame);
+    let is_due = frame.is_uncleaned() && !is_lost_too_often(frame, phase) && !commands.is_empty();
+    is_due.then(|| chore(state, frame, Duty::Cleanup, &frame.phase, commands.to_vec()))
+}
+
+/// What a person left behind by sending the frame elsewhere.
+pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
+    let (from, commands) = frame.behind.as_ref()?;
+    Some(chore(state, frame, Duty::Cleanup, from, commands.clone()))
+}
+
+/// What a run that is given up leaves behind, the innermost first and one after the other.
+pub(super) fn given_up(state: &State) -> Option<Event> {
+    if !state.live.is_empty() || state.trees.is_busy() {
+        return None;
+    }
+    let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. });
+    let mut frames = state.frames.values().rev().filter(is_broken);
+    frames.find_map(|frame| match frame.stage {
+        Stage::Bound => behind(state, frame),
+        _ => cleanup(state, frame),
+    })
+}
+
+fn is_lost_too_often(frame: &Frame, phase: &Phase) -> bool {
+    frame.counters.losses > phase.limits.losses
+}
+
+fn chore(
+    state: &State,
+    frame: &Frame,
+    duty: Duty,
+    phase: &PhaseId,
+    commands: Vec<String>,
+) -> Event {
+    let id = state.next_attempt();
+    Event::AttemptStarted(AttemptStarted {
+        attempt: id,
+        place: frame.path.place(phase),
+        try_number: frame.try_number,
+        agent: SHELL.to_owned(),
+        session: new_session(state, id),
+        resume: false,
+        why: Why::First,
+        first_command: 0,
+        persona: None,
+        recorded: true,
+        handover: None,
+        chore: Some(Chore { duty, commands }),
+    })
+}

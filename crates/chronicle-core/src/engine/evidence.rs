@@ -1,0 +1,42 @@
+//! Evidence before done: what a phase demands is looked for in the record, never in what a worker says.
+
+use super::attempt::attempt;
+use super::gates::intervene;
+use super::out::Way;
+use crate::event::{Event, Why};
+use crate::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::state::{Frame, State};
+use crate::words;
+use crate::workflow::Phase;
+
+/// What the phase demands and the record does not show; nothing where the worker says that it failed, or asks for a person.
+pub(super) fn lacks(
+    frame: &Frame,
+    phase: &Phase,
+    target: Option<&PhaseId>,
+    outcome: &Outcome,
+) -> Vec<String> {
+    let asks = target.is_some_and(|target| target.as_str() == HUMAN_INTERVENTION);
+    if outcome.is_failure() || asks {
+        return Vec::new();
+    }
+    frame.evidence.lacks(&phase.requires)
+}
+
+/// A step of the way out. A worker was believed when it left; now the files are recorded. It is sent back as often as it may be
+/// reminded, and then a person is asked.
+pub(super) fn demand(
+    state: &State,
+    frame: &Frame,
+    (phase, approved): (&Phase, bool),
+    way: &Way<'_>,
+) -> Option<Event> {
+    let missing = lacks(frame, phase, way.target, way.outcome);
+    if approved || missing.is_empty() {
+        return None;
+    }
+    if frame.counters.lacking >= phase.limits.nudges {
+        return Some(intervene(state, frame, words::never_proven(phase, &missing)));
+    }
+    Some(attempt(state, frame, Why::Lacking { missing: missing.join(", ") }))
+}

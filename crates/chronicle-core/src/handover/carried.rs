@@ -1,0 +1,200 @@
+//! What a handover carries beside task and phase: the snapshot, the record's own facts, what people said, help asked for.
+
+use crate::event::{Change, GateAnswer, Why};
+use crate::limits::HANDOVER_SUMMARIES_MAX;
+use crate::state::{Attempt, Frame, Note, Ran, State};
+use crate::tree::FileChange;
+use crate::words;
+
+use super::fit::{Keeps, Part};
+
+/// Most commands that a handover tells.
+const COMMANDS_TOLD_MAX: usize = 20;
+/// No limit but the room.
+const ALL: usize = usize::MAX;
+
+/// What comes after the way out, in the order in which it is told. The findings are the last thing to be cut.
+pub(super) fn parts(state: &State) -> Vec<Part> {
+    let snapshot = &state.snapshot;
+    let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let list = |title, entries: &Vec<String>, rank| {
+        Part::list(title, entries.clone(), (Keeps::Last, ALL), (300, rank))
+    };
+    let newest =
+        |title, entries, most, rank| Part::list(title, entries, (Keeps::First, most), (300, rank));
+    vec![
+        Part::list("Found out", snapshot.findings.clone(), (Keeps::Last, ALL), (4_000, u8::MAX)),
+        list("Still to be done", &snapshot.pending, 8),
+        newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
+        newest("Files that changed, by phase", files(state), ALL, 6),
+        list("Files that workers named", &snapshot.files, 4),
+        newest("Commands that were run, newest first", commands(state), COMMANDS_TOLD_MAX, 1),
+        list("Done", &snapshot.done, 3),
+        list("Also known", &custom, 5),
+        newest("What people said, newest first", people(state), HANDOVER_SUMMARIES_MAX, 2),
+        newest("What happened before, newest first", before(state), HANDOVER_SUMMARIES_MAX, 0),
+    ]
+}
+
+/// Why this attempt exists, and what came to its try since it began: what a person asked for outlives a crash.
+pub(super) fn reasons(state: &State, attempt: &Attempt, why: impl Fn(&Why) -> String) -> String {
+    let own = [attempt.intent.why.clone()];
+    let known = frame(state, attempt).map(|frame| frame.reasons.as_slice());
+    let reasons = known.filter(|reasons| !reasons.is_empty()).unwrap_or(&own);
+    // That a phase begins is worth a word only where nothing came since.
+    let told = reasons.iter().filter(|why| reasons.len() == 1 || **why != Why::First);
+    told.map(why).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn frame<'a>(state: &'a State, attempt: &Attempt) -> Option<&'a Frame> {
+    state.frames.get(&attempt.intent.place.frame())
+}
+
+/// What the phase before wants done here.
+pub(super) fn task(state: &State, attempt: &Attempt) -> String {
+    frame(state, attempt).and_then(|frame| frame.task.clone()).unwrap_or_default()
+}
+
+/// What whoever asked for this worker's help wants.
+pub(super) fn help(state: &State, attempt: &Attempt) -> String {
+    let helper = frame(state, attempt).and_then(Frame::helper);
+    helper.filter(|_| attempt.intent.persona.is_some()).map_or_else(String::new, |wanted| {
+        format!("You are `{}`. {}\n\n{}", wanted.persona, wanted.reason, wanted.context)
+    })
+}
+
+/// Questions asked at this visit, with their answers.
+pub(super) fn answers(state: &State, attempt: &Attempt) -> Vec<String> {
+    let questions = frame(state, attempt).map(|frame| frame.questions.as_slice());
+    let gates = questions.unwrap_or_default().iter().rev().filter_map(|id| state.gate(*id));
+    let said = gates.filter_map(|gate| match &gate.answered {
+        Some((GateAnswer::Said(said), who, _)) => Some((gate, said, who)),
+        Some(_) | None => None,
+    });
+    let said = said.map(|(gate, said, who)| {
+        format!("You asked: {}\n  {who} answered: {said}", gate.opened.about)
+    });
+    said.collect()
+}
+
+/// What people want the worker here to know.
+pub(super) fn notes(state: &State, attempt: &Attempt) -> Vec<String> {
+    let notes = frame(state, attempt).map(|frame| frame.notes.as_slice()).unwrap_or_default();
+    notes.iter().filter(|note| note.told.is_some()).map(|note| told(note, attempt)).collect()
+}
+
+/// A note as a worker reads it; who may have read it before is told so.
+pub fn told(note: &Note, attempt: &Attempt) -> String {
+    let id = attempt.intent.attempt;
+    let others = [note.told, note.given_to];
+    let repeated = others.into_iter().flatten().any(|other| other != id);
+    let again = if repeated { " (said before, repeated after an interruption)" } else { "" };
+    format!("{}{again}: {}", note.who, note.text)
+}
+
+/// What people said and decided, wherever in the run.
+fn people(state: &State) -> Vec<String> {
+    let remarks = state.remarks.iter().rev().map(|remark| {
+        format!("at `{}` {} {}: {}", remark.place, remark.who, remark.did, remark.text.trim())
+    });
+    let silent = state.gates.iter().rev().filter(|gate| {
+        let is_approved = matches!(gate.answered, Some((GateAnswer::Approved, ..)));
+        is_approved && gate.note.trim().is_empty()
+    });
+    let silent: Vec<String> = silent
+        .take(HANDOVER_SUMMARIES_MAX)
+        .map(|gate| format!("`{}` ({})", gate.opened.place, gate.opened.gate))
+        .collect();
+    let silent =
+        (!silent.is_empty()).then(|| format!("approved without a word: {}", silent.join(", ")));
+    remarks.chain(silent).chain(forgotten(state.remarks.forgotten(), "remark")).collect()
+}
+
+/// How phases were left.
+fn before(state: &State) -> Vec<String> {
+    let told = state.visits.iter().rev().filter_map(|visit| Some((visit, visit.left.as_ref()?)));
+    let told = told.map(|(visit, left)| {
+        let summary = if left.summary.is_empty() { "(nothing said)" } else { &left.summary };
+        format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome)
+    });
+    told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
+}
+
+/// What workers said and the record does not show, the newest first.
+fn doubts(state: &State) -> Vec<String> {
+    let visits = state.visits.iter().rev().filter(|visit| !visit.unproven.is_empty());
+    visits
+        .map(|visit| format!("at `{}`, {}", visit.place, words::unproven(&visit.unproven)))
+        .collect()
+}
+
+/// Files that differ after the attempts at each place: what the trees say, whatever anybody said. The last place first.
+fn files(state: &State) -> Vec<String> {
+    let mut places: Vec<_> =
+        state.places.iter().filter(|(_, tally)| !tally.changes.is_none()).collect();
+    places.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.last_visit));
+    let told = places.into_iter().map(|(place, tally)| {
+        let changes = &tally.changes;
+        let names: Vec<String> = changes.list.iter().map(file).collect();
+        let known = u32::try_from(changes.list.len()).unwrap_or(u32::MAX);
+        let more = match changes.files.saturating_sub(known) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let (added, removed) = (changes.added, changes.removed);
+        format!("`{place}` (+{added} −{removed} lines): {}{more}", names.join(", "))
+    });
+    let missed = state.trees.missed.as_ref();
+    let missed =
+        missed.map(|why| format!("not all is known: the last look at the files failed: {why}"));
+    told.chain(missed).collect()
+}
+
+fn file(changed: &FileChange) -> String {
+    let how = match (changed.change, &changed.from) {
+        (_, Some(from)) => format!("was `{from}`"),
+        (Change::Created, None) => "new".to_owned(),
+        (Change::Deleted, None) => "deleted".to_owned(),
+        (Change::Changed, None) => String::new(),
+    };
+    let lines = match (changed.added, changed.removed) {
+        (None, None) => "binary".to_owned(),
+        (added, removed) => format!("+{} −{}", added.unwrap_or(0), removed.unwrap_or(0)),
+    };
+    let facts: Vec<String> = [how, lines].into_iter().filter(|fact| !fact.is_empty()).collect();
+    format!("`{}` ({})", changed.path, facts.join(", "))
+}
+
+/// Commands, as the record has them: what ran, and how it ended.
+fn commands(state: &State) -> Vec<String> {
+    let visits = state.visits.iter().rev();
+    visits
+        .flat_map(|visit| {
+            let ran = visit.commands.list.iter().rev();
+            let ran = ran.map(|ran| format!("at `{}` {}", visit.place, command(ran)));
+            let count = usize::try_from(visit.commands.forgotten).unwrap_or(usize::MAX);
+            ran.chain(forgotten(count, "command"))
+        })
+        .collect()
+}
+
+fn command(ran: &Ran) -> String {
+    let how = match ran.ok {
+        Some(true) => "ended well",
+        Some(false) => "failed",
+        None => "was not seen to end",
+    };
+    let times = match ran.times {
+        0 | 1 => String::new(),
+        times => format!(", the last of {times} times"),
+    };
+    format!("`{}` {how}{times}", words::one_line(&ran.command))
+}
+
+fn forgotten(count: usize, what: &str) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 earlier {what} stands in the run's ledger alone")),
+        many => Some(format!("{many} earlier {what}s stand in the run's ledger alone")),
+    }
+}

@@ -1,0 +1,267 @@
+//! How the parts of a handover share its room.
+//!
+//! What does not fit is left out in a fixed order, each part down to what it keeps in any case; whatever was left out stands
+//! whole in a second text, the rest, which is kept beside the ledger and named in the first.
+
+use std::fmt::Write as _;
+
+use crate::limits::bounded;
+
+/// Room for the words that say what was left out.
+const NOTICE_MAX: usize = 900;
+/// Room for the mark at a cut.
+const MARK_MAX: usize = 60;
+
+/// One part of a handover.
+pub(super) struct Part {
+    /// Its heading; none for a paragraph without one.
+    title: &'static str,
+    body: Body,
+    /// Bytes that it keeps however little room there is.
+    floor: usize,
+    /// The lower, the sooner it is cut.
+    rank: u8,
+}
+
+enum Body {
+    Text(String),
+    /// Entries, of which the first or the last are kept; at most so many are told.
+    List {
+        entries: Vec<String>,
+        keeps: Keeps,
+        most: usize,
+    },
+}
+
+/// Which end of a list matters more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    First,
+    Last,
+}
+
+impl Part {
+    pub(super) fn text(title: &'static str, body: &str, (floor, rank): (usize, u8)) -> Self {
+        Self { title, body: Body::Text(body.trim().to_owned()), floor, rank }
+    }
+
+    pub(super) fn list(
+        title: &'static str,
+        entries: Vec<String>,
+        (keeps, most): (Keeps, usize),
+        (floor, rank): (usize, u8),
+    ) -> Self {
+        Self { title, body: Body::List { entries, keeps, most }, floor, rank }
+    }
+
+    fn is_empty(&self) -> bool {
+        match &self.body {
+            Body::Text(text) => text.is_empty(),
+            Body::List { entries, .. } => entries.is_empty(),
+        }
+    }
+
+    /// Whether it has more entries than are told.
+    fn is_short(&self) -> bool {
+        matches!(&self.body, Body::List { entries, most, .. } if entries.len() > *most)
+    }
+
+    /// All of it.
+    fn whole(&self) -> String {
+        match &self.body {
+            Body::Text(text) => text.clone(),
+            Body::List { entries, .. } => lines(entries),
+        }
+    }
+
+    /// As much as fits into that many bytes; whether something was left out.
+    fn within(&self, room: usize) -> (String, bool) {
+        match &self.body {
+            Body::Text(text) if text.len() <= room => (text.clone(), false),
+            Body::Text(text) => (bounded(text, room.saturating_sub(MARK_MAX)), true),
+            Body::List { entries, keeps, most } => some(entries, *keeps, *most, room),
+        }
+    }
+
+    fn titled(&self, body: &str) -> String {
+        match self.title {
+            "" => format!("{body}\n\n"),
+            title => format!("## {title}\n\n{body}\n\n"),
+        }
+    }
+}
+
+fn lines<T: AsRef<str>>(entries: &[T]) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let _ = writeln!(text, "- {}", entry.as_ref());
+    }
+    text.trim_end().to_owned()
+}
+
+/// Whole entries from one end, as many as fit; of an entry that is too long alone, its beginning.
+fn some(entries: &[String], keeps: Keeps, most: usize, room: usize) -> (String, bool) {
+    let all = lines(entries);
+    if entries.len() <= most && all.len() <= room {
+        return (all, false);
+    }
+    let room = room.saturating_sub(MARK_MAX);
+    let mut kept: Vec<String> = Vec::new();
+    let mut used = 0;
+    let ordered: Box<dyn Iterator<Item = &String>> = match keeps {
+        Keeps::First => Box::new(entries.iter()),
+        Keeps::Last => Box::new(entries.iter().rev()),
+    };
+    for entry in ordered.take(most) {
+        used += entry.len() + 3;
+        if used > room {
+            break;
+        }
+        kept.push(entry.clone());
+    }
+    if kept.is_empty()
+        && let Some(entry) = if keeps == Keeps::First { entries.first() } else { entries.last() }
+    {
+        kept.push(bounded(entry, room.saturating_sub(MARK_MAX)));
+    }
+    let left = entries.len() - kept.len();
+    match keeps {
+        _ if left == 0 => {}
+        Keeps::First => kept.push(format!("… and {left} more")),
+        Keeps::Last if left == 1 => kept.push("1 earlier one is left out here".to_owned()),
+        Keeps::Last => kept.push(format!("{left} earlier ones are left out here")),
+    }
+    if keeps == Keeps::Last {
+        kept.reverse();
+    }
+    (lines(&kept), true)
+}
+
+/// A handover that fits, and what did not.
+pub(super) struct Fitted {
+    pub(super) text: String,
+    pub(super) rest: Option<String>,
+}
+
+/// Puts the parts together within `max` bytes. The words about the rest stand before the part `mark`; `name` says where the
+/// rest is kept.
+pub(super) fn fit(
+    mut parts: Vec<Part>,
+    max: usize,
+    mark: &str,
+    name: impl Fn(&str) -> String,
+) -> Fitted {
+    parts.retain(|part| !part.is_empty());
+    let rooms = rooms(&parts, max);
+    let told: Vec<(String, bool)> =
+        parts.iter().zip(&rooms).map(|(part, room)| part.within(*room)).collect();
+    let cut: Vec<&Part> =
+        parts.iter().zip(&told).filter(|(_, (_, is_cut))| *is_cut).map(|(part, _)| part).collect();
+    let rest: String = cut.iter().map(|part| part.titled(&part.whole())).collect();
+    let rest = (!cut.is_empty()).then(|| format!("{}\n", rest.trim_end()));
+    let mut text = String::new();
+    let mut notice = rest.as_ref().map(|rest| notice(&cut, &name(rest)));
+    for (part, (body, _)) in parts.iter().zip(&told) {
+        if part.title == mark {
+            text.push_str(&notice.take().unwrap_or_default());
+        }
+        text.push_str(&part.titled(body));
+    }
+    text.push_str(&notice.unwrap_or_default());
+    Fitted { text: text.trim_end().to_owned(), rest }
+}
+
+fn notice(cut: &[&Part], path: &str) -> String {
+    let titles: Vec<&str> = cut
+        .iter()
+        .map(|part| if part.title.is_empty() { "the opening" } else { part.title })
+        .collect();
+    format!(
+        "## What did not fit\n\nThis handover is cut. Read the file `{path}`: it has in full: {}.\n\n",
+        bounded(&titles.join("; "), NOTICE_MAX / 2)
+    )
+}
+
+/// How many bytes each body may have.
+fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
+    let wants = |part: &Part| part.whole().len() + if part.is_short() { MARK_MAX } else { 0 };
+    let mut rooms: Vec<usize> = parts.iter().map(wants).collect();
+    let titles: usize = parts.iter().map(|part| part.titled("").len()).sum();
+    let all = titles + rooms.iter().sum::<usize>();
+    let is_cut = all > max || parts.iter().any(Part::is_short);
+    let notice = if is_cut { NOTICE_MAX } else { 0 };
+    let mut over = (all + notice).saturating_sub(max);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|index| parts[*index].rank);
+    for index in order {
+        let gives = rooms[index].saturating_sub(parts[index].floor).min(over);
+        rooms[index] -= gives;
+        over -= gives;
+    }
+    rooms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(parts: Vec<Part>, max: usize) -> (String, Option<String>) {
+        let Fitted { text, rest } = fit(parts, max, "Way", |_| "FILE".to_owned());
+        (text, rest)
+    }
+
+    fn entries(count: usize) -> Vec<String> {
+        (1..=count).map(|number| format!("entry {number}")).collect()
+    }
+
+    #[test]
+    fn what_fits_is_told_whole_and_has_no_rest() {
+        let parts = vec![
+            Part::text("", " hello ", (10, 5)),
+            Part::text("Gone", "  ", (10, 5)),
+            Part::list("Past", entries(2), (Keeps::First, 9), (10, 0)),
+        ];
+        assert_eq!(told(parts, 500), ("hello\n\n## Past\n\n- entry 1\n- entry 2".to_owned(), None));
+    }
+
+    #[test]
+    fn the_lowest_rank_is_cut_first_and_stands_whole_in_the_rest() {
+        let long = "x".repeat(2_000);
+        let parts = vec![
+            Part::text("Task", &long, (100, 5)),
+            Part::text("Way", "out", (100, 9)),
+            Part::list("Past", entries(200), (Keeps::First, 500), (100, 0)),
+        ];
+        let (text, rest) = told(parts, 3_400);
+        let rest = rest.unwrap();
+        assert!(text.len() <= 3_400 && text.contains(&long), "{}", text.len());
+        assert!(text.contains("cut. Read the file `FILE`: it has in full: Past."), "{text}");
+        assert!(
+            text.contains("- entry 1\n") && text.contains("… and ") && !text.contains("entry 200")
+        );
+        assert!(rest.starts_with("## Past\n\n- entry 1\n") && rest.ends_with("- entry 200\n"));
+        assert!(!rest.contains("xxx"));
+    }
+
+    #[test]
+    fn the_latest_entries_stay_where_they_matter_more() {
+        let part = Part::list("Found", entries(9), (Keeps::Last, 3), (100, 0));
+        let (text, rest) = told(vec![part], 2_000);
+        assert!(
+            text.starts_with("## Found\n\n- 6 earlier ones are left out here\n- entry 7\n"),
+            "{text}"
+        );
+        assert!(rest.unwrap().contains("- entry 1\n"));
+    }
+
+    #[test]
+    fn one_entry_too_long_alone_is_cut_and_whole_in_the_rest() {
+        let long = format!("{}end", "y".repeat(5_000));
+        for keeps in [Keeps::First, Keeps::Last] {
+            let part = Part::list("Found", vec![long.clone()], (keeps, 3), (300, 0));
+            let (text, rest) = told(vec![part], 1_500);
+            assert!(text.len() <= 1_500 && text.contains("yyy… ["), "{}", text.len());
+            assert!(rest.unwrap().contains(&long));
+        }
+    }
+}

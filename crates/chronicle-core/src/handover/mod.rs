@@ -1,0 +1,369 @@
+//! The text that opens an attempt: a pure function of the state at its start.
+//!
+//! A worker starts with nothing. The handover tells it why it is there, the task, where it is, what it is to do and how to say
+//! that it is done, and what is known so far. It is bounded (`fit.rs`): what happened before is cut first, the findings last,
+//! and what was cut stands whole in a file that the handover names. What was told is kept beside the ledger (`record.rs`), so
+//! that anybody can read it later word for word.
+
+mod carried;
+mod fit;
+mod next;
+mod record;
+
+use std::fmt::Write as _;
+
+use crate::chain;
+use crate::engine::allowed_targets;
+use crate::event::{Crash, CrashClass, End, Why};
+use crate::evidence::CHANGED_FILES;
+use crate::ids::{DONE, Outcome, RunId};
+use crate::limits::{HANDOVER_MAX, TEXT_MAX, bounded};
+use crate::state::{Attempt, State};
+use crate::template::Stand;
+use crate::view;
+use crate::words;
+use crate::workflow::{Phase, Text, Tools};
+
+use fit::{Fitted, Keeps, Part, fit};
+
+pub use carried::told;
+pub use next::{Next, next};
+pub(crate) use record::handed;
+pub use record::{Handed, bodies};
+
+/// Longest instructions, their words replaced.
+const INSTRUCTIONS_MAX: usize = 256_000;
+/// The part before which is told what did not fit.
+const WAY_OUT: &str = "When you are done";
+/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
+const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
+    Go on where you were; when the work is done, send the signal.";
+/// Outcomes that only the supervisor sees.
+const NOT_SAID: [&str; 5] = ["crash", "stuck", "timeout", "rejected", "conflict"];
+
+/// What a worker is told, and what did not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The text that opens its attempt.
+    pub text: String,
+    /// What was cut, whole: the file that the text names.
+    pub rest: Option<String>,
+}
+
+/// What the worker of an attempt is told.
+pub fn handover(state: &State, attempt: &Attempt) -> String {
+    told_to(state, attempt).text
+}
+
+/// What the worker of an attempt is told, and what did not fit.
+pub fn told_to(state: &State, attempt: &Attempt) -> Told {
+    let Some(run) = &state.run else { return Told { text: String::new(), rest: None } };
+    let stand = Stand::of(state, attempt);
+    let phase = state.phase_at(&attempt.intent.place);
+    let (Some(stand), Some(phase)) = (stand, phase) else {
+        return Told { text: bounded(&run.task, HANDOVER_MAX), rest: None };
+    };
+    let parts = parts(state, attempt, (phase, stand), &run.task);
+    let name = |rest: &str| artifact(&run.run, rest);
+    let Fitted { text, rest } = fit(parts, HANDOVER_MAX, WAY_OUT, name);
+    Told { text, rest }
+}
+
+/// The file that a body is kept in, as a worker finds it from the project's folder.
+pub fn artifact(run: &RunId, body: &str) -> String {
+    artifact_at(run, &blake3::hash(body.as_bytes()).to_hex())
+}
+
+/// The file of the artifact with that sum.
+pub fn artifact_at(run: &RunId, sum: &str) -> String {
+    format!(".chronicle/runs/{run}/artifacts/{sum}")
+}
+
+/// Every part, in the order in which it is told: with the bytes that it keeps in any case, and its rank among what is cut.
+fn parts(
+    state: &State,
+    attempt: &Attempt,
+    (phase, stand): (&Phase, Stand<'_>),
+    task: &str,
+) -> Vec<Part> {
+    let is_first = state.places.values().all(|tally| tally.departures == 0);
+    let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
+    let why = carried::reasons(state, attempt, |why| self::why(why, state, attempt, stand));
+    let newest =
+        |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
+    let mut parts = vec![
+        Part::text("", &initial, (2_000, 13)),
+        Part::text("Why you are here", &why, (4_000, 19)),
+        Part::text("What the worker before you said last", &said_last(state, attempt), (1_300, 15)),
+        Part::text("Your help is asked for", &carried::help(state, attempt), (8_000, 18)),
+        newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
+        newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
+        Part::text(
+            "What the phase before asks of you",
+            &carried::task(state, attempt),
+            (3_000, 11),
+        ),
+        Part::text("Task", task, (6_000, 9)),
+        Part::text("Your role", &role(state, attempt, (phase, stand)), (3_000, 12)),
+        Part::text("Your phase", &where_it_is(phase, state, stand, attempt), (2_000, 20)),
+        Part::text("Instructions", &instructions(state, attempt, (phase, stand)), (8_000, 10)),
+        Part::text("Tools", &tools(state, attempt, phase), (3_000, 14)),
+        Part::text(WAY_OUT, &way_out(attempt, (phase, stand)), (8_000, 21)),
+    ];
+    parts.extend(carried::parts(state));
+    parts
+}
+
+fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    match why {
+        Why::First => first(state, attempt),
+        Why::Nudge { .. } => reminder(state, attempt, stand),
+        Why::Retry { .. } => {
+            let how = previous(state, attempt).and_then(|before| before.ended.as_ref());
+            let how = how.map_or_else(String::new, |(end, _)| format!(": it {}", words::end(end)));
+            format!(
+                "An earlier attempt at this phase crashed{how}. You start afresh: look at the \
+                 files as they are now before you go on."
+            )
+        }
+        Why::Lost | Why::Paused | Why::Raised | Why::Waited => {
+            "The work was interrupted. Go on exactly where you were; do not \
+            do again what is done."
+                .to_owned()
+        }
+        Why::SessionGone => {
+            "An earlier attempt at this phase was interrupted and its conversation \
+            is gone. Look at the files as they are now, and do not do again what is done."
+                .to_owned()
+        }
+        Why::Lacking { missing } => format!(
+            "You left, and the record does not show what this phase demands: {missing}. Do it, then \
+             send the signal again; if it cannot be done, leave with the outcome `fail`."
+        ),
+        Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
+        Why::Unverified { said, .. } => format!(
+            "You said that this phase is done. The commands that verify it say that it is not; put \
+             that right, then leave the phase again.\n{said}"
+        ),
+        Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
+        Why::Continued { progress, point } => format!(
+            "Another worker began this phase and could not finish it in one go. You go on in its \
+             place.\nDone so far: {progress}\nGo on here: {point}"
+        ),
+        Why::Answered { .. } => {
+            "What you asked has been answered, see below. Go on where you were.".to_owned()
+        }
+        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
+        Why::Helped { persona, summary } => format!(
+            "You asked `{persona}` for help. This came of it: {summary}\nGo on where you were."
+        ),
+    }
+}
+
+/// The phase begins: for the first time, or once more.
+fn first(state: &State, attempt: &Attempt) -> String {
+    let place = &attempt.intent.place;
+    let visits = state.tally(place).map_or(1, |tally| tally.visits);
+    if visits <= 1 {
+        return "This phase begins: nobody has worked on it before you.".to_owned();
+    }
+    let frame = place.frame();
+    let mut left = state.visits.iter().rev().filter(|visit| visit.place.frame() == frame);
+    let from = left.find_map(|visit| Some((&visit.place, visit.left.as_ref()?)));
+    let from = from.filter(|(_, left)| left.to == place.phase());
+    let from =
+        from.map_or_else(String::new, |(from, left)| format!(" from `{from}` ({})", left.outcome));
+    format!(
+        "The run came back to this phase{from}: this is visit {visits}. What was done here before \
+         stands; look at it before you change it."
+    )
+}
+
+fn reminder(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    if let Some(text) = stand.text(Text::NotDoneReminder) {
+        return text;
+    }
+    match previous(state, attempt).and_then(|before| before.ended.as_ref()) {
+        None | Some((End::Crashed(Crash { class: CrashClass::NoSignal, .. }), _)) => {
+            NOT_DONE.to_owned()
+        }
+        Some((end, _)) => format!(
+            "Your last turn broke off: it {}. Go on where you were; when the work is done, send \
+             the signal.",
+            words::end(end)
+        ),
+    }
+}
+
+/// The attempt of the same worker before this one, unless it is forgotten.
+fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
+    let intent = &attempt.intent;
+    let mut before = state.attempts.iter().rev().filter(|other| {
+        let other = &other.intent;
+        other.attempt < intent.attempt
+            && other.place == intent.place
+            && other.persona == intent.persona
+    });
+    before.next().map(std::convert::AsRef::as_ref)
+}
+
+/// What the worker said last whose place this one takes in a session of its own.
+fn said_last(state: &State, attempt: &Attempt) -> String {
+    let before = previous(state, attempt).filter(|_| !attempt.intent.resume);
+    before.map_or_else(String::new, |before| before.said.clone())
+}
+
+/// Who the worker is. Its persona is its system prompt; where a session of somebody else goes on, it is said here too.
+fn role(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+    let mut text = String::new();
+    let persona = match &attempt.intent.persona {
+        Some(name) => state.persona_called(name),
+        None => state.persona_of(phase),
+    };
+    if let Some(persona) = persona {
+        let about = persona.description.trim();
+        let about = if about.is_empty() { String::new() } else { format!(": {about}") };
+        let _ = write!(text, "You are `{}`{about}\n\n", persona.name);
+        if attempt.intent.resume && attempt.intent.why == Why::First {
+            let _ = write!(text, "{}\n\n", persona.prompt.trim());
+        }
+    }
+    text.push_str(&stand.text(Text::RoleInstruction).unwrap_or_default());
+    text
+}
+
+fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt) -> String {
+    let intent = &attempt.intent;
+    let mut text = format!("`{}`: {}", intent.place, phase.name);
+    if let Some(description) = &phase.description {
+        let _ = write!(text, ". {description}");
+    }
+    let done: usize = state.places.values().map(|tally| tally.departures).sum();
+    text.push('\n');
+    if let Some((index, count, workflow)) = stand.progress() {
+        let _ = write!(text, "Phase {index} of {count} in `{workflow}`. ");
+    }
+    let _ = writeln!(
+        text,
+        "Phases left so far: {done}. You are {}, try {}.",
+        intent.attempt, intent.try_number
+    );
+    for crumb in view::breadcrumbs(state) {
+        let frame = crumb.frame.as_str();
+        let within =
+            if frame.is_empty() { "The way".to_owned() } else { format!("Within `{frame}`") };
+        let _ = writeln!(text, "{within}: {}", crumb.text);
+    }
+    text
+}
+
+/// A chain has words of its own, and no others.
+fn instructions(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+    if phase.chained {
+        let text = chain::instructions(state, &attempt.intent.place, phase);
+        return bounded(&text, INSTRUCTIONS_MAX);
+    }
+    stand.instructions(INSTRUCTIONS_MAX)
+}
+
+fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
+    let list = |names: &[String]| names.join(", ");
+    let own = state.tools_for(&attempt.intent).map(|tools| match tools {
+        Tools { allow: Some(allow), .. } => format!("You may use only: {}.", list(allow)),
+        Tools { deny, .. } if deny.is_empty() => String::new(),
+        Tools { deny, .. } => format!("You may not use: {}.", list(deny)),
+    });
+    let profiles = phase.available_profiles.as_deref().filter(|names| !names.is_empty());
+    let profiles =
+        profiles.map(|names| format!("\nProfiles for your own sub-agents: {}.", list(names)));
+    format!("{}{}", own.unwrap_or_default(), profiles.unwrap_or_default())
+}
+
+/// How to leave, and what else can be said.
+fn way_out(attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+    if attempt.intent.persona.is_some() {
+        return "Call the tool `signal_back` with `signal: complete` and a `summary` of what you did and \
+            found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
+            `needs-role-followup`."
+            .to_owned();
+    }
+    let targets = allowed_targets(phase);
+    let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
+    let first = targets.first().map_or(DONE, |target| target.as_str());
+    let reminder = stand.text(Text::AdvanceReminder).unwrap_or_default();
+    format!(
+        "Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and \
+         decided, what you found, which files you changed, what is open. Then end your turn. \
+         Ending your turn without it does not end the phase.\n\
+         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\
+         {}{}{}\n\n{reminder}",
+        bounded(&names.join(", "), TEXT_MAX / 2),
+        bounded(&demands(phase), TEXT_MAX / 4),
+        bounded(&outcomes(phase), TEXT_MAX / 4),
+        beside(phase),
+    )
+}
+
+/// What the record must show before the worker may leave.
+fn demands(phase: &Phase) -> String {
+    let said = phase.requires.iter().map(|wanted| match wanted.as_str() {
+        CHANGED_FILES => "that files changed".to_owned(),
+        command => format!("that `{command}` was run and ended well"),
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!("Before that, the record must show: {}. Your word is not enough.\n", said.join("; "))
+}
+
+/// With which words the worker may leave, where they lead somewhere.
+fn outcomes(phase: &Phase) -> String {
+    let mut text = String::new();
+    let is_said = |outcome: &&Outcome| !NOT_SAID.contains(&outcome.as_str());
+    let on = phase.on.iter().filter(|(outcome, _)| is_said(outcome));
+    let ways: Vec<String> =
+        on.map(|(outcome, target)| format!("`{outcome}` leads to `{target}`")).collect();
+    if !ways.is_empty() {
+        let _ = writeln!(text, "Say with `outcome` how it went: {}.", ways.join(", "));
+    }
+    let own: Vec<String> = phase.outcomes.iter().map(|outcome| format!("`{outcome}`")).collect();
+    if !own.is_empty() {
+        let _ = writeln!(text, "Outcomes of this phase: {}.", own.join(", "));
+    }
+    if phase.asks_verdict() {
+        text.push_str(
+            "A verdict is asked for: give `outcome`, or end your summary with the line \
+             `Verdict: PASS` or `Verdict: FAIL`.\n",
+        );
+    }
+    text
+}
+
+/// What the worker may say without leaving, or instead of it.
+fn beside(phase: &Phase) -> String {
+    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
+    let may = |signal: &str| {
+        phase.signals.as_ref().is_none_or(|list| list.iter().any(|it| plain(it) == signal))
+    };
+    let mut ways = vec!["`workflow_update_snapshot` keeps what later phases must know".to_owned()];
+    if may("needs-user-input") {
+        ways.push("`workflow_ask` asks a person and waits".to_owned());
+    }
+    if may("partially-complete") {
+        ways.push(
+            "`signal_back` with `partially-complete` lets somebody fresh go on when your context \
+             is used up"
+                .to_owned(),
+        );
+    }
+    if may("needs-role-followup") && phase.followups.as_ref().is_none_or(|all| !all.is_empty()) {
+        let who = phase.followups.as_ref().map_or_else(String::new, |names| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!(" ({})", bounded(&names.join(", "), TEXT_MAX / 4))
+        });
+        ways.push(format!("`signal_back` with `needs-role-followup` asks somebody for help{who}"));
+    }
+    ways.push("`workflow_status` tells where you are".to_owned());
+    format!("Beside that: {}.", ways.join("; "))
+}

@@ -1,0 +1,181 @@
+//! Commands in what agents do: which tool calls run one, and what it says.
+
+use serde_json::Value;
+
+/// The names under which agents run commands in a shell; in lower case, without the server's name before it.
+const SHELLS: [&str; 14] = [
+    "bash",
+    "shell",
+    "sh",
+    "zsh",
+    "exec",
+    "exec_command",
+    "execute",
+    "execute_command",
+    "local_shell",
+    "powershell",
+    "run_command",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "terminal",
+];
+/// Under which names the command stands in their input.
+const FIELDS: [&str; 4] = ["command", "cmd", "script", "commands"];
+
+/// The command that a tool call runs; none when it is no shell, or says none. The input may be cut at its end.
+pub fn command_of(tool: &str, input: &str) -> Option<String> {
+    let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    if !SHELLS.contains(&name.as_str()) {
+        return None;
+    }
+    let said = match serde_json::from_str::<Value>(input) {
+        Ok(Value::String(text)) => Some(text),
+        Ok(value) => FIELDS.iter().find_map(|field| words(value.get(field)?)),
+        Err(_) => FIELDS.iter().find_map(|field| begun(input, field)),
+    };
+    said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Whether a command line runs that command: one of its parts begins with it, what stands before a program aside. The words must
+/// come in this order; others may stand between them.
+pub fn runs(line: &str, wanted: &str) -> bool {
+    let wanted: Vec<&str> = wanted.split_whitespace().collect();
+    let Some((program, rest)) = wanted.split_first() else { return false };
+    parts(line).any(|part| {
+        let words: Vec<&str> = part.split_whitespace().map(bare).collect();
+        let before = words.iter().take_while(|word| is_before(word)).count();
+        (0..=before).any(|begin| is_run(&words[begin..], program, rest))
+    })
+}
+
+fn is_run(words: &[&str], program: &str, rest: &[&str]) -> bool {
+    let mut words = words.iter();
+    let is_it = words.next().is_some_and(|word| *word == program || ends(word, program));
+    is_it && rest.iter().all(|wanted| words.any(|word| word == wanted))
+}
+
+/// The commands of a line: what stands between `&&`, `||`, `;`, `|`, `(`, `)` and line ends.
+fn parts(line: &str) -> impl Iterator<Item = &str> {
+    line.split(['&', '|', ';', '(', ')', '\n'])
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(['"', '\'', '`'])
+}
+
+/// What may stand before a program: variables, and programs that run another.
+fn is_before(word: &str) -> bool {
+    const WRAPPERS: [&str; 12] = [
+        "sudo", "time", "timeout", "env", "nice", "command", "exec", "nohup", "bash", "sh", "-c",
+        "-lc",
+    ];
+    let is_number = word.trim_end_matches(['s', 'm']).parse::<f64>().is_ok();
+    let is_variable = word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    });
+    WRAPPERS.contains(&word) || is_number || is_variable || word.is_empty()
+}
+
+/// A program by its path.
+fn ends(word: &str, program: &str) -> bool {
+    word.strip_suffix(program).is_some_and(|before| before.ends_with('/'))
+}
+
+/// A text, or words that some agents give one by one.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+            // `["bash", "-lc", "cargo test"]` runs its last word.
+            match texts.as_slice() {
+                [shell, flag, command] if is_shell(shell) && flag.starts_with('-') => {
+                    Some((*command).to_owned())
+                }
+                _ => Some(texts.join(" ")),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    ["bash", "sh", "zsh", "dash", "fish"].contains(&name)
+}
+
+/// The beginning of a text field whose JSON was cut.
+fn begun(input: &str, field: &str) -> Option<String> {
+    let (_, after) = input.split_once(&format!("\"{field}\":"))?;
+    let text = after.trim_start().strip_prefix('"')?;
+    let mut said = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return Some(said),
+            '\\' => match letters.next() {
+                Some('n' | 'r') => said.push('\n'),
+                Some('t') => said.push('\t'),
+                Some(other) => said.push(other),
+                None => break,
+            },
+            other => said.push(other),
+        }
+    }
+    Some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_found_in_a_line_that_runs_it() {
+        for (line, wanted) in [
+            ("cargo test", "cargo test"),
+            ("cd a && RUST_BACKTRACE=1 cargo +nightly test -p x 2>&1 | tail", "cargo test"),
+            ("timeout 60 npm run test", "npm test"),
+            ("bash -lc 'go test ./...'", "go test"),
+            ("ls\n./node_modules/.bin/jest --ci", "jest"),
+            ("make", "make"),
+            ("sh check.sh", "sh check.sh"),
+        ] {
+            assert!(runs(line, wanted), "{line}");
+        }
+        for (line, wanted) in [
+            ("echo cargo test", "cargo test"),
+            ("grep -r 'cargo test' .", "cargo test"),
+            ("cargo build", "cargo test"),
+            ("test cargo", "cargo test"),
+            ("cargotest", "cargo test"),
+            ("", "make"),
+            ("make", ""),
+        ] {
+            assert!(!runs(line, wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_are_found_in_the_words_of_each_agent() {
+        for (tool, input, expected) in [
+            ("Bash", r#"{"command":"cargo test","timeout":5}"#, Some("cargo test")),
+            ("shell", r#"{"command":["bash","-lc","npm test"]}"#, Some("npm test")),
+            ("exec_command", r#"{"cmd":" make "}"#, Some("make")),
+            ("run_shell_command", r#"{"command":"go test ./..."}"#, Some("go test ./...")),
+            ("mcp__box__bash", r#"{"command":["ls","-l"]}"#, Some("ls -l")),
+            (
+                "bash",
+                r#"{"command":"echo \"a\"\nmake… [12 bytes cut]"#,
+                Some("echo \"a\"\nmake… [12 bytes cut]"),
+            ),
+            ("bash", "\"ls\"", Some("ls")),
+            ("bash", "{}", None),
+            ("bash", r#"{"command":"  "}"#, None),
+            ("bash", "", None),
+            ("read", r#"{"command":"view"}"#, None),
+            ("str_replace_editor", r#"{"command":"create"}"#, None),
+        ] {
+            assert_eq!(command_of(tool, input).as_deref(), expected, "{tool} {input}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Commands on the way out: what their beginning and their end change.
+
+use super::apply::checked;
+use super::frame::Check;
+use super::{Attempt, Frame, Stage, State};
+use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
+use crate::ids::FramePath;
+use crate::words;
+
+impl State {
+    /// What a phase leaves behind is put away by its own commands, else by those of its workflow.
+    pub(crate) fn cleanup_of(&self, frame: &Frame) -> &[String] {
+        let own = self.phase_at(&frame.place()).map(|phase| phase.cleanup.as_slice());
+        match own {
+            Some([]) => self.workflow(&frame.workflow).map_or(&[], |it| it.cleanup.as_slice()),
+            Some(own) => own,
+            None => &[],
+        }
+    }
+
+    /// The commands that put away what a frame and those below leave where they are, the innermost first.
+    pub(super) fn left_behind(&self, path: &FramePath, below: &FramePath) -> Vec<String> {
+        let inside = self.frames.values().filter(|frame| frame.path.is_within(below));
+        let inside = inside.collect::<Vec<_>>().into_iter().rev();
+        let left = inside.chain(self.frames.get(path));
+        let left = left.filter(|frame| frame.is_uncleaned());
+        left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
+    }
+
+    pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
+        self.change_frame(&intent.place.frame(), |frame| {
+            let held = Box::new(std::mem::replace(&mut frame.stage, Stage::Bound));
+            frame.stage = Stage::Chore { attempt: intent.attempt, held };
+        });
+    }
+
+    pub(super) fn end_chore(&mut self, ended: &AttemptEnded, duty: Duty) {
+        let failed = self.attempt(ended.attempt).map(|attempt| failure(attempt, &ended.end));
+        self.change_frame_of(ended.attempt, |frame| {
+            let Stage::Chore { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
+            else {
+                return;
+            };
+            let is_cut_short = matches!(ended.end, End::Lost | End::Stopped);
+            frame.stage = match (duty, &ended.end) {
+                (Duty::Verify, End::CommandsDone) => checked(*held, Check::Passed),
+                // Something of it may still run, so that nobody may start beside it.
+                (_, End::Unclear { .. }) if *held != Stage::Bound => {
+                    Stage::Broken { attempt: ended.attempt, end: ended.end.clone() }
+                }
+                (Duty::Verify, _) if !is_cut_short => {
+                    checked(*held, Check::Failed(failed.unwrap_or_default()))
+                }
+                (Duty::Verify | Duty::Cleanup, _) => *held,
+            };
+            if ended.end == End::Lost {
+                frame.counters.losses = frame.counters.losses.saturating_add(1);
+            }
+            if duty == Duty::Cleanup && !is_cut_short {
+                (frame.cleaned, frame.behind) = (frame.behind.is_none(), None);
+            }
+        });
+    }
+}
+
+/// Which command did not pass, and what it printed last.
+fn failure(attempt: &Attempt, end: &End) -> String {
+    let commands = attempt.intent.chore.as_ref().map_or(&[][..], |chore| &chore.commands);
+    match (&attempt.failed_command, end) {
+        (Some((index, output)), _) => {
+            let index = usize::try_from(*index).unwrap_or(usize::MAX);
+            words::unverified(commands.get(index).map_or("", String::as_str), output)
+        }
+        (None, end) => words::end(end),
+    }
+}
+
+impl Frame {
+    /// Whether it is somewhere, and what that leaves behind was not put away.
+    pub(crate) fn is_uncleaned(&self) -> bool {
+        let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended);
+        let is_begun = self.try_number > 0 || self.stage == Stage::Inside;
+        is_anywhere && is_begun && !self.cleaned
+    }
+}

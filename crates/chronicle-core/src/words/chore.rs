@@ -1,0 +1,39 @@
+//! Words about what is done on the way out of a phase.
+
+use super::{agent_name, one_line};
+use crate::event::{AttemptStarted, Chore, Duty};
+use crate::limits::{TEXT_MAX, bounded};
+use crate::workflow::Phase;
+
+pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
+    let what = match chore.duty {
+        Duty::Verify => "verifies",
+        Duty::Cleanup => "puts away what is left at",
+    };
+    let commands: Vec<String> =
+        chore.commands.iter().map(|it| format!("`{}`", one_line(it))).collect();
+    format!("{} {what} `{}`: {}", intent.attempt, intent.place, commands.join(", "))
+}
+
+/// Who or what an attempt is done by.
+pub fn performer(intent: &AttemptStarted) -> &str {
+    match intent.chore.as_ref().map(|chore| chore.duty) {
+        Some(Duty::Verify) => "verify",
+        Some(Duty::Cleanup) => "cleanup",
+        None => agent_name(&intent.agent),
+    }
+}
+
+/// The command that found the work wanting.
+pub(crate) fn unverified(command: &str, output: &str) -> String {
+    let command = one_line(command);
+    match output.trim() {
+        "" => format!("`{command}` failed"),
+        output => bounded(&format!("`{command}` failed: {output}"), TEXT_MAX),
+    }
+}
+
+/// Nobody could put it right.
+pub(crate) fn stays_unverified(phase: &Phase, said: &str) -> String {
+    format!("`{}` is called done, and is not verified: {said}", phase.name)
+}

@@ -1,0 +1,379 @@
+//! Decisions on the way out: what is verified before a phase is left, and what is put away whatever the way.
+
+use chronicle_core::effect::Action;
+use chronicle_core::event::End;
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::{AttemptReport, Command, EndSeen};
+use chronicle_core::state::Status;
+use expect_test::expect;
+
+use crate::decide::check;
+use crate::world::{World, about, person};
+
+const WORKFLOW: &str = "
+name: Careful
+verify: [all tests]
+phases:
+  build: {verify: [lint, test], cleanup: [stop server, rm tmp], approval: after, next: [ship]}
+  ship: {next: [done]}
+";
+
+#[test]
+fn verify_then_approval_then_cleanup_then_the_edge() {
+    let world = check(
+        WORKFLOW,
+        "build: go ship\nship: go done\ng1: approve",
+        expect![[r#"
+        run started: `Careful` on "the task"
+          workflow `main` entered
+          phase `build` entered
+          a1 started at `build` (scripted)
+        a1 leaves for `ship`: "did it"
+        a1 ended
+          a2 verifies `build`: `lint`, `test`
+        a2's command 1 ended well
+        a2's command 2 ended well
+        a2 ran every command
+          g1 waits at `build` for approval: is `build` done? "did it"
+        g1 approved by ann
+          a3 puts away what is left at `build`: `stop server`, `rm tmp`
+        a3's command 1 ended well
+        a3's command 2 ended well
+        a3 ran every command
+          `build` left for `ship`
+          phase `ship` entered
+          a4 started at `ship` (scripted)
+        a4 leaves for `done`: "did it"
+        a4 ended
+          a5 verifies `ship`: `all tests`
+        a5's command 1 ended well
+        a5 ran every command
+          `ship` left, nothing follows
+          the workflow came to its end
+          run done
+    "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done);
+    let tries: Vec<_> = world.state.places.values().map(|tally| tally.tries).collect();
+    assert_eq!(tries, [1, 1], "a chore is nobody's try");
+}
+
+#[test]
+fn work_that_is_not_verified_goes_back_to_its_session() {
+    let world = check(
+        WORKFLOW,
+        "build 1: go ship\nbuild 2: go ship\nbuild!verify 1: run 0 0; run 1 1\nship: go done\ng1: approve",
+        expect![[r#"
+            run started: `Careful` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 leaves for `ship`: "did it"
+            a1 ended
+              a2 verifies `build`: `lint`, `test`
+            a2's command 1 ended well
+            a2's command 2 failed with exit code 1
+            a2 failed at command 2
+              a3 resumed at `build` (scripted): not verified: "`test` failed"
+            a3 leaves for `ship`: "did it"
+            a3 ended
+              a4 verifies `build`: `lint`, `test`
+            a4's command 1 ended well
+            a4's command 2 ended well
+            a4 ran every command
+              g1 waits at `build` for approval: is `build` done? "did it"
+            g1 approved by ann
+              a5 puts away what is left at `build`: `stop server`, `rm tmp`
+            a5's command 1 ended well
+            a5's command 2 ended well
+            a5 ran every command
+              `build` left for `ship`
+              phase `ship` entered
+              a6 started at `ship` (scripted)
+            a6 leaves for `done`: "did it"
+            a6 ended
+              a7 verifies `ship`: `all tests`
+            a7's command 1 ended well
+            a7 ran every command
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+    let attempts: Vec<_> = world.state.attempts.iter().map(|it| it.intent.clone()).collect();
+    assert_eq!(attempts[0].session, attempts[2].session);
+    assert!(attempts[2].resume);
+}
+
+#[test]
+fn what_nobody_puts_right_needs_a_person_and_skip_takes_the_workers_way() {
+    check(
+        "phases:\n  build: {verify: [test], limits: {retries: 1}, next: [ship, other]}\n  other: {next: [done]}\n  ship: {next: [done]}",
+        "build: go other\nbuild!verify: run 0 1\nother: go done\ng1: skip it is known to fail",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 leaves for `other`: "did it"
+            a1 ended
+              a2 verifies `build`: `test`
+            a2's command 1 failed with exit code 1
+            a2 failed at command 1
+              a3 resumed at `build` (scripted): not verified: "`test` failed"
+            a3 leaves for `other`: "did it"
+            a3 ended
+              a4 verifies `build`: `test`
+            a4's command 1 failed with exit code 1
+            a4 failed at command 1
+              g1 waits at `build` for intervention: `build` is called done, and is not verified: `test` failed
+            g1 answered with `skip` by ann: "it is known to fail"
+              `build` left for `other`
+              phase `other` entered
+              a5 started at `other` (scripted)
+            a5 leaves for `done`: "did it"
+            a5 ended
+              `other` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_workflow_may_have_its_own_way_for_unverified_work() {
+    check(
+        "phases:\n  build: {verify: [test], next: [done], on: {unverified: mend}}\n  mend: {next: [done]}",
+        "build: go done\nbuild!verify: run 0 1\nmend: go done",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 leaves for `done`: "did it"
+            a1 ended
+              a2 verifies `build`: `test`
+            a2's command 1 failed with exit code 1
+            a2 failed at command 1
+              `build` left for `mend` (unverified)
+              phase `mend` entered
+              a3 started at `mend` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `mend` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn who_claims_nothing_is_not_verified() {
+    check(
+        "phases:\n  build: {verify: [test], next: [done], on: {fail: mend}}\n  mend: {next: [done]}",
+        "build: go mend fail\nmend: go done",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 leaves for `mend`: "did it"
+            a1 ended
+              `build` left for `mend` (fail)
+              phase `mend` entered
+              a2 started at `mend` (scripted)
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `mend` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn a_cleanup_that_fails_is_recorded_and_holds_up_nothing() {
+    check(
+        "phases:\n  build: {cleanup: [one, two], next: [done]}",
+        "build: go done\nbuild!cleanup: run 0 1; run 1 0",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 leaves for `done`: "did it"
+            a1 ended
+              a2 puts away what is left at `build`: `one`, `two`
+            a2's command 1 failed with exit code 1
+            a2's command 2 ended well
+            a2 failed at command 1
+              `build` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn cleanup_after_a_crash_that_takes_its_own_edge() {
+    check(
+        "phases:\n  build: {cleanup: [one], limits: {retries: 0, nudges: 0}, next: [done], on: {crash: mend}}\n  mend: {next: [done]}",
+        "build: crash boom\nmend: go done",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              a1 started at `build` (scripted)
+            a1 reported an error: "boom"
+              a2 puts away what is left at `build`: `one`
+            a2's command 1 ended well
+            a2 ran every command
+              `build` left for `mend` (crash)
+              phase `mend` entered
+              a3 started at `mend` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `mend` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn cleanup_when_a_person_sends_the_run_elsewhere_from_inside_a_workflow() {
+    check(
+        "cleanup: [outer]
+phases:
+  in: {workflow: inner, next: [ship]}
+  ship: {cleanup: [ship], next: [done]}
+=== inner
+phases:
+  a: {cleanup: [a], limits: {retries: 0, nudges: 0}}
+",
+        "in/a: crash boom\nship: go done\ng1: go ship",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `in` entered
+              workflow `inner` entered
+              phase `in/a` entered
+              a1 started at `in/a` (scripted)
+            a1 reported an error: "boom"
+              g1 waits at `in/a` for intervention: `a` cannot go on: the last attempt reported an error: "boom"
+            g1 answered with `go ship` by ann
+              `in` left for `ship` by a person's word
+              a2 puts away what is left at `in`: `a`, `outer`
+            a2's command 1 ended well
+            a2's command 2 ended well
+            a2 ran every command
+              phase `ship` entered
+              a3 started at `ship` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              a4 puts away what is left at `ship`: `ship`
+            a4's command 1 ended well
+            a4 ran every command
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}
+
+#[test]
+fn cleanup_when_the_run_is_cancelled() {
+    let world = check(
+        "cleanup: [outer]
+phases:
+  in: {workflow: inner, next: [ship]}
+  ship: {next: [done]}
+=== inner
+phases:
+  a: {cleanup: [a], limits: {retries: 0, nudges: 0}}
+",
+        "in/a: crash boom\ng1: cancel enough",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `in` entered
+              workflow `inner` entered
+              phase `in/a` entered
+              a1 started at `in/a` (scripted)
+            a1 reported an error: "boom"
+              g1 waits at `in/a` for intervention: `a` cannot go on: the last attempt reported an error: "boom"
+            cancelled: enough
+              a2 puts away what is left at `in/a`: `a`
+            a2's command 1 ended well
+            a2 ran every command
+              a3 puts away what is left at `in`: `outer`
+            a3's command 1 ended well
+            a3 ran every command
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Cancelled);
+}
+
+#[test]
+fn a_pause_stops_what_verifies_and_not_what_puts_away() {
+    let mut world = World::started(WORKFLOW, "build: go ship\ng1: approve");
+    while world.state.attempt(AttemptId(2)).is_none() {
+        world.one_move();
+    }
+    let pause = || person(Command::Pause { reason: String::new() });
+    world.step(&pause());
+    assert_eq!(world.state.due()[0].action, Action::StopAttempt(AttemptId(2)));
+    let stopped = EndSeen { stopped: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(2), AttemptReport::Ended(stopped)));
+    assert_eq!(world.state.status(), Status::Paused);
+    world.step(&person(Command::Resume));
+    while world.state.attempt(AttemptId(4)).is_none() {
+        world.one_move();
+    }
+    world.step(&pause());
+    let stops = |world: &World| {
+        world.state.due().iter().any(|due| matches!(due.action, Action::StopAttempt(_)))
+    };
+    while world.one_move() {
+        assert!(!stops(&world));
+    }
+    let ended = world.state.attempt(AttemptId(4)).and_then(|attempt| attempt.ended.clone());
+    assert_eq!(ended.map(|(end, _)| end), Some(End::CommandsDone));
+    assert_eq!(world.state.status(), Status::Paused);
+}
+
+#[test]
+fn a_chore_that_is_lost_is_done_again() {
+    let workflow = "phases:\n  build: {verify: [test], cleanup: [one], next: [done]}";
+    let mut world = World::started(workflow, "build: go done");
+    for lost in [2, 4] {
+        while world.state.attempt(AttemptId(lost)).is_none() {
+            world.one_move();
+        }
+        let seen = EndSeen { lost: true, ..EndSeen::default() };
+        world.step(&about(AttemptId(lost), AttemptReport::Ended(seen)));
+    }
+    let world = world.play();
+    expect![[r#"
+        run started: `main` on "the task"
+          workflow `main` entered
+          phase `build` entered
+          a1 started at `build` (scripted)
+        a1 leaves for `done`: "did it"
+        a1 ended
+          a2 verifies `build`: `test`
+        a2 was lost with its supervisor or keeper
+          a3 verifies `build`: `test`
+        a3's command 1 ended well
+        a3 ran every command
+          a4 puts away what is left at `build`: `one`
+        a4 was lost with its supervisor or keeper
+          a5 puts away what is left at `build`: `one`
+        a5's command 1 ended well
+        a5 ran every command
+          `build` left, nothing follows
+          the workflow came to its end
+          run done
+    "#]]
+    .assert_eq(&world.told());
+}

@@ -1,0 +1,215 @@
+//! Evidence before done, and claims held against the record.
+
+use chronicle_core::ids::AttemptId;
+use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen};
+use chronicle_core::signal::Signal;
+use expect_test::{Expect, expect};
+
+use crate::world::{World, about, person, signal, tree};
+
+const WORKFLOW: &str = "
+name: Proof
+limits: {nudges: 1}
+phases:
+  build:
+    requires: [changed_files, cargo test]
+    next: [check]
+    on: {fail: check}
+  check: {approval: after}
+";
+
+fn call(world: &mut World, attempt: u32, tool: &str, input: &str, ok: Option<bool>) {
+    let (id, call) = (AttemptId(attempt), format!("c{}", world.lines.len()));
+    let (tool, input) = (tool.to_owned(), input.to_owned());
+    world.step(&about(id, AttemptReport::ToolCalled { call: call.clone(), tool, input }));
+    if let Some(ok) = ok {
+        world.step(&about(id, AttemptReport::ToolEnded { call, ok }));
+    }
+}
+
+fn run(world: &mut World, attempt: u32, command: &str, ok: Option<bool>) {
+    let input = serde_json::json!({ "command": command }).to_string();
+    call(world, attempt, "Bash", &input, ok);
+}
+
+fn leave(world: &mut World, attempt: u32, outcome: Option<&str>, summary: &str) -> String {
+    let (outcome, summary) = (outcome.map(Into::into), summary.to_owned());
+    let request = format!("r{}", world.lines.len());
+    let what = Signal::Leave { target: None, outcome, summary, task: None };
+    match world.step(&signal(AttemptId(attempt), &request, what)) {
+        Answer::Accepted(text) => format!("accepted: {text}"),
+        Answer::Refused(text) => format!("refused: {text}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The attempt ends, and these files have changed.
+fn end(world: &mut World, attempt: u32, files: &[&str]) {
+    let seen = EndSeen { finished: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(attempt), AttemptReport::Ended(seen)));
+    world.step(&tree(chronicle_core::tree::Moment::After(AttemptId(attempt)), files));
+}
+
+fn begun(workflow: &str) -> World {
+    let mut world = World::started(workflow, "");
+    begin(&mut world, 1);
+    world
+}
+
+/// The files are recorded before an attempt, which then names its session.
+fn begin(world: &mut World, attempt: u32) {
+    world.step(&tree(chronicle_core::tree::Moment::Before(AttemptId(attempt)), &[]));
+    let session = world.state.attempt(AttemptId(attempt)).unwrap().intent.session.clone();
+    world.step(&about(AttemptId(attempt), AttemptReport::Session(session)));
+}
+
+fn told(world: &World, lines: usize, expected: &Expect) {
+    let text: Vec<String> = world.told().lines().map(str::to_owned).collect();
+    expected.assert_eq(&text[text.len().saturating_sub(lines)..].join("\n"));
+}
+
+#[test]
+fn a_phase_is_left_only_with_what_it_demands() {
+    let mut world = begun(WORKFLOW);
+    expect!["refused: `build` cannot be left yet: it demands changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
+    call(&mut world, 1, "Read", r#"{"path":"a.rs"}"#, Some(true));
+    assert!(leave(&mut world, 1, None, "done").contains("no file changed"), "to read is no change");
+    call(&mut world, 1, "Edit", r#"{"path":"a.rs"}"#, Some(true));
+    run(&mut world, 1, "cargo test -p x", None);
+    assert!(
+        leave(&mut world, 1, None, "done")
+            .contains("demands `cargo test` (it was not seen to end), which")
+    );
+    run(&mut world, 1, "cargo test", Some(false));
+    assert!(
+        leave(&mut world, 1, None, "done")
+            .contains("demands `cargo test` (it failed the last time), which")
+    );
+    run(&mut world, 1, "echo cargo test", Some(true));
+    assert!(leave(&mut world, 1, None, "done").contains("it failed the last time"));
+    run(&mut world, 1, "cd core && RUST_LOG=1 cargo test 2>&1 | tail", Some(true));
+    expect!["accepted: accepted: leaving for `check`. End your turn now."]
+        .assert_eq(&leave(&mut world, 1, None, "done"));
+    end(&mut world, 1, &["a.rs"]);
+    told(
+        &world,
+        3,
+        &expect![[r#"
+              `build` left for `check`
+              phase `check` entered
+              a2 started at `check` (scripted)"#]],
+    );
+}
+
+#[test]
+fn whoever_says_that_it_failed_need_not_prove_anything() {
+    let mut world = begun(WORKFLOW);
+    assert!(leave(&mut world, 1, Some("fail"), "cannot").starts_with("accepted"));
+    end(&mut world, 1, &[]);
+    told(
+        &world,
+        2,
+        &expect![[r#"
+              phase `check` entered
+              a2 started at `check` (scripted)"#]],
+    );
+}
+
+#[test]
+fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
+    let mut world = begun(WORKFLOW);
+    for attempt in 1..=2 {
+        if attempt > 1 {
+            begin(&mut world, attempt);
+        }
+        run(&mut world, attempt, "cargo test", Some(true));
+        assert!(
+            leave(&mut world, attempt, None, "done").starts_with("accepted"),
+            "a shell may change files"
+        );
+        end(&mut world, attempt, &[]);
+    }
+    told(
+        &world,
+        8,
+        &expect![[r#"
+        a1 leaves for `check`: "done"
+        a1 ended
+          a2 resumed at `build` (scripted): not shown by the record: changed files (no file changed)
+        a2 called `Bash` {"command":"cargo test"}
+        a2's call `c9` ended well
+        a2 leaves for `check`: "done"
+        a2 ended
+          g1 waits at `build` for intervention: `build` was left without what it demands: changed files (no file changed)"#]],
+    );
+    // A person may go on all the same.
+    world.step(&person(Command::Skip { place: None, note: "fine".to_owned() }));
+    told(
+        &world,
+        3,
+        &expect![[r#"
+              `build` left for `check`
+              phase `check` entered
+              a3 started at `check` (scripted)"#]],
+    );
+}
+
+#[test]
+fn what_was_changed_before_a_crash_counts() {
+    let mut world = begun(WORKFLOW);
+    run(&mut world, 1, "cargo test", Some(true));
+    end(&mut world, 1, &["a.rs"]);
+    begin(&mut world, 2);
+    assert!(leave(&mut world, 2, None, "done").starts_with("accepted"));
+}
+
+#[test]
+fn claims_that_the_record_does_not_show_are_marked_everywhere() {
+    let mut world =
+        begun("{name: Claims, phases: {build: {approval: after, next: [check]}, check: {}}}");
+    run(&mut world, 1, "cargo build", Some(true));
+    run(&mut world, 1, "npm test", Some(false));
+    let summary =
+        "Fixed src/a.rs and src/b.rs. Ran `cargo build`; `cargo test` passes. `npm test` is green.";
+    leave(&mut world, 1, None, summary);
+    end(&mut world, 1, &["src/a.rs"]);
+    told(
+        &world,
+        2,
+        &expect![[r#"
+              `build`: not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well
+              g1 waits at `build` for approval: is `build` done? "Fixed src/a.rs and src/b.rs. Ran `cargo build`; `cargo test` passes. `npm test` is green.""#]],
+    );
+    let gate = world.state.open_gates().next().unwrap();
+    expect!["not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well"].assert_eq(&gate.opened.context);
+    world.step(&person(Command::Approve { gate: None, note: String::new() }));
+    let text = chronicle_core::handover::handover(
+        &world.state,
+        world.state.live_attempts().next().unwrap(),
+    );
+    let (_, doubts) = text.split_once("## Said, but not proven\n\n").unwrap();
+    expect!["- at `build`, not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well"].assert_eq(doubts.split_once("\n\n##").unwrap().0);
+}
+
+#[test]
+fn what_the_record_shows_or_cannot_know_is_not_marked() {
+    for (files, summary) in [
+        (vec!["src/deep/a.rs"], "Fixed `a.rs` and everything in src/."),
+        (vec!["b.rs"], "Ran `cargo test --all`: all tests pass."),
+        (vec!["b.rs"], "Read a.rs; see c.rs."),
+    ] {
+        let mut world = begun("{name: Claims, phases: {build: {approval: after}}}");
+        run(&mut world, 1, "cargo test", Some(true));
+        leave(&mut world, 1, None, summary);
+        end(&mut world, 1, &files);
+        assert!(!world.told().contains("not proven"), "{summary}\n{}", world.told());
+    }
+    let mut world = begun("{name: Claims, phases: {build: {approval: after}}}");
+    leave(&mut world, 1, None, "Fixed a.rs.");
+    let seen = EndSeen { finished: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+    let moment = chronicle_core::tree::Moment::After(AttemptId(1));
+    let why = "no room".to_owned();
+    world.step(&crate::world::report(chronicle_core::input::Report::TreeMissed { moment, why }));
+    assert!(!world.told().contains("not proven"), "{}", world.told());
+}

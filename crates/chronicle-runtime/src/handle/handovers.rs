@@ -1,0 +1,77 @@
+//! What workers were told, from the record; and what the next one would be.
+
+use chronicle_core::event::{AttemptStarted, Event, Handed};
+use chronicle_core::handover::{self, Next, Told};
+use chronicle_core::ids::AttemptId;
+use chronicle_core::state::State;
+use chronicle_core::view::{self, HandoverView};
+use chronicle_core::work;
+
+use super::HandleError;
+use crate::ledger::{ArtifactId, Head, Ledger, LedgerError};
+use crate::project::RunFolder;
+
+/// What the worker of an attempt was told; of the last one that was told anything when none is named.
+pub fn handover(
+    folder: &RunFolder,
+    attempt: Option<AttemptId>,
+) -> Result<HandoverView, HandleError> {
+    let short = || folder.id.short().to_owned();
+    let (mut state, mut found) = (State::default(), None);
+    for next in folder.ledger().read_from(Head::EMPTY)? {
+        let line = match next {
+            Ok((line, _)) => line,
+            Err(LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. }) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let begun = line.events.iter().filter_map(|event| match event {
+            Event::AttemptStarted(intent) if is_asked_for(intent, attempt) => Some(intent.clone()),
+            _ => None,
+        });
+        let begun: Vec<AttemptStarted> = begun.collect();
+        state.apply(&line);
+        if let Some(intent) = begun.into_iter().next_back() {
+            found = Some(told_then(folder, &state, &intent));
+        }
+    }
+    if state.run.is_none() {
+        return Err(HandleError::NotStarted { run: short() });
+    }
+    found.ok_or_else(|| HandleError::NothingTold { run: short(), attempt })
+}
+
+fn is_asked_for(intent: &AttemptStarted, attempt: Option<AttemptId>) -> bool {
+    intent.agent != chronicle_core::engine::SHELL
+        && attempt.is_none_or(|asked| asked == intent.attempt)
+}
+
+/// As it is kept; worked out again from the ledger where it is not.
+fn told_then(folder: &RunFolder, state: &State, intent: &AttemptStarted) -> HandoverView {
+    let kept = intent.handover.as_ref().and_then(|handed| kept(folder, handed));
+    let is_kept = kept.is_some();
+    let again = || state.attempt(intent.attempt).map(|it| handover::told_to(state, it));
+    let told = kept.or_else(again).unwrap_or(Told { text: String::new(), rest: None });
+    let persona = work::work(state, intent.attempt).and_then(|work| work.persona);
+    view::handover(&folder.id, intent, persona, told, is_kept)
+}
+
+fn kept(folder: &RunFolder, handed: &Handed) -> Option<Told> {
+    let read = |sum: &String| {
+        let id: ArtifactId = sum.parse().ok()?;
+        String::from_utf8(folder.ledger().artifact(&id).ok()?).ok()
+    };
+    let rest = match &handed.rest {
+        Some(sum) => Some(read(sum)?),
+        None => None,
+    };
+    Some(Told { text: read(&handed.text)?, rest })
+}
+
+/// What the next worker would be told now.
+pub fn next_handover(folder: &RunFolder) -> Result<HandoverView, HandleError> {
+    let (state, _) = super::reading::read(folder)?;
+    let Next { assumed, intent, told, persona } = handover::next(&state)
+        .map_err(|why| HandleError::NobodyNext { run: folder.id.short().to_owned(), why })?;
+    let view = view::handover(&folder.id, &intent, persona, told, false);
+    Ok(HandoverView { assumed, ..view })
+}

@@ -1,0 +1,69 @@
+//! `chronicle handover`.
+
+use chronicle_core::ids::AttemptId;
+use chronicle_core::view::HandoverView;
+use chronicle_runtime::handle;
+use clap::Args;
+
+use super::{Setting, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Show what a worker was told when it started, word for word
+///
+/// The text is printed as it was sent. With `--next`, what the next worker would be told if it were
+/// started now; nothing is written.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  chronicle handover               the last worker of the newest run
+  chronicle handover 5f3a9c1e a3   one attempt, by the id that `chronicle log` shows
+  chronicle handover --next        what would be told now")]
+pub(super) struct HandoverArgs {
+    /// The run; the newest when omitted
+    run: Option<String>,
+
+    /// The attempt; the last that was told anything when omitted
+    attempt: Option<AttemptId>,
+
+    /// What the next worker would be told, and what is taken for granted
+    #[arg(long, conflicts_with = "attempt")]
+    next: bool,
+}
+
+pub(super) fn cmd_handover(setting: &Setting, args: &HandoverArgs) -> Result<Exit, Failure> {
+    let folder = setting.run(args.run.as_deref())?;
+    let view = if args.next {
+        handle::next_handover(&folder)?
+    } else {
+        handle::handover(&folder, args.attempt)?
+    };
+    if setting.json {
+        say_json(&view)?;
+    } else {
+        say(&view, args.next);
+    }
+    Ok(Exit::Done)
+}
+
+/// The text goes to standard output, what it is to standard error.
+fn say(view: &HandoverView, is_next: bool) {
+    let HandoverView { attempt, place, try_number, agent, .. } = view;
+    let (would, assumed) = match (is_next, view.assumed.as_slice()) {
+        (false, _) => ("was told", String::new()),
+        (true, []) => ("would be told", String::new()),
+        (true, assumed) => ("would be told", format!(", once {}", assumed.join(", then "))),
+    };
+    terminal::talk(&format!(
+        "{attempt} at `{place}`, try {try_number} ({agent}) {would}{assumed}:"
+    ));
+    if !view.kept && !is_next {
+        terminal::talk("It was not kept: this version has worked it out again from the ledger.");
+    }
+    let persona = view.persona.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let persona = persona.map(|text| format!("## Persona (system prompt)\n\n{text}\n\n"));
+    terminal::say_text(&format!("{}{}", persona.unwrap_or_default(), view.text));
+    if let Some(file) = view.rest_file.as_ref().filter(|_| view.kept) {
+        terminal::talk(&format!("What did not fit is in `{file}`."));
+    }
+}

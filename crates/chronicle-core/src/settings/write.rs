@@ -61,6 +61,7 @@ fn example(key: &Key) -> &'static str {
         ("", "budget.attempts") => "20",
         ("", "notify.command") => "\"notify-send 'Chronicle needs you'\"",
         ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
+        ("", "agents.*.signals") => "\"http\"",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         ("", "agents.*.signals") => "\"http\"",
         (default, _) => default,

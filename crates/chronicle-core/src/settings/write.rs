@@ -63,7 +63,6 @@ fn example(key: &Key) -> &'static str {
         ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
         ("", "agents.*.signals") => "\"http\"",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
-        ("", "agents.*.signals") => "\"http\"",
         (default, _) => default,
     }
 }

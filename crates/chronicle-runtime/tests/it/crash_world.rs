@@ -275,12 +275,11 @@ impl<'a> Simulated<'a> {
     /// One command; `run 1 2` in the script lets the second one fail with code 2.
     fn run_command(&mut self, state: &State, attempt: &Attempt) {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
-        let (done, all, goes_on) = match &attempt.intent.chore {
-            Some(chore) => (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup),
-            None => {
-                let done = state.frames[&place.frame()].counters.commands_done;
-                (done, state.phase_at(place).unwrap().commands.len(), false)
-            }
+        let (done, all, goes_on) = if let Some(chore) = &attempt.intent.chore {
+            (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup)
+        } else {
+            let done = state.frames[&place.frame()].counters.commands_done;
+            (done, state.phase_at(place).unwrap().commands.len(), false)
         };
         if done as usize >= all || (attempt.failed_command.is_some() && !goes_on) {
             return self.end(id, EndSeen { finished: true, ..EndSeen::default() });

@@ -273,13 +273,13 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let read = |file: &str| fs::read_to_string(core.join(file)).unwrap();
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
     let tree = read("tree.rs");
-    let (claims, chore) = (read("claims.rs"), read("chore.rs"));
+    let (claims, duties) = (read("claims.rs"), read("chore.rs"));
     let places: [(&str, &str, &[&str]); 17] = [
         (&claims, "Claim", &["/data/claims/0/is", "/data/claims/1/is", "/data/claims/2/is"]),
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),
         (&event, "Why", &["/data/why/is"]),
-        (&chore, "Duty", &["/data/chore/duty"]),
+        (&duties, "Duty", &["/data/chore/duty"]),
         (&event, "Verdict", &["/data/verdict/is"]),
         (&event, "Change", &["/data/change"]),
         (&event, "StopCause", &["/data/cause"]),

@@ -199,7 +199,7 @@ impl Dice<'_> {
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,
-            not_understood: u64::from(flags),
+            not_understood: self.number(),
             transcript_bytes: self.number(),
             stderr: self.text(),
             final_text: self.flag().then(|| Box::new(Said(self.text()))),

@@ -5,13 +5,14 @@
 //! nothing after an interrupt). So a session resumed by another attempt is counted once.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::TURN_MESSAGES_MAX;
 
 /// Tokens and their price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
     /// Tokens read, without those from a cache.
@@ -29,6 +30,20 @@ pub struct Usage {
     /// Whether some of the price is ours and not the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+}
+
+impl fmt::Debug for Usage {
+    /// As it always was: what was added later is told where it is so.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told = f.debug_struct("Usage");
+        told.field("input", &self.input).field("output", &self.output);
+        told.field("cache_read", &self.cache_read).field("cache_write", &self.cache_write);
+        told.field("usd_micros", &self.usd_micros).field("unpriced", &self.unpriced);
+        if self.estimated {
+            told.field("estimated", &true);
+        }
+        told.finish()
+    }
 }
 
 impl Usage {

@@ -72,7 +72,9 @@ pub(crate) fn run(root: &Path, words: &[String]) -> bool {
 fn agents(root: &Path) -> bool {
     let missing = crate::agents::missing(root);
     if !missing.is_empty() {
-        missing.iter().for_each(|need| println!("SKIPPED: {}", need.why()));
+        for need in missing {
+            println!("SKIPPED: {}", need.why());
+        }
         return false;
     }
     let target =

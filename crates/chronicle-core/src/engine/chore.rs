@@ -31,9 +31,10 @@ pub(super) fn verify(
             if commands.is_empty() {
                 return None;
             }
-            Some(match is_lost_too_often(frame, phase) {
-                true => intervene(state, frame, words::lost_too_often(phase)),
-                false => chore(state, frame, Duty::Verify, &frame.phase, commands),
+            Some(if is_lost_too_often(frame, phase) {
+                intervene(state, frame, words::lost_too_often(phase))
+            } else {
+                chore(state, frame, Duty::Verify, &frame.phase, commands)
             })
         }
     }

@@ -61,8 +61,8 @@ fn example(key: &Key) -> &'static str {
         ("", "budget.attempts") => "20",
         ("", "notify.command") => "\"notify-send 'Chronicle needs you'\"",
         ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
-        ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         ("", "agents.*.signals") => "\"http\"",
+        ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         (default, _) => default,
     }
 }

@@ -87,9 +87,9 @@ fn usage_keeps_its_width_and_whether_it_has_a_price() {
 {"type":"usage","of":"turn","usd":-1}
 {"type":"usage","of":"turn","input":-1}
 "#), @r#"
-    Usage { scope: Message("m1"), usage: Usage { input: 1200, output: 300, cache_read: 0, cache_write: 0, usd_micros: 12000, unpriced: false, estimated: false }, model: None }
-    Usage { scope: Turn, usage: Usage { input: 10, output: 0, cache_read: 5, cache_write: 2, usd_micros: 0, unpriced: true, estimated: false }, model: Some("big") }
-    Usage { scope: Session, usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, usd_micros: 0, unpriced: false, estimated: false }, model: None }
+    Usage { scope: Message("m1"), usage: Usage { input: 1200, output: 300, cache_read: 0, cache_write: 0, usd_micros: 12000, unpriced: false }, model: None }
+    Usage { scope: Turn, usage: Usage { input: 10, output: 0, cache_read: 5, cache_write: 2, usd_micros: 0, unpriced: true }, model: Some("big") }
+    Usage { scope: Session, usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, usd_micros: 0, unpriced: false }, model: None }
     NotUnderstood { why: "`usage`: of a message needs the message's `id`" }
     NotUnderstood { why: "`usage`: `usd` cannot be -1" }
     NotUnderstood { why: "`usage`: invalid value: integer `-1`, expected u64" }

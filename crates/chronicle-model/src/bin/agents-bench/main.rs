@@ -3,6 +3,7 @@
 //!
 //! Both sides do one call of a tool and two answers of the scripted model: alone the agent reads a file, under Chronicle it leaves
 //! its phase. They take turns, and the median of the ratios of neighbours counts.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a terminal")]
 
 mod memory;
 mod scene;

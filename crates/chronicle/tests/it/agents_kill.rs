@@ -27,6 +27,7 @@ fn goes_on_after_a_kill(kind: Kind) {
     let supervisor = yard.spawn(&yard.run_args());
     assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
     let run = yard.session.run_id();
+    until("the agent keeps what it did", || yard.keeps(&["Writing.", "a.txt"]));
     supervisor.kill();
     within(NOTHING_LEFT, "nothing of it lives", || of_run(&run).is_empty());
     yard.server.release("late");

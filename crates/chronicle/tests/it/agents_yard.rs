@@ -126,6 +126,26 @@ impl AgentYard {
         file.write_all(format!("\n{text}").as_bytes()).unwrap();
     }
 
+    /// Whether the agent has kept a conversation that has these words: it writes them in its own time.
+    pub(crate) fn keeps(&self, words: &[&str]) -> bool {
+        let mut folders =
+            vec![self.session.project().parent().unwrap().join("home"), self.pi_home()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|it| it == "jsonl") {
+                    let text = fs::read_to_string(path).unwrap_or_default();
+                    if words.iter().all(|word| text.contains(word)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
     fn pi_home(&self) -> PathBuf {
         self.session.project().parent().unwrap().join("pi")
     }

@@ -78,6 +78,18 @@ fn no_folder_is_forgotten() {
     assert_eq!(folders, names);
 }
 
+/// Whose worker is ended in the middle of its words: whether the last of them is still heard is chance.
+const CUT_SHORT: [&str; 1] = ["circle"];
+
+/// How many lines and events an audit counted is left out.
+fn without_counts(told: &str) -> String {
+    let line = |line: &str| match line.split_once("chain whole: ") {
+        Some((before, _)) => format!("{before}chain whole: <counts>"),
+        None => line.to_owned(),
+    };
+    told.lines().map(line).fold(String::new(), |all, line| all + &line + "\n")
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios")
 }
@@ -91,6 +103,9 @@ fn play(name: &str) {
     let mut told = String::new();
     for command in commands {
         told.push_str(&turn(&session, command));
+    }
+    if CUT_SHORT.contains(&name) {
+        told = without_counts(&told);
     }
     compare(&folder.join("expected.txt"), &told);
     session.assert_whole();

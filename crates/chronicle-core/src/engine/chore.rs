@@ -81,7 +81,9 @@ pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
 /// What a person left behind by sending the frame elsewhere.
 pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
     let (from, commands) = frame.behind.as_ref()?;
-    Some(chore(state, frame, Duty::Cleanup, from, commands.clone()))
+    let phase = state.phase_at(&frame.path.place(from));
+    let gives_up = phase.is_none_or(|phase| is_lost_too_often(frame, phase));
+    (!gives_up).then(|| chore(state, frame, Duty::Cleanup, from, commands.clone()))
 }
 
 /// What a run that is given up leaves behind, the innermost first and one after the other.

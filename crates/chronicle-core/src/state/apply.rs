@@ -149,6 +149,8 @@ impl State {
                 frame.behind = Some((taken.from.clone(), behind));
             }
             frame.cleaned = false;
+            // What puts away may be lost as often as the work.
+            frame.counters.losses = 0;
         });
         let departure = Departure {
             to: taken.to.clone(),

@@ -300,7 +300,7 @@ impl Frame {
         self.counters = Counters::default();
         (self.session, self.session_seen) = (None, false);
         (self.try_number, self.agent, self.parted) = (0, None, None);
-        self.cleaned = false;
+        (self.cleaned, self.behind) = (false, None);
         self.reasons.clear();
         self.repeats.clear();
         self.stack.clear();

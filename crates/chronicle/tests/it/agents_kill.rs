@@ -71,6 +71,7 @@ fn goes_on_after_a_kill_in_a_tool(kind: Kind) {
     until("the tool runs", || {
         supervisor.has_ended() || yard.session.has("pid") && !yard.session.read("pid").is_empty()
     });
+    until("the agent keeps what it does", || yard.keeps(&["Running.", "tail -f"]));
     let run = yard.session.run_id();
     supervisor.kill();
     within(NOTHING_LEFT, "nothing of it lives", || of_run(&run).is_empty());

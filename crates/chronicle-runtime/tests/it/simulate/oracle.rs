@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chronicle_core::event::{End, Event, GateAnswer};
+use chronicle_core::event::{End, Event, GateAnswer, Why};
 use chronicle_core::ids::{AttemptId, FramePath, GateId, Place, SessionId};
 use chronicle_core::input::Actor;
 use chronicle_core::limits::LoopCount;
@@ -94,6 +94,13 @@ impl Oracle {
                 Event::PhaseEntered { place } => {
                     self.left.remove(&place.frame());
                 }
+                // What verifies and what puts away comes after the work.
+                Event::AttemptStarted(intent) if intent.chore.is_some() => {}
+                Event::AttemptStarted(intent)
+                    if matches!(intent.why, Why::Unverified { .. } | Why::Lacking { .. }) =>
+                {
+                    self.left.remove(&intent.place.frame());
+                }
                 Event::AttemptStarted(intent) => {
                     let (id, frame) = (intent.attempt, intent.place.frame());
                     ensure(!self.left.contains(&frame), || {
@@ -111,7 +118,8 @@ impl Oracle {
                     ensure((ended.end == End::BrokeOff) == attempt.parting.is_some(), || {
                         format!("{} ended as {:?}", ended.attempt, ended.end)
                     })?;
-                    if matches!(ended.end, End::Left | End::CommandsDone) {
+                    let is_work = attempt.duty().is_none();
+                    if is_work && matches!(ended.end, End::Left | End::CommandsDone) {
                         self.left.insert(attempt.intent.place.frame());
                     }
                 }

@@ -200,7 +200,8 @@ fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     let intent = &attempt.intent;
     let mut before = state.attempts.iter().rev().filter(|other| {
         let other = &other.intent;
-        other.attempt < intent.attempt
+        other.chore.is_none()
+            && other.attempt < intent.attempt
             && other.place == intent.place
             && other.persona == intent.persona
     });

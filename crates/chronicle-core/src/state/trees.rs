@@ -135,9 +135,6 @@ impl State {
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
-        if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame())) {
-            frame.evidence.recorded(!recorded.changes.is_none());
-        }
         if let Moment::After(attempt) = recorded.moment {
             let changes = Some(Arc::new(recorded.changes.clone()));
             self.change(attempt, |attempt| attempt.changes = changes);
@@ -145,6 +142,11 @@ impl State {
         // What verifies or puts away is nobody's work, and no progress.
         let is_work = |attempt| self.attempt(attempt).is_none_or(|it| it.duty().is_none());
         let counts = !matches!(recorded.moment, Moment::After(attempt) if !is_work(attempt));
+        if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame()))
+            && counts
+        {
+            frame.evidence.recorded(!recorded.changes.is_none());
+        }
         if let Some(place) = place
             && counts
             && !recorded.changes.is_none()

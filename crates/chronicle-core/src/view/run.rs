@@ -335,7 +335,7 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
         since: gate.at,
         next: words::gate_next(&gate.opened, run),
     };
-    if state.is_over() { Vec::new() } else { state.open_gates().map(row).collect() }
+    if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
 }
 
 fn waits(state: &State) -> Vec<WaitRow> {

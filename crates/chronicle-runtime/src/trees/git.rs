@@ -16,7 +16,7 @@ const OUTPUT_MAX: usize = 512 * 1024 * 1024;
 const HARMLESS: [&str; 2] = ["GIT_EXEC_PATH", "GIT_SSL_CAINFO"];
 
 /// What no setting of the person may change, whatever an old repository of ours says.
-const SETTINGS: [&str; 21] = [
+const SETTINGS: [&str; 22] = [
     "core.bare=false",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -38,6 +38,8 @@ const SETTINGS: [&str; 21] = [
     "diff.renameLimit=1000",
     "diff.suppressBlankEmpty=false",
     "index.sparse=false",
+    // We have a sum of our own over every index, and a faster one.
+    "index.skipHash=true",
 ];
 
 /// A git that works for us.

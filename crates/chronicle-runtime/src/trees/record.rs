@@ -93,10 +93,12 @@ impl Trees {
         if changed {
             self.take_in(&half, &mut found)?;
         }
-        if rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore")) {
+        let forgets =
+            rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore"));
+        if forgets {
             self.forget_ignored(&half)?;
         }
-        let tree = self.tree_of(&half)?;
+        let tree = self.tree_of(&half, changed || forgets)?;
         self.settle(&half, &tree)?;
         let names = found.unreadable.iter().take(TREE_UNREADABLE_MAX);
         Ok(Recorded {
@@ -250,8 +252,9 @@ impl Trees {
     }
 
     /// The tree of an index: the last one if the index is the same, else written.
-    fn tree_of(&self, index: &Path) -> Result<TreeId, TreesError> {
-        if let Some(tree) = hash_of(index).and_then(|hash| self.remembered(&hash)) {
+    fn tree_of(&self, index: &Path, changed: bool) -> Result<TreeId, TreesError> {
+        let known = || hash_of(index).and_then(|hash| self.remembered(&hash));
+        if let Some(tree) = (!changed).then(known).flatten() {
             return Ok(tree);
         }
         let ran = Git::run("write a tree", self.git.call(index, &[], &["write-tree"]))?;

@@ -9,6 +9,7 @@ use crate::budget::{Balance, Resource, all_balances};
 use crate::event::OnGate;
 use crate::handover;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
+use crate::limits::{HANDOVER_MAX, bounded};
 use crate::snapshot::Snapshot;
 use crate::state::{Attempt, Stage, State, Status};
 use crate::template;
@@ -314,13 +315,15 @@ pub fn for_worker(state: &State, attempt: &Attempt) -> String {
     )
 }
 
-/// Where the part of its handover is that did not fit.
+/// The part of its handover that did not fit: where it is, and itself for whoever cannot read files.
 fn rest_of(state: &State, attempt: &Attempt) -> String {
     let handed = attempt.intent.handover.as_ref();
     let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));
     rest.map_or_else(String::new, |(run, sum)| {
         let path = handover::artifact_at(&run.run, sum);
-        format!("\nWhat did not fit into your handover is in the file `{path}`.")
+        let whole = handover::told_to(state, attempt).rest.unwrap_or_default();
+        let whole = bounded(whole.trim(), HANDOVER_MAX);
+        format!("\nWhat did not fit into your handover is in the file `{path}`:\n\n{whole}")
     })
 }
 

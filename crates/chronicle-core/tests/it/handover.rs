@@ -381,6 +381,8 @@ fn what_did_not_fit_is_named_in_the_handover_and_by_the_status() {
     let Answer::Accepted(status) = world.step(&signal(AttemptId(2), "s", Signal::Status)) else {
         panic!()
     };
+    let (status, whole) = status.split_once("\n\n").unwrap();
+    assert!(findings.iter().all(|finding| whole.contains(finding)));
     expect![[r#"
         Ship > build [2/2]
         You are a2 at `build`, try 1.
@@ -388,7 +390,7 @@ fn what_did_not_fit_is_named_in_the_handover_and_by_the_status() {
         You may go to: `plan`, `done`.
         Carried on: 60 findings, 0 pending, 0 done, 0 files, 0 named values.
         Spent so far: 0 tokens.
-        What did not fit into your handover is in the file `PATH`."#]]
+        What did not fit into your handover is in the file `PATH`:"#]]
     .assert_eq(&status.replace(&path, "PATH"));
 }
 

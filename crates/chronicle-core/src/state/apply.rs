@@ -282,16 +282,13 @@ impl State {
 
     fn end_command(&mut self, id: AttemptId, index: u32, code: Option<i32>, output: &str) {
         self.ran_command(id, index, code);
-        let is_chore = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_some());
-        if is_chore {
-            self.change(id, |attempt| attempt.chores_done = index.saturating_add(1));
-        }
-        if code == Some(0) && is_chore {
-            // Counted above: the phase's own commands are others.
+        let done = index.saturating_add(1);
+        if self.attempt(id).is_some_and(|attempt| attempt.duty().is_some()) {
+            self.change(id, |attempt| attempt.chores_done = done);
         } else if code == Some(0) {
-            let done = index.saturating_add(1);
             self.change_frame_of(id, |frame| frame.counters.commands_done = done);
-        } else {
+        }
+        if code != Some(0) {
             self.change(id, |attempt| attempt.failed_command = Some((index, output.to_owned())));
         }
     }

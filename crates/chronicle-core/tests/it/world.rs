@@ -42,6 +42,8 @@ type Progress = BTreeMap<(SessionId, Place, u32), usize>;
 pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) lines: Vec<Line>,
+    /// What each of them wants kept beside the ledger.
+    pub(crate) bodies: Vec<Vec<String>>,
     pub(crate) answers: Vec<Answer>,
     script: BTreeMap<String, Vec<String>>,
     /// How far each session is with its script.
@@ -135,6 +137,7 @@ impl World {
         Self {
             state: State::default(),
             lines: Vec::new(),
+            bodies: Vec::new(),
             answers: Vec::new(),
             script,
             progress: Progress::new(),
@@ -152,9 +155,10 @@ impl World {
     /// Decide, write, apply: what the driver does.
     pub(crate) fn step(&mut self, input: &Input) -> Answer {
         let decision = engine::decide(&self.state, input);
-        if let Some(line) = engine::line(&self.state, input, &decision) {
+        if let Some(line) = engine::line(&self.state, input, decision.events) {
             self.state.apply(&line);
             self.lines.push(line);
+            self.bodies.push(decision.bodies);
             self.snapshots.push(self.progress.clone());
         }
         self.answers.push(decision.answer.clone());
@@ -213,6 +217,7 @@ impl World {
         let mut world = Self::new("");
         world.script.clone_from(&self.script);
         world.lines = self.lines[..lines].to_vec();
+        world.bodies = self.bodies[..lines].to_vec();
         for line in &world.lines {
             world.state.apply(line);
         }

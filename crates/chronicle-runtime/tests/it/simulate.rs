@@ -4,7 +4,8 @@
 //! No clock, no thread, no file: agents, people, supervisors and power are `simulate/`; the disk, which loses bytes and names
 //! that were not synced and on which a process dies between any two things it asks for, is the ledger's own `Simulated`.
 //! What must hold is in `simulate/oracle.rs`, judged by what a power cut could not take away. `cargo xtask simulate` plays
-//! many runs; `cargo xtask simulate --seed 7` replays one and tells its story.
+//! many runs; `cargo xtask simulate --seed 7` replays one and tells its story. Every kind of trouble (`simulate/figures.rs`) is
+//! counted, and one that is never met fails the test.
 mod agent;
 mod faults;
 mod figures;
@@ -23,16 +24,18 @@ use run::{Played, play};
 use shapes::Shape;
 
 /// As many as fit into some seconds of a debug build.
-const RUNS_IN_CI: u64 = 4_000;
+const RUNS_IN_CI: u64 = 2_000;
 /// How much of the story of a failed run is told.
 const STORY_LINES: usize = 150;
 
 /// Seeds that once broke something, with what it was. A seed plays another run once the world is changed, so that each of
 /// them has a test of its own in `ledger_simulated.rs` too.
-const BROKE_ONCE: [u64; 1] = [
+const BROKE_ONCE: [u64; 2] = [
     // Lines of a killed writer whose sync had failed and was forgotten: who could not write the lock next cleared the mark
     // that says so, and the one after them believed the lines.
     9_052,
+    // Fails unless what a killed writer left is written again: a sync that had failed and was forgotten is not believed.
+    14_978,
 ];
 
 /// How much is played.

@@ -236,7 +236,9 @@ impl Sim<'_> {
     }
 
     fn kill_point(&mut self) -> Kill {
-        if self.calm || !self.rng.chance(6) {
+        // One trouble seldom comes alone.
+        let chance = if self.disk.failing { 30 } else { 6 };
+        if self.calm || !self.rng.chance(chance) {
             return Kill::Never;
         }
         self.figures.kills += 1;

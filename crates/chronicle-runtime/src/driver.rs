@@ -79,9 +79,9 @@ impl Run {
         self.writer.head()
     }
 
-    /// What a supervisor says first: who it is, and what it found torn.
-    pub fn introduce(&self, who: &Holder) -> Vec<Input> {
-        let started = crate::inbox::started(who, self.writer.epoch());
+    /// What a supervisor says first: who it is, whether it tells people, and what it found torn.
+    pub fn introduce(&self, who: &Holder, notifies: bool) -> Vec<Input> {
+        let started = crate::inbox::started(who, self.writer.epoch(), notifies);
         self.torn().into_iter().chain([started]).collect()
     }
 
@@ -141,7 +141,7 @@ pub fn drive(
         let at_once = world.reconcile(run.state());
         let status = run.state().status();
         let waits = status == Status::Waiting && rest == Rest::WhenOver;
-        let stays = run.state().goes_on() || waits;
+        let stays = run.state().goes_on() || waits || run.state().owes();
         if at_once.is_empty() && !stays && run.state().live.is_empty() {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));

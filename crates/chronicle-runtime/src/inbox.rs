@@ -17,12 +17,13 @@ pub fn reported(report: Report) -> Input {
 }
 
 /// Who takes the run in hand.
-pub(crate) fn started(who: &Holder, epoch: u64) -> Input {
+pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
     reported(Report::SupervisorStarted {
         pid: who.pid,
         host: who.host.clone(),
         epoch,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        notifies,
     })
 }
 

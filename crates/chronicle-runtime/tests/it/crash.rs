@@ -105,6 +105,17 @@ fn waits() {
     every_death(&WAITS);
 }
 
+const NOTICES: Scenario = (
+    "notices",
+    "{name: N, phases: {plan: {approval: before, next: [build]}, build: {}}}",
+    "plan: usage 2; go build\nbuild: usage 3; go done\ng1: approve\npeople: told",
+);
+
+#[test]
+fn notices() {
+    every_death(&NOTICES);
+}
+
 const CHORES: Scenario = (
     "chores",
     "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
@@ -194,7 +205,7 @@ const KILLED: usize = usize::MAX;
 const POWER_LOST: [usize; 2] = [0, 40];
 
 /// The points that the driver, the ledger and the simulated world have.
-const POINTS: [Point; 14] = [
+const POINTS: [Point; 16] = [
     Point::BeforeAppend,
     Point::TornAppend,
     Point::AfterWrite,
@@ -209,6 +220,8 @@ const POINTS: [Point; 14] = [
     Point::AfterSetAside,
     Point::BeforeTree,
     Point::AfterTree,
+    Point::BeforeNotice,
+    Point::AfterNotice,
 ];
 
 fn every_death(scenario: &Scenario) {
@@ -380,7 +393,7 @@ impl Trial {
         let is_new = run.state().run.is_none();
         let command = if is_new { self.start() } else { Command::Resume };
         let mut first: Vec<Message> = run
-            .introduce(holder)
+            .introduce(holder, self.agents.scripted("people").is_some())
             .into_iter()
             .map(|input| Message::Input(Box::new(input), None))
             .collect();
@@ -388,7 +401,7 @@ impl Trial {
         let command = Message::Input(Box::new(asked("ann", command)), Some(reply));
         first.insert(if is_new { 0 } else { first.len() }, command);
         let (inbox, messages) = sync_channel(INBOX_MAX);
-        let mut world = Simulated::new(&mut self.agents, inbox, run.state().live.clone());
+        let mut world = Simulated::new(&mut self.agents, inbox, run.state());
         drive(run, first, Rest::AtGates, &messages, &mut world, &mut Nobody).unwrap();
     }
 
@@ -447,6 +460,8 @@ impl Trial {
         let (state, lines) = self.read();
         let told = || format!("{name}, {:?}, {deaths:?}:\n{}", self.memorize, told(&lines));
         assert!(self.ledger.bytes().starts_with(&self.kept), "the past changed: {}", told());
+        let times = |about| self.agents.notices.iter().filter(|it| *it == about).count();
+        assert!(self.agents.notices.iter().all(|about| times(about) == 1), "{}", told());
         let end = Whole::of(&state, &lines);
         assert_eq!(end.status, whole.status, "{}", told());
         assert_eq!(end.path, whole.path, "{}", told());

@@ -116,6 +116,39 @@ fn notices() {
     every_death(&NOTICES);
 }
 
+const BUDGET: Scenario = (
+    "budget",
+    "{name: B, budget: {tokens: 10}, phases: {plan: {next: [build]}, build: {}}}",
+    "plan: usage 12; usage 3; go build\nbuild: usage 4; go done\ng1: budget +100 tokens",
+);
+
+#[test]
+fn budget() {
+    every_death(&BUDGET);
+}
+
+const CIRCLE: Scenario = (
+    "circle",
+    "{name: C, phases: {dig: {limits: {repeats: 2}, next: [fill]}, fill: {}}}",
+    "dig 1: usage 2; tool a; tool a; tool a\ndig 2: usage 3; go fill\nfill: go done\ng1: retry",
+);
+
+#[test]
+fn circle() {
+    every_death(&CIRCLE);
+}
+
+const STANDSTILL: Scenario = (
+    "standstill",
+    "{name: S, phases: {dig: {limits: {standstill: 20m}, next: [fill]}, fill: {}}}",
+    "dig 1: usage 2; still\ndig 2: usage 3; go fill\nfill: go done\ng1: retry",
+);
+
+#[test]
+fn standstill() {
+    every_death(&STANDSTILL);
+}
+
 const CHORES: Scenario = (
     "chores",
     "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
@@ -438,6 +471,11 @@ impl Trial {
             "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
+            "retry" => Command::Retry { place: None, note, agent: None },
+            "budget" => {
+                let more = chronicle_core::budget::read(rest).unwrap();
+                Command::Budget { place: None, more }
+            }
             "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }

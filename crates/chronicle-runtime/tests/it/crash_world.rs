@@ -235,9 +235,10 @@ impl<'a> Simulated<'a> {
             }
             "crash" => return self.end(id, failed(CrashClass::Other, rest)),
             "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
-            "timeout" => {
+            "timeout" | "still" => {
                 self.working.get_mut(&id).unwrap().has_ended = true;
-                let timer = TimerKind::Timeout;
+                let is_still = verb == "still";
+                let timer = if is_still { TimerKind::Standstill } else { TimerKind::Timeout };
                 return self.tell(reported(Report::TimerFired { attempt: id, timer }));
             }
             "usage" => self.about(

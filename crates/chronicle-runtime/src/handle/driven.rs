@@ -68,6 +68,11 @@ impl Remote {
         Self { who: words::one_line(who), inbox: self.inbox.clone() }
     }
 
+    /// Does not stay for a person any longer: once nothing else works, the run rests.
+    pub fn leave(&self) {
+        let _ = self.inbox.send(Message::Leave);
+    }
+
     /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
     pub fn quit(&self) {
         let _ = self.inbox.send(Message::Quit);

@@ -60,8 +60,7 @@ pub(super) fn stay(
     watch(&driven, &news, &mut screen, inline.as_mut());
     let finish = driven.join()?;
     screen.close();
-    let is_left = inline.is_some_and(|inline| inline.is_left());
-    closing(setting, folder, finish, is_left)
+    closing(setting, folder, finish)
 }
 
 /// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.
@@ -247,12 +246,7 @@ impl Screen {
     }
 }
 
-fn closing(
-    setting: &Setting,
-    folder: &RunFolder,
-    finish: Finish,
-    is_left: bool,
-) -> Result<Exit, Failure> {
+fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {
     let (view, _) = handle::view(folder)?;
     if setting.json {
         say_json(&view)?;
@@ -260,7 +254,6 @@ fn closing(
         status::say(&view);
     }
     Ok(match finish {
-        Finish::Quit if is_left => Exit::Waiting,
         Finish::Quit | Finish::Rests(Status::Paused | Status::Running) => Exit::Interrupted,
         Finish::Rests(Status::Done) => Exit::Done,
         Finish::Rests(Status::Cancelled | Status::Failed) => Exit::RunFailed,

@@ -155,6 +155,16 @@ fn a_project_cannot_say_what_the_users_machine_runs() {
     said.exits(3).talks("only the user's own settings may say `notify.command`");
 }
 
+#[test]
+fn needs_git_the_doctor_knows_how_people_are_told() {
+    let session = Session::with(APPROVED, WORKS);
+    session.chronicle(&["doctor"]).exits(0).prints("nobody is told when a run needs them");
+    keeps(&session);
+    settings(&session, "notify.bell = true");
+    let said = session.chronicle(&["doctor"]).exits(0);
+    said.prints("people are told by a command, the terminal's bell");
+}
+
 /// One request, read whole and answered.
 fn answer(listener: &TcpListener, status: &str) -> (String, Value) {
     let mut stream = None;

@@ -6,6 +6,7 @@ use crate::engine::{SHELL, allowed_targets};
 use crate::event::Duty;
 use crate::handover::handover;
 use crate::ids::{AttemptId, PhaseId, RunId};
+use crate::notice::About;
 use crate::state::State;
 use crate::workflow::Tools;
 
@@ -66,6 +67,13 @@ fn cookie_for(run: &RunId, attempt: AttemptId) -> String {
 pub fn attempt_of(run: &RunId, cookie: &str) -> Option<AttemptId> {
     let attempt = cookie.split('-').nth(1)?.parse().ok()?;
     (cookie_for(run, attempt) == cookie).then_some(attempt)
+}
+
+/// The mark of everything that tells people of something.
+pub fn notice_cookie(state: &State, about: About) -> Option<String> {
+    let run = &state.run.as_ref()?.run;
+    let hash = blake3::hash(format!("notice {run} {about}").as_bytes()).to_hex();
+    Some(format!("{}-notice-{}", run.short(), &hash[..24]))
 }
 
 /// The order for an attempt; none when it is not a live one.

@@ -39,6 +39,7 @@ mod link_hostile;
 mod link_yard;
 mod mcp;
 mod misbehaving;
+mod notices;
 mod people;
 mod process;
 mod process_death;

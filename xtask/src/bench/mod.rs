@@ -56,13 +56,16 @@ pub(crate) fn run(root: &Path, words: &[String]) -> bool {
     if parts.is_empty() && !words.is_empty() && !words.iter().any(|word| word == PEERS) {
         return true;
     }
+    // Parts that were asked for by name are measured alone; `--peers` alone measures everything and the peers.
     let modules =
         if parts.is_empty() || parts.contains(&LIST_PART) { node_modules(root) } else { None };
-    let mut all_well = figures(root, &parts, modules.as_deref().map(|path| (node::MODULES, path)));
+    let modules: Vec<_> = modules.map(|path| (node::MODULES, path)).into_iter().collect();
+    let mut all_well = figures(root, &parts, &modules);
     if words.iter().any(|word| word == PEERS) {
-        match peers::python(root) {
-            Ok(python) => all_well &= figures(root, &[PEERS_PART], Some((peers::PYTHON, &python))),
-            Err(why) => println!("SKIPPED: other systems were not measured: {why}"),
+        let (there, missing) = peers::install(root);
+        all_well &= figures(root, &[PEERS_PART], &there);
+        for why in missing {
+            println!("SKIPPED: {why}");
         }
     }
     all_well
@@ -91,16 +94,14 @@ fn node_modules(root: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-fn figures(root: &Path, parts: &[&str], beside: Option<(&str, &Path)>) -> bool {
+fn figures(root: &Path, parts: &[&str], beside: &[(&str, PathBuf)]) -> bool {
     let mut words = FIGURES.to_vec();
     if !parts.is_empty() {
         words.push("--");
         words.extend(parts);
     }
     let mut command = command(root, &words);
-    if let Some((name, path)) = beside {
-        command.env(name, path);
-    }
+    command.envs(beside.iter().map(|(name, path)| (name, path)));
     command.status().is_ok_and(|status| status.success())
 }
 

@@ -23,6 +23,13 @@ def work(folder, number, dies):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def sync_every_commit(connection):
+    """All systems are held to what ours does: a step is on disk before the next one begins."""
+    connection.execute("PRAGMA synchronous = FULL")
+    level = connection.execute("PRAGMA synchronous").fetchone()[0]
+    assert level == 2, f"SQLite syncs at level {level}"
+
+
 def langgraph(verb, folder, count):
     from typing import TypedDict
 
@@ -43,6 +50,8 @@ def langgraph(verb, folder, count):
     graph.add_edge(START, "step")
     graph.add_conditional_edges("step", lambda state: END if state["done"] >= count else "step")
     with SqliteSaver.from_conn_string(os.path.join(folder, "langgraph.sqlite")) as saver:
+        saver.setup()
+        sync_every_commit(saver.conn)
         app = graph.compile(checkpointer=saver)
         config = {"configurable": {"thread_id": "one"}, "recursion_limit": count + 10}
         first = None if verb == "again" else {"done": 0}
@@ -52,7 +61,12 @@ def langgraph(verb, folder, count):
 
 
 def dbos(verb, folder, count):
+    import sqlalchemy
     from dbos import DBOS, SetWorkflowID
+
+    @sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, "connect")
+    def connected(connection, _record):
+        sync_every_commit(connection)
 
     path = os.path.join(folder, "dbos.sqlite")
     DBOS(

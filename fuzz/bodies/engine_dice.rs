@@ -13,6 +13,7 @@ use chronicle_core::ids::{
 use chronicle_core::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
 };
+use chronicle_core::notice::{About, Missed, NoticeGiven};
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
@@ -378,7 +379,13 @@ impl Dice<'_> {
                 host: self.text(),
                 epoch: self.number(),
                 version: self.text(),
+                notifies: self.byte() > 60,
             }),
+            1 if self.byte() > 220 => {
+                let owed = state.notices.owed.first().map(|owed| owed.about);
+                let about = owed.unwrap_or(About::End);
+                What::Report(Report::NoticeGiven(NoticeGiven::missed(about, Missed::Unknown)))
+            }
             1 if self.byte() > 200 => What::Report(Report::SupervisorLeaves),
             1 => What::Report(Report::TailSetAside { bytes: self.number(), file: self.text() }),
             2 => What::Report(Report::TimerFired {
@@ -387,6 +394,7 @@ impl Dice<'_> {
                     TimerKind::Grace,
                     TimerKind::Timeout,
                     TimerKind::Budget,
+                    TimerKind::Standstill,
                     TimerKind::Wait,
                 ]),
             }),

@@ -6,6 +6,7 @@
 use crate::event::Message;
 use crate::ids::{AttemptId, Cause};
 use crate::input::TimerKind;
+use crate::notice::About;
 use crate::time::Millis;
 use crate::tree::Moment;
 
@@ -47,4 +48,6 @@ pub enum Action {
     RecordTree(Moment),
     /// The project's files are to be put back. After a restart: again.
     RestoreTree,
+    /// People are to be told something. After a restart: not again.
+    Notify(About),
 }

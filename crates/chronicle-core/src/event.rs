@@ -13,6 +13,7 @@ pub use crate::handover::Handed;
 use crate::ids::{
     AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
 };
+pub use crate::notice::NoticeGiven;
 pub use crate::snapshot::SnapshotUpdate;
 pub use crate::start::{OnGate, RunStarted, SupervisorStarted};
 use crate::time::Millis;
@@ -281,6 +282,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<AttemptId>,
     },
+    /// People were told that the run needs them or has ended, as far as could be.
+    NoticeGiven(NoticeGiven),
     /// A working agent was told something.
     MessageDelivered {
         /// Who.
@@ -583,6 +586,8 @@ pub enum StopCause {
     Budget,
     /// It made the same call again and again, and nothing came of it.
     Repeats,
+    /// It worked for long, and no changed file, signal or note came of it.
+    Standstill,
 }
 
 /// The end of an attempt.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, CrashClass, Message, RunStarted};
 use crate::ids::{AttemptId, GateId, Place, SessionId, TreeId};
+use crate::notice::NoticeGiven;
 use crate::signal::Signal;
 use crate::time::Millis;
 use crate::tree::{Moment, TreeRecorded};
@@ -164,7 +165,11 @@ pub enum Report {
         epoch: u64,
         /// Its version.
         version: String,
+        /// Whether it tells people when they are needed.
+        notifies: bool,
     },
+    /// People were told something, or could not be.
+    NoticeGiven(NoticeGiven),
     /// A torn last line was set aside when the ledger was opened.
     TailSetAside {
         /// How much of it there was.
@@ -300,6 +305,8 @@ pub struct Said(pub String);
 /// The timers an attempt may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimerKind {
+    /// How long nothing may come of the work.
+    Standstill,
     /// After its leaving signal.
     Grace,
     /// From its start.

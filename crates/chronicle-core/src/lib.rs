@@ -26,6 +26,7 @@ pub mod handover;
 pub mod ids;
 pub mod input;
 pub mod limits;
+pub mod notice;
 pub mod persona;
 mod plain;
 pub mod prices;

@@ -8,6 +8,8 @@ pub const TEXT_MAX: usize = 8_000;
 pub const TASK_MAX: usize = 100_000;
 /// Longest input of a tool call kept in an event.
 pub const TOOL_INPUT_MAX: usize = 2_000;
+/// Most notices to people that are on their way at once.
+pub const NOTICES_MAX: usize = 32;
 /// How often at one visit changed files count as progress: an agent that changes files and never signals is stuck all the same.
 pub const PROGRESS_TREES_MAX: u32 = 10;
 /// Most events that one decision may have: a workflow that turns without working ends here.
@@ -61,6 +63,9 @@ pub const CLEANUP_MS: u64 = 120_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
 pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 
+/// Active time without a changed file, a signal or a note after which a worker stands still, unless the workflow says otherwise.
+pub const STANDSTILL_MS: u64 = 60 * 60 * 1_000;
+
 /// How often things may go wrong at one phase, and how long they may take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -86,6 +91,9 @@ pub struct Limits {
     /// How often a worker may make the same call without progress.
     #[serde(default = "repeats")]
     pub repeats: u32,
+    /// Active milliseconds without a changed file, a signal or a note; none = for ever.
+    #[serde(default)]
+    pub standstill_ms: Option<u64>,
     /// Active milliseconds without a line from the agent; none = for ever.
     pub idle_ms: Option<u64>,
     /// Active milliseconds of one attempt; none = for ever.
@@ -117,6 +125,7 @@ impl Default for Limits {
             waits: waits(),
             grace_ms: LEAVE_GRACE_MS,
             repeats: repeats(),
+            standstill_ms: Some(STANDSTILL_MS),
             idle_ms: Some(IDLE_MS),
             timeout_ms: None,
         }

@@ -63,4 +63,7 @@ pub struct SupervisorStarted {
     pub epoch: u64,
     /// Its version.
     pub version: String,
+    /// Whether it tells people when they are needed and when the run has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub notifies: bool,
 }

@@ -2,6 +2,7 @@
 
 mod chore;
 mod files;
+mod notice;
 mod said;
 mod spent;
 mod wait;
@@ -20,13 +21,14 @@ use crate::workflow::Phase;
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
 pub use files::{bytes, changes, files, lines_changed};
+pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
     out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
-pub(crate) use wait::{REPEATED, repeated, wait};
+pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -96,6 +98,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => spent::warned(warned),
         Event::BudgetRaised(raised) => spent::raised_by(raised),
+        Event::NoticeGiven(given) => notice::given(given),
         Event::BreakAccepted { .. }
         | Event::ClaimsUnproven(_)
         | Event::SnapshotUpdated { .. }
@@ -241,6 +244,7 @@ fn stop(cause: StopCause) -> &'static str {
         StopCause::Idle => "nothing was heard of it for too long",
         StopCause::Budget => "it used up a budget",
         StopCause::Repeats => "it made the same call again and again",
+        StopCause::Standstill => "it worked on, and nothing came of it",
         StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }

@@ -1,15 +1,18 @@
-//! Cookies: what marks every process of an attempt, so that a later supervisor finds what a killed one left.
+//! Cookies: what marks every process of an attempt, and of whatever tells people of something, so that a later supervisor finds
+//! what a killed one left.
 //!
 //! A cookie is made of the run, of the attempt, and of the very folder that the run is in, by device and inode. So it is the same
 //! after a crash and in a project that was moved, and another in a project that was copied: whoever gives up the copy must not end
 //! what works for the original. Named limit: on a file system that gives a folder another number while it stays where it is, what
 //! a killed keeper left is not found again.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::notice::About;
 
 /// Digits of the sum in a cookie: hard to hit by chance.
 const DIGITS: usize = 24;
@@ -30,10 +33,20 @@ impl Cookies {
 
     /// What marks the processes of an attempt: the same whenever it is asked for.
     pub(crate) fn cookie(&self, attempt: AttemptId) -> String {
+        format!("{}-{attempt}-{}", self.run.short(), self.sum("cookie", &attempt))
+    }
+
+    /// What marks everything that tells people of something.
+    pub(crate) fn notice(&self, about: About) -> String {
+        format!("{}-notice-{}", self.run.short(), self.sum("notice", &about))
+    }
+
+    fn sum(&self, what: &str, of: &dyn fmt::Display) -> String {
         let (device, inode) = self.place;
-        let text = format!("cookie {} {device} {inode} {attempt}", self.run);
-        let sum = blake3::hash(text.as_bytes()).to_hex();
-        format!("{}-{attempt}-{}", self.run.short(), &sum[..DIGITS])
+        let text = format!("{what} {} {device} {inode} {of}", self.run);
+        let mut digits = blake3::hash(text.as_bytes()).to_hex().to_string();
+        digits.truncate(DIGITS);
+        digits
     }
 
     /// The attempt that a cookie belongs to; none for another run's, or another copy's.

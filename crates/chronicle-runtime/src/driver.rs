@@ -14,7 +14,7 @@ use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
 
 use crate::fail::{self, Point};
-pub use crate::inbox::{INBOX_MAX, Message, asked, reported};
+pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 
 /// Most inputs that share one sync.
@@ -79,9 +79,9 @@ impl Run {
         self.writer.head()
     }
 
-    /// What a supervisor says first: who it is, and what it found torn.
-    pub fn introduce(&self, who: &Holder) -> Vec<Input> {
-        let started = crate::inbox::started(who, self.writer.epoch());
+    /// What a supervisor says first: who it is, whether it tells people, and what it found torn.
+    pub fn introduce(&self, who: &Holder, notifies: bool) -> Vec<Input> {
+        let started = crate::inbox::started(who, self.writer.epoch(), notifies);
         self.torn().into_iter().chain([started]).collect()
     }
 
@@ -105,15 +105,6 @@ pub trait Watch {
     fn quiet(&mut self, state: &State, head: Head);
 }
 
-/// When a drive comes to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rest {
-    /// Once nothing works any more, be it that a person is needed.
-    AtGates,
-    /// Not while a person is needed: they may answer through the link.
-    WhenOver,
-}
-
 /// Why a drive came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
@@ -127,21 +118,21 @@ pub enum Finish {
 pub fn drive(
     run: &mut Run,
     first: Vec<Message>,
-    rest: Rest,
+    mut rest: Rest,
     inbox: &Receiver<Message>,
     world: &mut dyn World,
     watch: &mut dyn Watch,
 ) -> Result<Finish, LedgerError> {
     let mut batch = first;
     loop {
-        if !take(run, batch, watch)? {
+        if !take(run, batch, &mut rest, watch)? {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Quit);
         }
         let at_once = world.reconcile(run.state());
         let status = run.state().status();
         let waits = status == Status::Waiting && rest == Rest::WhenOver;
-        let stays = run.state().goes_on() || waits;
+        let stays = run.state().goes_on() || waits || run.state().owes();
         if at_once.is_empty() && !stays && run.state().live.is_empty() {
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Rests(status));
@@ -155,11 +146,17 @@ pub fn drive(
 }
 
 /// Takes a batch through the step and one sync, then answers. False when told to quit.
-fn take(run: &mut Run, batch: Vec<Message>, watch: &mut dyn Watch) -> Result<bool, LedgerError> {
+fn take(
+    run: &mut Run,
+    batch: Vec<Message>,
+    rest: &mut Rest,
+    watch: &mut dyn Watch,
+) -> Result<bool, LedgerError> {
     let (mut lines, mut answers, mut goes_on) = (Vec::new(), Vec::new(), true);
     for message in batch {
         match message {
             Message::Quit => goes_on = false,
+            Message::Leave => *rest = Rest::AtGates,
             Message::Input(input, reply) => {
                 let (answer, line) = run.step(&input)?;
                 lines.extend(line);

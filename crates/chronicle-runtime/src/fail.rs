@@ -99,6 +99,10 @@ points! {
     InTree = "in-tree",
     /// Files of an undone phase are gone and the older ones are not back.
     InRestore = "in-restore",
+    /// People are to be told something.
+    BeforeNotice = "before-notice",
+    /// They were told; nobody knows.
+    AfterNotice = "after-notice",
     /// A person's command counts; the link has not answered.
     LinkBeforeAnswer = "link-before-answer",
 }

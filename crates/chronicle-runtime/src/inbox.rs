@@ -17,12 +17,13 @@ pub fn reported(report: Report) -> Input {
 }
 
 /// Who takes the run in hand.
-pub(crate) fn started(who: &Holder, epoch: u64) -> Input {
+pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
     reported(Report::SupervisorStarted {
         pid: who.pid,
         host: who.host.clone(),
         epoch,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        notifies,
     })
 }
 
@@ -47,6 +48,17 @@ pub(crate) fn leaving() -> Message {
 pub enum Message {
     /// Something came in.
     Input(Box<Input>, Option<SyncSender<Answer>>),
+    /// Do not stay for a person any longer.
+    Leave,
     /// Stop now, whatever is going on.
     Quit,
+}
+
+/// When a drive comes to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Once nothing works any more, be it that a person is needed.
+    AtGates,
+    /// Not while a person is needed: they may answer through the link.
+    WhenOver,
 }

@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
+use chronicle_core::limits::bounded;
 use chronicle_core::time::Millis;
 use chronicle_core::words;
 use jiff::Timestamp;
@@ -11,6 +12,9 @@ use jiff::tz::TimeZone;
 
 /// Columns of a page.
 const COLUMNS: usize = 100;
+
+/// Longest text that a terminal is to show beside its bell.
+const RING_MAX: usize = 200;
 
 /// Longest answer that is read.
 const ANSWER_MAX: u64 = 8_000;
@@ -93,6 +97,15 @@ pub(crate) fn say_text(text: &str) -> bool {
 /// Writes a line of talk.
 pub(crate) fn talk(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Rings the bell of the terminal that the talk goes to, and says why by OSC 9. Nothing where it goes elsewhere.
+pub(crate) fn ring(why: &str) {
+    let mut err = io::stderr().lock();
+    if err.is_terminal() {
+        let why = words::plain_line(&bounded(why, RING_MAX));
+        let _ = write!(err, "\u{1b}]9;Chronicle: {why}\u{1b}\\\u{7}").and_then(|()| err.flush());
+    }
 }
 
 /// Whether a person watches the talk and can type an answer.

@@ -5,7 +5,7 @@ use super::gates::intervene;
 use super::out::{Way, take};
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::ids::{AttemptId, Outcome};
-use crate::state::{Attempt, Frame, State};
+use crate::state::{Attempt, Frame, Repeat, State};
 use crate::wait::{self, WaitBegan};
 use crate::words;
 use crate::workflow::{Phase, PhaseKind};
@@ -23,14 +23,16 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             None => attempt(state, frame, Why::Paused),
         },
         // What was decided stands, though it died before it was ended.
-        End::Lost if broken.stop == Some(StopCause::Repeats) => stuck(state, frame, phase),
+        End::Lost if broken.stop == Some(StopCause::Repeats) => circle(state, frame, phase),
+        End::Lost if broken.stop == Some(StopCause::Standstill) => standstill(state, frame, phase),
         End::Lost if frame.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
         End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
         End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
-        End::StoppedBy(StopCause::Repeats) => stuck(state, frame, phase),
+        End::StoppedBy(StopCause::Repeats) => circle(state, frame, phase),
+        End::StoppedBy(StopCause::Standstill) => standstill(state, frame, phase),
         End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, "stuck", end)
         }
@@ -79,14 +81,30 @@ fn mend_crash(
     }
 }
 
-/// It turns in a circle: reminding it or beginning anew would begin the same circle. Unless it had changed files that nobody
-/// told of: then there was progress.
-fn stuck(state: &State, frame: &Frame, phase: &Phase) -> Event {
+/// It turns in a circle. Unless it had changed files that nobody told of: then there was progress.
+fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if frame.repeats.is_empty() {
         return attempt(state, frame, Why::Progressed);
     }
+    stuck(state, frame, phase, words::repeated(phase, most_made(frame)))
+}
+
+/// It works, and nothing comes of it; with the same exception.
+fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    if frame.still.before_ms == 0 {
+        return attempt(state, frame, Why::Progressed);
+    }
+    let said = words::stands_still(phase, frame.still.before_ms, most_made(frame));
+    stuck(state, frame, phase, said)
+}
+
+fn most_made(frame: &Frame) -> Option<&Repeat> {
+    frame.repeats.iter().max_by_key(|call| call.count)
+}
+
+/// Reminding it or beginning anew would begin the same again: the workflow's own answer, or a person.
+fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
     let outcome = Outcome::from("stuck");
-    let said = words::repeated(phase, frame.repeats.iter().max_by_key(|call| call.count));
     match phase.on.get(&outcome) {
         Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &said)),
         None => intervene(state, frame, said),

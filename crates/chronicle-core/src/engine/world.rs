@@ -3,7 +3,7 @@
 use super::scratch::Scratch;
 use crate::budget;
 use crate::event::{
-    AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, StopCause,
+    AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, NoticeGiven, StopCause,
     SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::ids::AttemptId;
@@ -25,12 +25,13 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         // The first line freezes the run: nothing may stand before it.
         Report::SupervisorStarted { .. } | Report::TailSetAside { .. }
             if scratch.state().run.is_none() => {}
-        Report::SupervisorStarted { pid, host, epoch, version } => {
+        Report::SupervisorStarted { pid, host, epoch, version, notifies } => {
             scratch.emit(Event::SupervisorStarted(SupervisorStarted {
                 pid: *pid,
                 host: host.clone(),
                 epoch: *epoch,
                 version: version.clone(),
+                notifies: *notifies,
             }));
         }
         Report::TailSetAside { bytes, file } => {
@@ -44,11 +45,24 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         Report::TreeRestored { files, kept, error } => {
             super::trees::restored(scratch, *files, kept, error.as_deref());
         }
+        Report::NoticeGiven(given) => {
+            if scratch.state().notices.owed.iter().any(|owed| owed.about == given.about) {
+                scratch.record(Event::NoticeGiven(bounded_notice(given)));
+            }
+        }
         Report::Attempt { attempt, active_ms, what } => {
             return about(scratch, *attempt, *active_ms, what);
         }
     }
     Answer::Noted
+}
+
+fn bounded_notice(given: &NoticeGiven) -> NoticeGiven {
+    let mut given = given.clone();
+    for failed in &mut given.failed {
+        failed.why = bounded(&failed.why, NAME_MAX);
+    }
+    given
 }
 
 /// Whoever waits for an answer is ended: its session hears it later.
@@ -77,12 +91,22 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         (TimerKind::Grace, true) => StopCause::Grace,
         (TimerKind::Timeout, false) => StopCause::Timeout,
         (TimerKind::Budget, _) => StopCause::Budget,
-        (TimerKind::Grace, false) | (TimerKind::Timeout, true) | (TimerKind::Wait, _) => return,
+        (TimerKind::Standstill, false) => StopCause::Standstill,
+        (TimerKind::Grace, false)
+        | (TimerKind::Timeout | TimerKind::Standstill, true)
+        | (TimerKind::Wait, _) => return,
     };
     // Who is over its time has worked for just so long, whatever it said of it so far.
-    let left = budget::time_left_ms(scratch.state(), &attempt.intent.place);
+    let state = scratch.state();
+    let left = match timer {
+        TimerKind::Budget => budget::time_left_ms(state, &attempt.intent.place),
+        TimerKind::Standstill => state.still_left_ms(attempt),
+        TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => None,
+    };
     let active_ms = match timer {
-        TimerKind::Budget => attempt.active_ms.saturating_add(left.unwrap_or(0)),
+        TimerKind::Budget | TimerKind::Standstill => {
+            attempt.active_ms.saturating_add(left.unwrap_or(0))
+        }
         TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => 0,
     };
     if attempt.stop.is_none() {

@@ -20,6 +20,8 @@ pub struct Key {
 pub enum Form {
     /// A text that says something.
     Text,
+    /// An address on the web.
+    Address,
     /// `true` or `false`.
     Flag,
     /// A whole number.
@@ -110,6 +112,12 @@ pub const KEYS: &[Key] = &[
         "How often a worker may make the same call without progress before a person is asked; 0 means no limit.",
     ),
     both(
+        "limits.standstill",
+        Form::TimeOrNone,
+        "\"60m\"",
+        "Working time of a worker without a changed file, a signal or a note before a person is asked.",
+    ),
+    both(
         "limits.grace",
         Form::Time,
         "\"30s\"",
@@ -138,14 +146,24 @@ pub const KEYS: &[Key] = &[
         "[]",
         "Environment variables whose values are secrets, beside those whose names say so. The project's add to the user's.",
     ),
-    both(
+    user(
         "notify.command",
         Form::Text,
         "",
-        "A command to run when a person is needed. Not used yet: nothing is notified in this version.",
+        "A command to run when a run needs you, fails or ends. It reads a JSON object that says what happened.",
     ),
-    both("notify.webhook", Form::Text, "", "An address to post to then. Not used yet."),
-    both("notify.bell", Form::Flag, "false", "Ring the terminal's bell then. Not used yet."),
+    user(
+        "notify.webhook",
+        Form::Address,
+        "",
+        "An `http` or `https` address that the same object is posted to, by `curl`.",
+    ),
+    both(
+        "notify.bell",
+        Form::Flag,
+        "false",
+        "Ring the bell then, and say it by OSC 9, on the terminal that `run` or `resume` is on.",
+    ),
     both(
         "agents.*.command",
         Form::Text,

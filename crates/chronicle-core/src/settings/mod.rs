@@ -130,6 +130,11 @@ impl Settings {
         Some(text)
     }
 
+    /// Whether a setting is said to be so.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.said(name), Some(Said { value: Value::Flag(true), .. }))
+    }
+
     /// A setting that is a list; empty when nothing is said.
     pub fn texts(&self, name: &str) -> &[String] {
         let Some(Value::Texts(texts)) = self.said(name).map(|said| &said.value) else { return &[] };
@@ -187,6 +192,7 @@ impl Settings {
             depth: count("limits.depth", default.depth),
             waits: count("limits.waits", default.waits),
             repeats: count("limits.repeats", default.repeats),
+            standstill_ms: self.time("limits.standstill", default.standstill_ms),
             grace_ms: self.time("limits.grace", None).unwrap_or(default.grace_ms),
             idle_ms: self.time("limits.idle", default.idle_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),

@@ -155,6 +155,7 @@ struct Wrong {
 fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
     let found = match form {
         Form::Text => text(said).map(Value::Text),
+        Form::Address => text(said).filter(|text| is_address(text)).map(Value::Text),
         Form::Flag => said.as_bool().map(Value::Flag),
         Form::Count => number(said).map(Value::Number).filter(|_| fits(said)),
         Form::Positive => number(said).filter(|number| *number > 0).map(Value::Number),
@@ -178,6 +179,7 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
 fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
     let expected = match form {
         Form::Text => "a text that says something",
+        Form::Address => "an address that begins with `http://` or `https://`, without spaces",
         Form::Flag => "`true` or `false`",
         Form::Count => "a whole number",
         Form::Positive => "a whole number above 0",
@@ -202,6 +204,12 @@ fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
 fn text(said: &DeValue<'_>) -> Option<String> {
     let text = said.as_str().filter(|text| !text.trim().is_empty() && !text.contains('\0'))?;
     Some(text.to_owned())
+}
+
+fn is_address(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let is_plain = !text.chars().any(|it| it.is_whitespace() || it.is_control());
+    is_plain && host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
 }
 
 fn texts(said: &DeValue<'_>) -> Option<Vec<String>> {

@@ -59,8 +59,6 @@ fn example(key: &Key) -> &'static str {
         ("", "budget.tokens") => "2_000_000",
         ("", "budget.time") => "\"2h\"",
         ("", "budget.attempts") => "20",
-        ("", "notify.command") => "\"notify-send 'Chronicle needs you'\"",
-        ("", "notify.webhook") => "\"http://localhost:8080/chronicle\"",
         ("", "agents.*.signals") => "\"http\"",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         (default, _) => default,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{Repeat, edge};
+use super::frame::{Repeat, Still, edge};
 use super::{
     Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
     number,
@@ -13,6 +13,7 @@ use crate::event::{
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
+use crate::notice::About;
 use crate::record::Line;
 use crate::signal::is_ours;
 use crate::time::Millis;
@@ -32,21 +33,37 @@ impl State {
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
         self.take_down(event);
+        self.apply_kind(cause, at, event);
+        if let Some(attempt) = came_of(event) {
+            self.stir(cause, attempt);
+        }
+    }
+
+    /// Something came of what an attempt does: from now on it is counted anew how long nothing did.
+    fn stir(&mut self, cause: Cause, id: AttemptId) {
+        let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
+        self.change_frame_of(id, |frame| {
+            frame.still = Still { since: Some(cause), from_ms, before_ms: 0 };
+        });
+    }
+
+    fn apply_kind(&mut self, cause: Cause, at: Millis, event: &Event) {
         match event {
             Event::RunStarted(run) => {
                 self.run = Some(Arc::clone(run));
                 self.started_at = at;
             }
-            Event::SupervisorStarted(supervisor) => self.supervisor = Some(supervisor.clone()),
+            Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
             Event::TailSetAside { .. } | Event::ClaimsUnproven(_) => {}
             Event::FileChanged { attempt, .. } => {
                 self.change_frame_of(*attempt, |frame| frame.repeats.clear());
             }
-            Event::RunFailed { reason } => self.failed = Some(reason.clone()),
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
-            Event::RunCancelled { reason } => self.cancelled = Some(reason.clone()),
-            Event::RunDone => self.done = true,
+            Event::RunFailed { .. } | Event::RunCancelled { .. } | Event::RunDone => {
+                self.end_run(event);
+                self.owe(cause, About::End);
+            }
             Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
@@ -78,7 +95,11 @@ impl State {
             | Event::TreeMissed { .. }
             | Event::UndoStarted { .. }
             | Event::UndoEnded { .. } => self.apply_tree(cause, event),
-            Event::GateOpened(opened) => self.open_gate(at, opened),
+            Event::GateOpened(opened) => {
+                self.open_gate(at, opened);
+                self.owe(cause, About::Gate(opened.gate));
+            }
+            Event::NoticeGiven(given) => self.settle_notice(given),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
@@ -94,6 +115,14 @@ impl State {
             | Event::FollowUpEnded { .. }
             | Event::NoteGiven { .. }
             | Event::MessageDelivered { .. } => self.apply_said(cause, event),
+        }
+    }
+
+    fn end_run(&mut self, event: &Event) {
+        match event {
+            Event::RunFailed { reason } => self.failed = Some(reason.clone()),
+            Event::RunCancelled { reason } => self.cancelled = Some(reason.clone()),
+            _ => self.done = true,
         }
     }
 
@@ -330,6 +359,7 @@ impl State {
 
     fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
         self.change_frame_of(ended.attempt, |frame| {
+            frame.still.end(ended.active_ms);
             let counters = &mut frame.counters;
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
             if ended.end == End::Lost {
@@ -418,6 +448,17 @@ impl State {
         if let Some(path) = self.attempt(id).map(|attempt| attempt.intent.place.frame()) {
             self.change_frame(&path, with);
         }
+    }
+}
+
+/// The attempt that changed a file, signalled or was told something, and goes on.
+fn came_of(event: &Event) -> Option<AttemptId> {
+    match event {
+        Event::FileChanged { attempt, .. }
+        | Event::SnapshotUpdated { attempt, .. }
+        | Event::MessageDelivered { attempt, .. } => Some(*attempt),
+        Event::GateOpened(opened) => opened.asker.as_ref().map(|asker| asker.attempt),
+        _ => None,
     }
 }
 

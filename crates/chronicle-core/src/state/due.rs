@@ -19,7 +19,13 @@ impl State {
             action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
         });
         let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
-        attempts.chain(waits).chain(self.due_trees()).collect()
+        attempts.chain(waits).chain(self.due_trees()).chain(self.due_notices()).collect()
+    }
+
+    /// Also while the run rests, and after its end.
+    fn due_notices(&self) -> impl Iterator<Item = Effect> {
+        let owed = self.notices.owed.iter();
+        owed.map(|owed| Effect { cause: owed.cause, action: Action::Notify(owed.about) })
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
@@ -38,6 +44,7 @@ impl State {
         std::iter::once(run)
             .chain(self.timer_of(attempt))
             .chain(self.budget_timer_of(attempt))
+            .chain(self.standstill_of(attempt))
             .chain(self.messages_to(attempt))
             .collect()
     }
@@ -77,6 +84,27 @@ impl State {
         let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
         let (attempt, timer) = (attempt.intent.attempt, TimerKind::Budget);
         Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms: left } })
+    }
+
+    /// Until the work has stood still for too long; anew after whatever comes of it. Commands may take as long as they take.
+    fn standstill_of(&self, attempt: &Attempt) -> Option<Effect> {
+        let is_work = attempt.duty().is_none() && attempt.intent.agent != SHELL;
+        if !is_work || attempt.is_leaving() || self.is_asking(attempt) {
+            return None;
+        }
+        let since = self.frames.get(&attempt.intent.place.frame())?.still.since;
+        let cause = since.unwrap_or(attempt.cause).max(attempt.cause);
+        let active_ms = self.still_left_ms(attempt)?;
+        let (attempt, timer) = (attempt.intent.attempt, TimerKind::Standstill);
+        Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms } })
+    }
+
+    /// How long an attempt may work on without anything coming of it; none = for ever.
+    pub(crate) fn still_left_ms(&self, attempt: &Attempt) -> Option<u64> {
+        let place = &attempt.intent.place;
+        let limit = self.phase_at(place)?.limits.standstill_ms?;
+        let frame = self.frames.get(&place.frame())?;
+        Some(limit.saturating_sub(frame.still.ms(attempt.active_ms)))
     }
 
     fn grace_ms(&self, attempt: &Attempt) -> u64 {

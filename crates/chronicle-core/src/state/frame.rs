@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Break, End, FollowUp, Why};
 use crate::evidence::Evidence;
-use crate::ids::{AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
 use crate::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::wait::Waited;
 
@@ -52,6 +52,9 @@ pub struct Frame {
     /// Which calls workers made here since there was progress, and how often.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
+    /// How long nothing has come of the work here.
+    #[serde(default, skip_serializing_if = "Still::is_none")]
+    pub still: Still,
     /// The summary of the phase left last.
     pub summary: String,
     /// What the worker of the phase left last said last, in a chain.
@@ -98,6 +101,33 @@ pub struct Repeat {
     pub mark: String,
     /// How often.
     pub count: u32,
+}
+
+/// Work of which nothing came yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Still {
+    /// What came of it last while the attempt worked that works now.
+    pub since: Option<Cause>,
+    /// The active time of that attempt then.
+    pub from_ms: u64,
+    /// Active time of attempts that have ended since something came of it.
+    pub before_ms: u64,
+}
+
+impl Still {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// How long nothing came of it, when that attempt has worked for so long.
+    pub(crate) fn ms(&self, active_ms: u64) -> u64 {
+        self.before_ms.saturating_add(active_ms.saturating_sub(self.from_ms))
+    }
+
+    /// An attempt ended after so much active time.
+    pub(super) fn end(&mut self, active_ms: u64) {
+        *self = Self { before_ms: self.ms(active_ms), ..Self::default() };
+    }
 }
 
 impl Repeat {
@@ -287,6 +317,7 @@ impl Frame {
             notes: Vec::new(),
             edges: BTreeMap::new(),
             repeats: Vec::new(),
+            still: Still::default(),
             summary: String::new(),
             said: String::new(),
             behind: None,
@@ -303,6 +334,7 @@ impl Frame {
         (self.cleaned, self.behind) = (false, None);
         self.reasons.clear();
         self.repeats.clear();
+        self.still = Still::default();
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();
@@ -328,6 +360,7 @@ impl Frame {
     pub(crate) fn progress(&mut self) {
         self.counters.progress();
         self.repeats.clear();
+        self.still = Still::default();
     }
 
     /// Every session that a worker here may go on in.

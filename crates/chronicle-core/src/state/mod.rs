@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::watched;
 pub use facts::{Commands, Ran, Remark};
-pub use frame::{Check, Counters, Frame, Note, Repeat, Stage, Waiting};
+pub use frame::{Check, Counters, Frame, Note, Repeat, Stage, Still, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};
@@ -34,6 +34,7 @@ use crate::event::{
     StopCause, SupervisorStarted, Verdict,
 };
 use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
+use crate::notice::Notices;
 use crate::persona::Persona;
 use crate::snapshot::Snapshot;
 use crate::time::Millis;
@@ -80,6 +81,9 @@ pub struct State {
     /// What people said about budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,
+    /// What people are to be told.
+    #[serde(default, skip_serializing_if = "Notices::is_empty")]
+    pub notices: Notices,
     /// Who drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// Why it is paused.

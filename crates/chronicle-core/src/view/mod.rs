@@ -7,6 +7,7 @@ pub mod graph;
 mod handover;
 mod line;
 mod list;
+mod notice;
 mod run;
 mod run_json;
 mod timeline;
@@ -14,6 +15,7 @@ mod trees;
 
 pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};
+pub use notice::{NoticeView, notice};
 pub(crate) use run::breadcrumbs;
 pub use run::{
     AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, WaitRow,

@@ -11,7 +11,7 @@ use crate::handover;
 use crate::ids::{AttemptId, FramePath, GateId, Place};
 use crate::limits::{HANDOVER_MAX, bounded};
 use crate::snapshot::Snapshot;
-use crate::state::{Attempt, Stage, State, Status};
+use crate::state::{Attempt, Gate, Stage, State, Status};
 use crate::template;
 use crate::time::Millis;
 use crate::usage::Usage;
@@ -74,6 +74,9 @@ pub struct RunView {
     pub attempts: usize,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
+    /// Why people could not be told the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untold: Option<String>,
     /// Whether files are being put back, or were to be when somebody was killed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub undoing: bool,
@@ -282,6 +285,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
         no_trees: state.trees.missed.clone(),
+        untold: words::notice_failed(&state.notices.failed),
         undoing: state.trees.undo.is_some(),
         started_at: state.started_at,
         updated_at: state.updated_at,
@@ -328,7 +332,12 @@ fn rest_of(state: &State, attempt: &Attempt) -> String {
 }
 
 fn gates(state: &State, run: &str) -> Vec<GateRow> {
-    let row = |gate: &std::sync::Arc<crate::state::Gate>| GateRow {
+    let row = |gate: &Arc<Gate>| gate_row(gate, run);
+    if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
+}
+
+pub(super) fn gate_row(gate: &Gate, run: &str) -> GateRow {
+    GateRow {
         gate: gate.opened.gate,
         place: gate.opened.place.clone(),
         kind: gate.opened.gate_kind,
@@ -337,8 +346,7 @@ fn gates(state: &State, run: &str) -> Vec<GateRow> {
         context: gate.opened.context.clone(),
         since: gate.at,
         next: words::gate_next(&gate.opened, run),
-    };
-    if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
+    }
 }
 
 fn waits(state: &State) -> Vec<WaitRow> {

@@ -67,6 +67,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::FollowUpEnded { .. }
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. }
+        | Event::NoticeGiven(_)
         | Event::FrameEntered { .. }
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)

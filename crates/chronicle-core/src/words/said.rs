@@ -49,7 +49,8 @@ pub(super) fn sentence(event: &Event) -> String {
             let again = if *repeated { ", perhaps for the second time" } else { "" };
             format!("{attempt} was told {}{again}", self::message(*message))
         }
-        Event::RunStarted(_)
+        Event::NoticeGiven(_)
+        | Event::RunStarted(_)
         | Event::TreeRecorded(_)
         | Event::TreeMissed { .. }
         | Event::UndoStarted { .. }
@@ -214,9 +215,12 @@ pub(crate) fn too_deep(phase: &Phase, frame: &Frame, wanted: &FollowUp) -> Strin
     let helpers = frame.stack.iter().map(|waiting| waiting.follow_up.persona.as_str());
     let chain = std::iter::once(phase.worker_name()).chain(helpers);
     let chain: Vec<String> = chain.chain([wanted.persona.as_str()]).map(code).collect();
-    let depth = phase.limits.depth;
+    let levels = match phase.limits.depth {
+        1 => "1 level".to_owned(),
+        many => format!("{many} levels"),
+    };
     let reason = saying(&wanted.reason);
-    format!("{} would be help within help beyond {depth} levels{reason}", chain.join(" → "))
+    format!("{} would be help within help beyond {levels}{reason}", chain.join(" → "))
 }
 
 pub(super) fn unless_complete(outcome: &Outcome) -> String {

@@ -48,3 +48,17 @@ pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
         phase.name
     )
 }
+
+/// Why a worker was ended of whose work nothing came, with the call that it made most.
+pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) -> String {
+    let most = call.filter(|call| call.count > 1).map_or_else(String::new, |call| {
+        let (times, input) = (call.count, one_line(&call.input));
+        let input = if input.is_empty() { String::new() } else { format!(" {input}") };
+        format!("; what it called most was `{}`{input}, {times} times", call.tool)
+    });
+    format!(
+        "`{}` stands still: it worked for {}, and no file, signal or note came of it{most}",
+        phase.name,
+        super::duration(still_ms)
+    )
+}

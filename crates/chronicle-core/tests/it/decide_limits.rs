@@ -111,7 +111,7 @@ fn nothing_is_timed_while_a_person_is_asked() {
     };
     // First its files are recorded.
     assert!(world.one_move());
-    assert_eq!(timed(&world), 2, "its time-out and the budget");
+    assert_eq!(timed(&world), 3, "its time-out, the budget and a standstill");
     while !world.state.live_attempts().any(|attempt| world.state.is_asking(attempt)) {
         assert!(world.one_move());
     }

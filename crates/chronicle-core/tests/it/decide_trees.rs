@@ -13,8 +13,10 @@ use crate::world::{World, about, person, report, signal, tree};
 const TWO: &str = "{name: Two, phases: {plan: {next: [build]}, build: {approval: after}}}";
 const A1: AttemptId = AttemptId(1);
 
+/// What is due, but for timers.
 fn actions(world: &World) -> Vec<Action> {
-    world.state.due().into_iter().map(|effect| effect.action).collect()
+    let due = world.state.due().into_iter().map(|effect| effect.action);
+    due.filter(|action| !matches!(action, Action::RunTimer { .. })).collect()
 }
 
 fn leave(to: &str) -> chronicle_core::signal::Signal {

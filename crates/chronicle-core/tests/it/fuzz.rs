@@ -191,6 +191,7 @@ fn any_kind_of_event_is_reached() {
         "break_accepted",
         "snapshot_updated",
         "claims_unproven",
+        "notice_given",
         "cancel_asked",
         "follow_up_began",
         "follow_up_ended",

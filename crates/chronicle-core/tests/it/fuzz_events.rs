@@ -13,6 +13,7 @@ use chronicle_core::ids::{
     AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use chronicle_core::input::{Actor, By};
+use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::record::{Line, VERSION};
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
@@ -68,10 +69,11 @@ phases: {a: {next: [a]}}
     });
     prop_oneof![
         started.prop_map(Event::RunStarted),
-        (small(), text(), number()).prop_map(|(pid, host, epoch)| {
+        (small(), text(), number(), any::<bool>()).prop_map(|(pid, host, epoch, notifies)| {
             let version = host.clone();
-            Event::SupervisorStarted(SupervisorStarted { pid, host, epoch, version })
+            Event::SupervisorStarted(SupervisorStarted { pid, host, epoch, version, notifies })
         }),
+        notice_given(),
         (number(), text()).prop_map(|(bytes, file)| Event::TailSetAside { bytes, file }),
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
@@ -96,6 +98,19 @@ phases: {a: {next: [a]}}
             }
         ),
     ]
+}
+
+fn notice_given() -> impl Strategy<Value = Event> {
+    (small(), text(), any::<bool>()).prop_map(|(id, why, went_well)| {
+        let about = if id == 0 { About::End } else { About::Gate(GateId(id)) };
+        let failed = vec![Failed { way: Way::Webhook, why }];
+        let (given, missed) = (vec![Way::Command], None);
+        Event::NoticeGiven(if went_well {
+            NoticeGiven { about, given, failed, missed }
+        } else {
+            NoticeGiven::missed(about, Missed::Unknown)
+        })
+    })
 }
 
 fn why() -> impl Strategy<Value = Why> {
@@ -187,7 +202,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
         }),
-        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats]), number())
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats, StopCause::Standstill]), number())
             .prop_map(|(attempt, cause, active_ms)| Event::StopAsked { attempt, cause, active_ms }),
     ]
 }

@@ -128,6 +128,7 @@ fn input() -> impl Strategy<Value = Input> {
         TimerKind::Grace,
         TimerKind::Timeout,
         TimerKind::Budget,
+        TimerKind::Standstill,
         TimerKind::Wait,
     ]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));

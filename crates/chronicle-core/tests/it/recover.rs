@@ -9,7 +9,7 @@ use chronicle_core::tree::Moment;
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 21] = [
+const SCENARIOS: [(&str, &str, &str); 22] = [
     (
         "straight",
         super::decide::THREE,
@@ -54,6 +54,11 @@ const SCENARIOS: [(&str, &str, &str); 21] = [
         "a circle and a person",
         "{name: C, phases: {dig: {limits: {repeats: 2}}}}",
         "dig 1: same x y; same x y; same x y\ndig 2: same x y; go done\ng1: retry elsewhere",
+    ),
+    (
+        "a standstill and a person",
+        "{name: S, phases: {dig: {limits: {standstill: 20m}, next: [fill]}, fill: {}}}",
+        "dig 1: usage 3; tool a; still\ndig 2: file a; usage 4; go fill\nfill: go done\ng1: retry elsewhere",
     ),
     (
         "a quota and a service without room",

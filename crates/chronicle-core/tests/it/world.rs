@@ -21,6 +21,7 @@ use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, Ses
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
+use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::record::Line;
 use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
@@ -43,6 +44,8 @@ pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) lines: Vec<Line>,
     pub(crate) answers: Vec<Answer>,
+    /// What people were told since the last death.
+    pub(crate) notices: Vec<About>,
     script: BTreeMap<String, Vec<String>>,
     /// How far each session is with its script.
     progress: Progress,
@@ -136,6 +139,7 @@ impl World {
             state: State::default(),
             lines: Vec::new(),
             answers: Vec::new(),
+            notices: Vec::new(),
             script,
             progress: Progress::new(),
             snapshots: vec![Progress::new()],
@@ -200,6 +204,12 @@ impl World {
                 let (files, kept, error) = (1, Vec::new(), None);
                 self.step(&report(Report::TreeRestored { files, kept, error }));
             }
+            Some(Action::Notify(about)) => {
+                self.notices.push(about);
+                let (given, failed, missed) = (vec![Way::Command], Vec::new(), None);
+                let notice = NoticeGiven { about, given, failed, missed };
+                self.step(&report(Report::NoticeGiven(notice)));
+            }
             Some(Action::RunTimer { .. } | Action::Tell(..)) => {
                 unreachable!("an attempt comes first")
             }
@@ -226,6 +236,10 @@ impl World {
         for attempt in self.state.live.clone() {
             let seen = EndSeen { lost: true, ..EndSeen::default() };
             self.step(&about(attempt, AttemptReport::Ended(seen)));
+        }
+        for owed in self.state.notices.owed.clone() {
+            let missed = NoticeGiven::missed(owed.about, Missed::Unknown);
+            self.step(&report(Report::NoticeGiven(missed)));
         }
         while let Some(attempt) = self.state.trees.after.keys().next().copied() {
             self.step(&tree(Moment::After(attempt), &[]));
@@ -347,12 +361,13 @@ impl World {
                 self.step(&self::signal(id, &request, signal));
                 return;
             }
-            "timeout" => {
-                self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Timeout }));
-                return;
-            }
-            "time-over" => {
-                self.step(&report(Report::TimerFired { attempt: id, timer: TimerKind::Budget }));
+            "timeout" | "still" | "time-over" => {
+                let timer = match verb {
+                    "timeout" => TimerKind::Timeout,
+                    "still" => TimerKind::Standstill,
+                    _ => TimerKind::Budget,
+                };
+                self.step(&report(Report::TimerFired { attempt: id, timer }));
                 return;
             }
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),

@@ -2,6 +2,7 @@
 
 mod activity;
 mod agent;
+mod notify;
 mod observe;
 mod report;
 mod shell;
@@ -29,6 +30,7 @@ use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
 pub use activity::{Activities, Activity};
+pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
@@ -41,6 +43,7 @@ use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
 use crate::secrets;
+use notify::Notices;
 use report::Reporter;
 use timer::Timers;
 use tree::Recordings;
@@ -76,6 +79,7 @@ pub struct Processes {
     unknown: BTreeSet<AttemptId>,
     timers: Timers,
     recordings: Recordings,
+    notices: Notices,
 }
 
 /// How an attempt that runs here is stopped.
@@ -109,8 +113,14 @@ impl Processes {
             activities,
             inbox: inbox.clone(),
         });
-        let unknown = state.live.clone();
-        Self { context, running: BTreeMap::new(), unknown, timers: Timers::new(inbox), recordings }
+        let (running, unknown) = (BTreeMap::new(), state.live.clone());
+        let notices = Notices::new(Arc::clone(&context), state);
+        Self { context, running, unknown, timers: Timers::new(inbox), recordings, notices }
+    }
+
+    /// Whether people are told when they are needed.
+    pub(crate) fn notifies(&self) -> bool {
+        notifies(&self.context.settings)
     }
 
     fn run(&mut self, state: &State, id: AttemptId) -> Option<Input> {
@@ -241,6 +251,7 @@ impl World for Processes {
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(id),
                 Action::Tell(id, message) => self.tell(state, id, message),
+                Action::Notify(about) => self.notices.perform(state, about),
                 Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
                     self.recordings.perform(state, effect)

@@ -95,7 +95,8 @@ impl Timers {
                 | Action::StopAttempt(_)
                 | Action::Tell(..)
                 | Action::RecordTree(_)
-                | Action::RestoreTree => None,
+                | Action::RestoreTree
+                | Action::Notify(_) => None,
             })
             .collect();
         if wanted.is_empty() && !self.has_thread {

@@ -108,6 +108,7 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
         | Action::StopAttempt(_)
         | Action::Tell(..)
         | Action::RunTimer { .. }
+        | Action::Notify(_)
         | Action::WaitUntil { .. } => return None,
     };
     Some(Job { folder: folder.clone(), cause: effect.cause, what })

@@ -68,6 +68,11 @@ impl Remote {
         Self { who: words::one_line(who), inbox: self.inbox.clone() }
     }
 
+    /// Does not stay for a person any longer: once nothing else works, the run rests.
+    pub fn leave(&self) {
+        let _ = self.inbox.send(Message::Leave);
+    }
+
     /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
     pub fn quit(&self) {
         let _ = self.inbox.send(Message::Quit);
@@ -128,7 +133,7 @@ pub fn drive(
     };
     let (reply, answer) = sync_channel(1);
     let input = Message::Input(Box::new(asked(&asker.who, command)), Some(reply));
-    let first = in_order(&run, &holder, input);
+    let first = in_order(&run, &holder, world.notifies(), input);
     let job = Job { run, first, rest, messages, world, watch, link };
     let name = folder.id.short().to_owned();
     let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || job.run());
@@ -145,8 +150,8 @@ pub fn drive(
 }
 
 /// The first line of a ledger freezes the run, so nothing may stand before it.
-fn in_order(run: &Run, holder: &Holder, command: Message) -> Vec<Message> {
-    let introduction = run.introduce(holder).into_iter();
+fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec<Message> {
+    let introduction = run.introduce(holder, notifies).into_iter();
     let mut first: Vec<Message> =
         introduction.map(|input| Message::Input(Box::new(input), None)).collect();
     let is_new = run.state().run.is_none();

@@ -2,6 +2,7 @@
 
 use chronicle_core::engine;
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
+use chronicle_core::notice::{Missed, NoticeGiven, Owed};
 use chronicle_core::state::State;
 
 use super::{Asker, HandleError};
@@ -65,7 +66,7 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     if let Some(torn) = run.torn() {
         run.step(&torn)?;
     }
-    let before = run.head();
+    let (before, owed) = (run.head(), run.state().notices.owed.clone());
     let answer = match &command {
         Command::Go { .. } if is_left_alone(run.state()) => go(folder, asker, &command, &mut run)?,
         _ => run.step(&asked(&asker.who, command))?.0,
@@ -73,9 +74,19 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     if run.head() != before {
         run.sync()?;
         find_lost(folder, &mut run)?;
+        settle_notices(&owed, &mut run)?;
         Projections::new(folder.clone()).write(run.state(), run.head());
     }
     Ok(answer)
+}
+
+/// Nobody is here to tell people: whoever gives the command is there. What a supervisor died over may have been told.
+fn settle_notices(before: &[Owed], run: &mut Run) -> Result<(), HandleError> {
+    for owed in run.state().notices.owed.clone() {
+        let why = if before.contains(&owed) { Missed::Unknown } else { Missed::NobodyDrove };
+        run.step(&reported(Report::NoticeGiven(NoticeGiven::missed(owed.about, why))))?;
+    }
+    Ok(run.sync()?)
 }
 
 /// Whether a supervisor died over work: the ledger calls it live, and nobody drives the run.

@@ -105,6 +105,50 @@ fn waits() {
     every_death(&WAITS);
 }
 
+const NOTICES: Scenario = (
+    "notices",
+    "{name: N, phases: {plan: {approval: before, next: [build]}, build: {}}}",
+    "plan: usage 2; go build\nbuild: usage 3; go done\ng1: approve\npeople: told",
+);
+
+#[test]
+fn notices() {
+    every_death(&NOTICES);
+}
+
+const BUDGET: Scenario = (
+    "budget",
+    "{name: B, budget: {tokens: 10}, phases: {plan: {next: [build]}, build: {}}}",
+    "plan: usage 12; usage 3; go build\nbuild: usage 4; go done\ng1: budget +100 tokens",
+);
+
+#[test]
+fn budget() {
+    every_death(&BUDGET);
+}
+
+const CIRCLE: Scenario = (
+    "circle",
+    "{name: C, phases: {dig: {limits: {repeats: 2}, next: [fill]}, fill: {}}}",
+    "dig 1: usage 2; tool a; tool a; tool a\ndig 2: usage 3; go fill\nfill: go done\ng1: retry",
+);
+
+#[test]
+fn circle() {
+    every_death(&CIRCLE);
+}
+
+const STANDSTILL: Scenario = (
+    "standstill",
+    "{name: S, phases: {dig: {limits: {standstill: 20m}, next: [fill]}, fill: {}}}",
+    "dig 1: usage 2; still\ndig 2: usage 3; go fill\nfill: go done\ng1: retry",
+);
+
+#[test]
+fn standstill() {
+    every_death(&STANDSTILL);
+}
+
 const CHORES: Scenario = (
     "chores",
     "{name: W, verify: [all], phases: {build: {verify: [lint, test], cleanup: [stop, rm], next: [ship]}, \
@@ -194,7 +238,7 @@ const KILLED: usize = usize::MAX;
 const POWER_LOST: [usize; 2] = [0, 40];
 
 /// The points that the driver, the ledger and the simulated world have.
-const POINTS: [Point; 14] = [
+const POINTS: [Point; 16] = [
     Point::BeforeAppend,
     Point::TornAppend,
     Point::AfterWrite,
@@ -209,6 +253,8 @@ const POINTS: [Point; 14] = [
     Point::AfterSetAside,
     Point::BeforeTree,
     Point::AfterTree,
+    Point::BeforeNotice,
+    Point::AfterNotice,
 ];
 
 fn every_death(scenario: &Scenario) {
@@ -380,7 +426,7 @@ impl Trial {
         let is_new = run.state().run.is_none();
         let command = if is_new { self.start() } else { Command::Resume };
         let mut first: Vec<Message> = run
-            .introduce(holder)
+            .introduce(holder, self.agents.scripted("people").is_some())
             .into_iter()
             .map(|input| Message::Input(Box::new(input), None))
             .collect();
@@ -388,7 +434,7 @@ impl Trial {
         let command = Message::Input(Box::new(asked("ann", command)), Some(reply));
         first.insert(if is_new { 0 } else { first.len() }, command);
         let (inbox, messages) = sync_channel(INBOX_MAX);
-        let mut world = Simulated::new(&mut self.agents, inbox, run.state().live.clone());
+        let mut world = Simulated::new(&mut self.agents, inbox, run.state());
         drive(run, first, Rest::AtGates, &messages, &mut world, &mut Nobody).unwrap();
     }
 
@@ -425,6 +471,11 @@ impl Trial {
             "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
+            "retry" => Command::Retry { place: None, note, agent: None },
+            "budget" => {
+                let more = chronicle_core::budget::read(rest).unwrap();
+                Command::Budget { place: None, more }
+            }
             "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }
@@ -447,6 +498,8 @@ impl Trial {
         let (state, lines) = self.read();
         let told = || format!("{name}, {:?}, {deaths:?}:\n{}", self.memorize, told(&lines));
         assert!(self.ledger.bytes().starts_with(&self.kept), "the past changed: {}", told());
+        let times = |about| self.agents.notices.iter().filter(|it| *it == about).count();
+        assert!(self.agents.notices.iter().all(|about| times(about) == 1), "{}", told());
         let end = Whole::of(&state, &lines);
         assert_eq!(end.status, whole.status, "{}", told());
         assert_eq!(end.path, whole.path, "{}", told());

@@ -19,6 +19,7 @@ use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
 use chronicle_core::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
+use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::record::Line;
 use chronicle_core::signal::{Signal, parse};
 use chronicle_core::state::{Attempt, State, Status};
@@ -49,6 +50,8 @@ pub(crate) struct Agents {
     pub(crate) started: BTreeSet<AttemptId>,
     /// Every signal to leave that was answered with yes.
     pub(crate) told: BTreeSet<(AttemptId, String)>,
+    /// What people were told, by whoever lived then.
+    pub(crate) notices: Vec<About>,
 }
 
 impl Agents {
@@ -61,6 +64,7 @@ impl Agents {
             progress: Progress::new(),
             started: BTreeSet::new(),
             told: BTreeSet::new(),
+            notices: Vec::new(),
         }
     }
 
@@ -87,6 +91,9 @@ pub(crate) struct Simulated<'a> {
     agents: &'a mut Agents,
     inbox: SyncSender<Message>,
     unknown: BTreeSet<AttemptId>,
+    /// What an earlier supervisor owed people.
+    untold: BTreeSet<About>,
+    telling: BTreeSet<About>,
     working: BTreeMap<AttemptId, Working>,
 }
 
@@ -101,12 +108,10 @@ struct Working {
 }
 
 impl<'a> Simulated<'a> {
-    pub(crate) fn new(
-        agents: &'a mut Agents,
-        inbox: SyncSender<Message>,
-        unknown: BTreeSet<AttemptId>,
-    ) -> Self {
-        Self { agents, inbox, unknown, working: BTreeMap::new() }
+    pub(crate) fn new(agents: &'a mut Agents, inbox: SyncSender<Message>, state: &State) -> Self {
+        let untold = state.notices.owed.iter().map(|it| it.about).collect();
+        let (unknown, working) = (state.live.clone(), BTreeMap::new());
+        Self { agents, inbox, unknown, untold, telling: BTreeSet::new(), working }
     }
 
     fn tell(&self, input: Input) {
@@ -230,9 +235,10 @@ impl<'a> Simulated<'a> {
             }
             "crash" => return self.end(id, failed(CrashClass::Other, rest)),
             "finish" => return self.end(id, EndSeen { finished: true, ..EndSeen::default() }),
-            "timeout" => {
+            "timeout" | "still" => {
                 self.working.get_mut(&id).unwrap().has_ended = true;
-                let timer = TimerKind::Timeout;
+                let is_still = verb == "still";
+                let timer = if is_still { TimerKind::Standstill } else { TimerKind::Timeout };
                 return self.tell(reported(Report::TimerFired { attempt: id, timer }));
             }
             "usage" => self.about(
@@ -291,6 +297,21 @@ impl<'a> Simulated<'a> {
         self.about(id, AttemptReport::CommandEnded { index, code, output });
     }
 
+    fn notify(&mut self, about: About) {
+        if self.untold.remove(&about) {
+            let missed = NoticeGiven::missed(about, Missed::Unknown);
+            return self.tell(reported(Report::NoticeGiven(missed)));
+        }
+        if self.telling.insert(about) {
+            fail::at(Point::BeforeNotice);
+            self.agents.notices.push(about);
+            let (given, failed, missed) = (vec![Way::Command], Vec::new(), None);
+            let notice = NoticeGiven { about, given, failed, missed };
+            self.tell(reported(Report::NoticeGiven(notice)));
+            fail::at(Point::AfterNotice);
+        }
+    }
+
     fn stop(&mut self, id: AttemptId) {
         fail::at(Point::BeforeStop);
         let seen = EndSeen { stopped: true, ..EndSeen::default() };
@@ -337,6 +358,7 @@ impl World for Simulated<'_> {
                     self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }
+                Action::Notify(about) => self.notify(about),
                 Action::RunTimer { .. } => {}
             }
         }

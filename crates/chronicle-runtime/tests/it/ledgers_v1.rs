@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 17] = [
+const STORIES: [(&str, &str, &str); 19] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -121,6 +121,19 @@ const STORIES: [(&str, &str, &str); 17] = [
         "dig 1: session s; tool read; tool read; tool read; tool read\ndig 2: go done
          g1: retry look elsewhere
          trees: same; change a; same",
+    ),
+    (
+        "standstill",
+        "{name: Standstill, phases: {dig: {limits: {standstill: 20m}}}}",
+        "dig 1: session s; tool read; still; tool read; still\ndig 2: create a.rs; go done
+         g1: retry look elsewhere
+         trees: same; change a; same",
+    ),
+    (
+        "notices",
+        "{name: Notices, phases: {plan: {approval: both, next: [build]}, build: {}}}",
+        "plan: session s; go build\nbuild: session b; go done\ng1: approve\ng2: approve
+         notices: failed exit code 22; unknown; nobody",
     ),
     (
         "trees",
@@ -274,7 +287,10 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let (event, input, usage) = (read("event.rs"), read("input.rs"), read("usage.rs"));
     let tree = read("tree.rs");
     let (claims, duties) = (read("claims.rs"), read("chore.rs"));
-    let places: [(&str, &str, &[&str]); 17] = [
+    let notice = read("notice.rs");
+    let places: [(&str, &str, &[&str]); 19] = [
+        (&notice, "Way", &["/data/given/0", "/data/failed/0/way"]),
+        (&notice, "Missed", &["/data/missed"]),
         (&claims, "Claim", &["/data/claims/0/is", "/data/claims/1/is", "/data/claims/2/is"]),
         (&event, "Event", &["/kind"]),
         (&event, "Mover", &["/data/by"]),

@@ -21,6 +21,7 @@ use chronicle_core::ids::{AttemptId, Place, RunId, SessionId, TreeId};
 use chronicle_core::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
+use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
@@ -90,18 +91,21 @@ impl Story {
     fn play_unsettled(&mut self, ledger: &dyn Ledger) -> Result<State, LedgerError> {
         let mut run = Run::open(ledger, who(), None)?;
         let (inbox, messages) = sync_channel(INBOX_MAX);
-        let mut first: Vec<Input> = introduction(&run);
+        let mut first: Vec<Input> = introduction(&run, self.script.contains_key("notices"));
         if run.state().run.is_none() {
             first.insert(0, person(Command::Start(Box::new(start(&self.workflow)))));
         }
         let mut watch = Recorder(self.log.clone());
         let unknown = run.state().live.clone();
+        let mut untold: BTreeSet<About> =
+            run.state().notices.owed.iter().map(|it| it.about).collect();
         loop {
             let batch = first.drain(..).map(|input| self.log.asked("first", input)).collect();
             let mut agents = Agents {
                 story: self,
                 inbox: inbox.clone(),
                 unknown: unknown.clone(),
+                untold: std::mem::take(&mut untold),
                 begun: BTreeSet::new(),
                 sent: Vec::new(),
             };
@@ -147,6 +151,19 @@ impl Story {
         Report::TreeRecorded(Box::new(recorded))
     }
 
+    /// How people are told: `told`, `failed` and why, `nobody` or `unknown`.
+    fn notice(&mut self, about: About) -> NoticeGiven {
+        let text = self.next_of("notices").unwrap_or_default();
+        match text.as_str() {
+            "nobody" => return NoticeGiven::missed(about, Missed::NobodyDrove),
+            "unknown" => return NoticeGiven::missed(about, Missed::Unknown),
+            _ => {}
+        }
+        let why = text.strip_prefix("failed ").map(str::to_owned);
+        let failed = why.map(|why| Failed { way: Way::Webhook, why }).into_iter().collect();
+        NoticeGiven { about, given: vec![Way::Command], failed, missed: None }
+    }
+
     /// What a person says to a run that rests.
     fn answer(&mut self, state: &State) -> Option<Command> {
         let gate = state.open_gates().next().map(|gate| gate.opened.gate);
@@ -167,6 +184,8 @@ struct Agents<'a> {
     inbox: SyncSender<Message>,
     /// Attempts of a supervisor that died.
     unknown: BTreeSet<AttemptId>,
+    /// What it owed people.
+    untold: BTreeSet<About>,
     begun: BTreeSet<AttemptId>,
     /// Whose moves are on their way.
     sent: Vec<(SessionId, Place, u32)>,
@@ -206,6 +225,15 @@ impl World for Agents<'_> {
                     let (files, kept, error) = (2, vec!["kept".to_owned()], None);
                     let input = reported(Report::TreeRestored { files, kept, error });
                     self.inbox.send(self.story.log.asked("tree", input)).unwrap();
+                }
+                Action::Notify(about) => {
+                    let given = if self.untold.remove(&about) {
+                        NoticeGiven::missed(about, Missed::Unknown)
+                    } else {
+                        self.story.notice(about)
+                    };
+                    let input = reported(Report::NoticeGiven(given));
+                    self.inbox.send(self.story.log.asked("notice", input)).unwrap();
                 }
                 Action::RunTimer { .. } => {}
             }
@@ -318,8 +346,8 @@ pub(crate) fn who() -> Holder {
 }
 
 /// What a supervisor says first, at a time that is always the same.
-pub(crate) fn introduction(run: &Run) -> Vec<Input> {
-    run.introduce(&who()).into_iter().map(|input| Input { at: AT, ..input }).collect()
+pub(crate) fn introduction(run: &Run, notifies: bool) -> Vec<Input> {
+    run.introduce(&who(), notifies).into_iter().map(|input| Input { at: AT, ..input }).collect()
 }
 
 pub(crate) fn person(command: Command) -> Input {

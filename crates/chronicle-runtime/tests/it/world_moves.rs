@@ -40,6 +40,7 @@ impl Move {
             }
             "timeout" => return Self::Timer(TimerKind::Timeout),
             "grace" => return Self::Timer(TimerKind::Grace),
+            "still" => return Self::Timer(TimerKind::Standstill),
             "time-over" => return Self::Timer(TimerKind::Budget),
             "person" => return Self::Person(command(rest, None)),
             "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),

@@ -42,6 +42,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     findings.push(trees(setting, &settings));
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
+    findings.push(notices(setting, &settings));
     findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
     if setting.json {
@@ -163,6 +164,26 @@ fn settings(setting: &Setting) -> (Settings, Finding) {
     };
     let good = found.problems.is_empty();
     (found.settings, Finding { more: Vec::new(), what: "settings", good, found: text, advice })
+}
+
+/// Whether people can be told in the ways that are set.
+fn notices(setting: &Setting, settings: &Settings) -> Finding {
+    let webhook = settings.text("notify.webhook").is_some();
+    let curl = || process::tool(&["curl", "--version"], setting.project.root());
+    let good = !webhook || curl().is_ok_and(|ran| ran.status.success());
+    let set = [
+        (settings.text("notify.command").is_some(), "a command"),
+        (webhook, "a webhook"),
+        (settings.flag("notify.bell"), "the terminal's bell"),
+    ];
+    let ways: Vec<&str> = set.iter().filter(|(is_set, _)| *is_set).map(|(_, way)| *way).collect();
+    let found = match ways.as_slice() {
+        _ if !good => "a webhook is set, and curl is not there".to_owned(),
+        [] => "nobody is told when a run needs them; `notify` in your settings says how".to_owned(),
+        ways => format!("people are told by {}", ways.join(", ")),
+    };
+    let advice = Some("install curl: it posts to the address");
+    Finding { more: Vec::new(), what: "notices", good, found, advice }
 }
 
 /// Whether a run would ask first. That is no fault either.

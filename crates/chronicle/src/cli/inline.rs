@@ -20,43 +20,32 @@ use crate::terminal;
 pub(super) struct Inline {
     remote: Remote,
     asked: BTreeSet<GateId>,
-    shared: Arc<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
     /// A line is being waited for.
-    is_asking: AtomicBool,
-    /// The person wants to answer later.
-    is_left: AtomicBool,
+    is_asking: Arc<AtomicBool>,
 }
 
 impl Inline {
     pub(super) fn new(remote: Remote) -> Self {
-        Self { remote, asked: BTreeSet::new(), shared: Arc::default() }
+        Self { remote, asked: BTreeSet::new(), is_asking: Arc::default() }
     }
 
     /// Asks about the first gate that was not asked about. Whether a line is being waited for.
     pub(super) fn ask(&mut self, view: &RunView, say: impl FnOnce(&str)) -> bool {
-        if self.shared.is_asking.load(Ordering::SeqCst) {
+        if self.is_asking.load(Ordering::SeqCst) {
             return true;
         }
         let new = view.needs_you.iter().find(|gate| !self.asked.contains(&gate.gate));
         let Some(gate) = new else { return false };
         self.asked.insert(gate.gate);
         say(&shown(gate));
-        self.shared.is_asking.store(true, Ordering::SeqCst);
-        let (remote, shared, gate) = (self.remote.clone(), Arc::clone(&self.shared), gate.clone());
+        self.is_asking.store(true, Ordering::SeqCst);
+        let (remote, gate) = (self.remote.clone(), gate.clone());
+        let is_asking = Arc::clone(&self.is_asking);
         let hear = move || {
-            hear(&remote, &gate, &shared.is_left);
-            shared.is_asking.store(false, Ordering::SeqCst);
+            hear(&remote, &gate);
+            is_asking.store(false, Ordering::SeqCst);
         };
         std::thread::Builder::new().name("inline".to_owned()).spawn(hear).is_ok()
-    }
-
-    /// Whether the person went away without an answer.
-    pub(super) fn is_left(&self) -> bool {
-        self.shared.is_left.load(Ordering::SeqCst)
     }
 }
 
@@ -93,7 +82,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Reads lines until one is an answer that counts.
-fn hear(remote: &Remote, gate: &GateRow, is_left: &AtomicBool) {
+fn hear(remote: &Remote, gate: &GateRow) {
     for line in std::io::stdin().lock().lines() {
         let line = line.unwrap_or_default();
         if line.trim().is_empty() {
@@ -108,8 +97,7 @@ fn hear(remote: &Remote, gate: &GateRow, is_left: &AtomicBool) {
         }
         return;
     }
-    is_left.store(true, Ordering::SeqCst);
-    remote.quit();
+    remote.leave();
 }
 
 fn command(gate: &GateRow, line: &str) -> Option<Command> {

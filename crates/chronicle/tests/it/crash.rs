@@ -37,7 +37,8 @@ macro_rules! scenarios {
             before_start_agent after_start_agent before_start_command after_start_command
             before_stop after_stop before_timer after_timer before_observe after_observe
             before_first_report keeper_after_lock keeper_after_start keeper_before_report
-            in_cache_write in_run_json_write in_file_write before_tree after_tree link_before_answer
+            in_cache_write in_run_json_write in_file_write before_tree after_tree
+            before_notice after_notice link_before_answer
         }
     )*};
 }
@@ -98,6 +99,7 @@ fn every_death(scenario: &'static str, point: &str) {
 fn way_to(point: &str) -> (Stay, Option<&'static str>) {
     match point {
         "link-before-answer" => (Stay::Wait, None),
+        "before-notice" | "after-notice" => (Stay::Tell, None),
         "before-observe" | "after-observe" => (Stay::Leave, Some("after-start-agent:2")),
         "after-set-aside" => (Stay::Leave, Some("torn-append:9:half")),
         _ => (Stay::Leave, None),

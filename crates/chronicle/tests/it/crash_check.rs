@@ -38,6 +38,7 @@ impl Ended {
         past_stands(site)?;
         cache_is_right(site, view)?;
         nothing_is_left(site)?;
+        nobody_is_told_twice(site)?;
         let mut files = BTreeMap::new();
         collect(&site.project(), "", &mut files);
         Ok(Self { view: without_changing(view), files, works, tokens })
@@ -82,6 +83,13 @@ fn cache_is_right(site: &Site, view: &Value) -> Result<(), String> {
     fs::remove_file(cache).map_err(|error| format!("no cache: {error}"))?;
     let folded = site.view();
     if folded.as_ref() == Some(view) { Ok(()) } else { Err(format!("cached {view}: {folded:?}")) }
+}
+
+fn nobody_is_told_twice(site: &Site) -> Result<(), String> {
+    let mut told = site.told();
+    told.sort_unstable();
+    let twice = told.windows(2).find(|pair| pair[0] == pair[1]);
+    twice.map_or(Ok(()), |pair| Err(format!("people were told twice: {}", pair[0])))
 }
 
 /// No process, no unfinished file, and a whole chain.

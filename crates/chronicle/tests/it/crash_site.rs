@@ -24,6 +24,8 @@ const CHRONICLE: &str = env!("CARGO_BIN_EXE_chronicle");
 pub(crate) enum Stay {
     Leave,
     Wait,
+    /// They leave, and people are told when they are needed.
+    Tell,
 }
 
 /// One project with one run in it.
@@ -51,7 +53,21 @@ impl Site {
             let to = if name == "script.yaml" { "." } else { ".chronicle/workflows" };
             fs::copy(entry.unwrap().path(), site.project().join(to).join(name)).unwrap();
         }
+        if stay == Stay::Tell {
+            let config = site.folder.path().join("home/.config/chronicle");
+            fs::create_dir_all(&config).unwrap();
+            let told = site.folder.path().join("told");
+            let command = format!("notify.command = 'cat >> {}'\n", told.display());
+            fs::write(config.join("config.toml"), command).unwrap();
+        }
         site
+    }
+
+    /// What people were told, each as `event gate`.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let told = fs::read_to_string(self.folder.path().join("told")).unwrap_or_default();
+        let notices = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        notices.map(|notice| format!("{} {}", notice["event"], notice["gate"]["gate"])).collect()
     }
 
     pub(crate) fn project(&self) -> PathBuf {

@@ -353,3 +353,27 @@ fn only_one_of_many_supervisors_gets_a_run() {
     assert_eq!((count(0), count(5) + count(2)), (1, 3), "{codes:?}");
     assert_same_end(&session);
 }
+
+#[test]
+fn a_run_that_is_killed_again_and_again_asks_a_person() {
+    let workflow = WORKFLOW.replace("build: {", "build: {limits: {losses: 0}, ");
+    let session = Session::with(&workflow, SCRIPT);
+    let supervisor = session.spawn_run();
+    until("the agent is in the middle", || session.has("reached"));
+    supervisor.kill();
+    // It had changed files: that was progress. The next one does not come so far.
+    let supervisor = session.spawn(&["resume"]);
+    let again = || session.events_of("attempt_started").len() == 3;
+    until("its next agent lives", || again() && !agents(&session.run_id()).is_empty());
+    supervisor.kill();
+    session.chronicle(&["resume"]).exits(4);
+    let view = session.json(&["status"]);
+    let about = view["needs_you"][0]["about"].as_str().unwrap();
+    assert!(about.contains("lost"), "{about}");
+    assert_eq!(whys(&session), ["first", "first", "lost"]);
+    session.write("go", "");
+    session.chronicle(&["retry", &session.short(), "build"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.json(&["status"])["status"], "done");
+    session.assert_whole();
+}

@@ -40,6 +40,7 @@ mod link_hostile;
 mod link_yard;
 mod mcp;
 mod misbehaving;
+mod notices;
 mod people;
 mod process;
 mod process_death;

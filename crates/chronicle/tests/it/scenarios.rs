@@ -37,7 +37,9 @@ scenarios! {
     flood
     follow_ups
     garbage
+    grace
     handover
+    help_too_deep
     idle
     loop_limit
     needs_input
@@ -54,6 +56,7 @@ scenarios! {
     secrets
     session_gone
     settings
+    standstill
     strays
     sub_workflow
     three_phases
@@ -79,7 +82,7 @@ fn no_folder_is_forgotten() {
 }
 
 /// Whose worker is ended in the middle of its words: whether the last of them is still heard is chance.
-const CUT_SHORT: [&str; 1] = ["circle"];
+const CUT_SHORT: [&str; 2] = ["circle", "standstill"];
 
 /// How many lines and events an audit counted is left out.
 fn without_counts(told: &str) -> String {

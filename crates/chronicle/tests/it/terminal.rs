@@ -70,6 +70,27 @@ fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
 }
 
 #[test]
+fn needs_tmux_a_person_who_answers_later_loses_nothing() {
+    let workflow = "{name: Asks, phases: {work: {limits: {losses: 0}, next: [done]}}}";
+    let script = r#"
+work:
+  - workflow_ask: {question: "Which colour?", options: [red, blue]}
+  - complete: {summary: painted it}
+"#;
+    let session = Session::with(workflow, script);
+    let run = "chronicle run main 'the task' --agent scripted:script.yaml";
+    let terminal = Terminal::new(&session, run);
+    until("the question is asked", || terminal.screen().contains("Type your answer"));
+    terminal.tmux(&["send-keys", "Enter"]);
+    until("the run rests", || terminal.screen().contains("ended with 4"));
+    let ended = session.events_of("attempt_ended");
+    assert_eq!(ended[0]["data"]["end"]["data"], "asks", "its turn is over, and it is not lost");
+    session.chronicle(&["answer", &session.short(), "2"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}
+
+#[test]
 fn needs_tmux_a_person_at_the_terminal_is_asked_and_answers_there() {
     let workflow = "{name: Asks, phases: {work: {approval: after, next: [done]}}}";
     let script = r#"

@@ -39,6 +39,7 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         depth: fields.count("depth").unwrap_or(outer.depth),
         waits: fields.count("waits").unwrap_or(outer.waits),
         repeats: fields.count("repeats").unwrap_or(outer.repeats),
+        standstill_ms: fields.duration_or_none("standstill", outer.standstill_ms),
         grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
         timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),

@@ -260,6 +260,12 @@ pub(crate) const LIMITS: Shape = Shape {
             "How often a worker may make the same call with the same input without progress; 0 means no limit.",
         ),
         field(
+            &["standstill"],
+            Kind::DurationOrNone,
+            "60m",
+            "How long a worker may work without a changed file, a signal or a note.",
+        ),
+        field(
             &["grace"],
             Kind::Duration,
             "30s",

@@ -100,7 +100,7 @@ impl Sim<'_> {
         if self.rng.chance(10) {
             self.look()?;
         }
-        let introduction = run.introduce(&who);
+        let introduction = run.introduce(&who, false);
         let epoch = self.epoch_of(&introduction)?;
         let command = if run.state().run.is_none() {
             Command::Start(Box::new(self.shape.start.clone()))
@@ -314,7 +314,8 @@ impl Sim<'_> {
             | Action::StopAttempt(_)
             | Action::Tell(..)
             | Action::RecordTree(_)
-            | Action::RestoreTree => None,
+            | Action::RestoreTree
+            | Action::Notify(_) => None,
         });
         let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
         supervisor.timers = timers.map(fired).collect();
@@ -362,7 +363,8 @@ impl Sim<'_> {
                 | Action::RunTimer { .. }
                 | Action::WaitUntil { .. }
                 | Action::RecordTree(_)
-                | Action::RestoreTree => {}
+                | Action::RestoreTree
+                | Action::Notify(_) => {}
             }
         }
         Ok(at_once || supervisor.run.state().goes_on())

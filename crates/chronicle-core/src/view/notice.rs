@@ -1,0 +1,64 @@
+//! What people are told when a run needs them or has ended.
+
+use serde::Serialize;
+
+use super::VIEW_VERSION;
+use super::run::{GateRow, gate_row};
+use crate::limits::{TEXT_MAX, bounded};
+use crate::notice::About;
+use crate::state::State;
+use crate::words;
+
+/// A notice, as a command or an address gets it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NoticeView {
+    /// The version of this shape.
+    pub version: u32,
+    /// `needs_you`, `done`, `failed` or `cancelled`.
+    pub event: &'static str,
+    /// All of it in a sentence.
+    pub text: String,
+    /// The run's whole id.
+    pub run: String,
+    /// Its last eight digits.
+    pub short: String,
+    /// The workflow's name.
+    pub workflow: String,
+    /// What was asked for.
+    pub task: String,
+    /// The project's folder.
+    pub project: String,
+    /// What the run waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateRow>,
+    /// What to type next.
+    pub next: String,
+}
+
+/// The notice of that; none when there is nothing to tell.
+pub fn notice(state: &State, about: About) -> Option<NoticeView> {
+    let run = state.run.as_ref()?;
+    let short = run.run.short();
+    let gate = match about {
+        About::Gate(gate) => Some(gate_row(state.gate(gate)?, short)),
+        About::End => None,
+    };
+    let next = gate.as_ref().map(|gate| gate.next.clone());
+    Some(NoticeView {
+        version: VIEW_VERSION,
+        event: match about {
+            About::Gate(_) => "needs_you",
+            About::End if state.failed.is_some() => "failed",
+            About::End if state.cancelled.is_some() => "cancelled",
+            About::End => "done",
+        },
+        text: words::notice_text(state, about)?,
+        run: run.run.to_string(),
+        short: short.to_owned(),
+        workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
+        task: bounded(&run.task, TEXT_MAX),
+        project: run.project.clone(),
+        next: next.unwrap_or_else(|| format!("chronicle status {short}")),
+        gate,
+    })
+}

@@ -1,0 +1,213 @@
+//! Tells people beside the run: by a command of the user's, by a post to an address. Nothing waits for it but the end of a drive.
+//!
+//! At most once: what was owed when a supervisor died may have been told, so it is reported as not known and never told again.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use chronicle_core::input::{Input, Report};
+use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
+use chronicle_core::settings::Settings;
+use chronicle_core::state::State;
+use chronicle_core::view;
+
+use super::Context;
+use crate::driver::{Message, reported};
+use crate::fail::{self, Point};
+use crate::process::{
+    self, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, shell_argv, sweep,
+};
+
+/// How long one way of telling may take.
+const TIME_MAX: Duration = Duration::from_secs(10);
+/// How much of what a way says about its failure is kept.
+const SAID_LINES: usize = 3;
+const SAID_BYTES: usize = 300;
+
+/// What is being told here.
+pub(super) struct Notices {
+    context: Arc<Context>,
+    /// What was owed before we lived.
+    unknown: BTreeSet<About>,
+    running: BTreeSet<About>,
+}
+
+/// A way to tell people: a program and what it reads.
+struct Teller {
+    way: Way,
+    argv: Vec<OsString>,
+    input: String,
+}
+
+/// Whether these settings name a way to tell people.
+pub(crate) fn notifies(settings: &Settings) -> bool {
+    settings.text(COMMAND).or_else(|| settings.text(WEBHOOK)).is_some()
+}
+
+const COMMAND: &str = "notify.command";
+const WEBHOOK: &str = "notify.webhook";
+
+impl Notices {
+    pub(super) fn new(context: Arc<Context>, state: &State) -> Self {
+        let unknown = state.notices.owed.iter().map(|owed| owed.about).collect();
+        Self { context, unknown, running: BTreeSet::new() }
+    }
+
+    /// Tells it on a thread of its own, unless it is being told or may have been.
+    pub(super) fn perform(&mut self, state: &State, about: About) -> Option<Input> {
+        let cookie = self.context.cookies.notice(about);
+        if self.unknown.remove(&about) {
+            sweep::sweep(&cookie);
+            return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
+        }
+        if !self.running.insert(about) {
+            return None;
+        }
+        let nothing = NoticeGiven { about, given: Vec::new(), failed: Vec::new(), missed: None };
+        let told = nothing.clone();
+        let body = view::notice(state, about).and_then(|it| serde_json::to_string(&it).ok());
+        let context = Arc::clone(&self.context);
+        let tellers = body.map_or_else(Vec::new, |body| tellers(&context.settings, &body));
+        let tell = move || {
+            fail::at(Point::BeforeNotice);
+            let told = tellers.into_iter().fold(told, |told, teller| {
+                let way = teller.way;
+                with(told, way, teller.tell(&context, about, &cookie))
+            });
+            fail::at(Point::AfterNotice);
+            // A driver that is gone needs no report.
+            let _ = context.inbox.send(Message::Input(Box::new(given(told)), None));
+        };
+        let thread = std::thread::Builder::new().name("notice".to_owned()).spawn(tell);
+        let failed = || with(nothing, Way::Command, Err("no thread to tend it".to_owned()));
+        thread.is_err().then(|| given(failed()))
+    }
+}
+
+fn given(notice: NoticeGiven) -> Input {
+    reported(Report::NoticeGiven(notice))
+}
+
+fn with(mut told: NoticeGiven, way: Way, how: Result<(), String>) -> NoticeGiven {
+    match how {
+        Ok(()) => told.given.push(way),
+        Err(why) => told.failed.push(Failed { way, why }),
+    }
+    told
+}
+
+fn tellers(settings: &Settings, body: &str) -> Vec<Teller> {
+    let command = settings.text(COMMAND).map(|command| Teller {
+        way: Way::Command,
+        argv: shell_argv(command),
+        input: format!("{body}\n"),
+    });
+    let webhook = settings.text(WEBHOOK).map(|url| Teller {
+        way: Way::Webhook,
+        // The address may be a secret: it must not stand in the list of processes.
+        argv: vec!["curl".into(), "--config".into(), "-".into()],
+        input: curl_config(url, body),
+    });
+    command.into_iter().chain(webhook).collect()
+}
+
+/// What `curl` is told, in the words of its own files.
+fn curl_config(url: &str, body: &str) -> String {
+    let seconds = TIME_MAX.as_secs();
+    format!(
+        "url = {}\ndata-raw = {}\nheader = \"Content-Type: application/json\"\nheader = \"User-Agent: chronicle\"\n\
+         proto = \"=http,https\"\noutput = \"/dev/null\"\nmax-time = {seconds}\nsilent\nshow-error\nfail\ngloboff\n",
+        quoted(url),
+        quoted(body)
+    )
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+impl Teller {
+    /// Runs it to its end under a keeper, so that it dies with us.
+    fn tell(self, context: &Context, about: About, cookie: &str) -> Result<(), String> {
+        let folder = &context.folder;
+        let lock = folder.keepers().join(format!("notice-{about}.lock"));
+        let mut order =
+            KeeperOrder::new(cookie.to_owned(), lock, folder.project.clone(), self.argv);
+        order.chronicle.clone_from(&context.chronicle);
+        order.env_set.insert("CHRONICLE_RUN".to_owned(), folder.id.to_string());
+        let kept = process::start(&order).map_err(|error| error.to_string())?;
+        let (end, said) = followed(kept, self.input).map_err(|error| error.to_string())?;
+        let text = |what: String| {
+            let said = said.trim();
+            if said.is_empty() { what } else { format!("{what}: {said}") }
+        };
+        let why = match end {
+            KeeperEnd::Ended { code: Some(0), stopped: false, .. } => return Ok(()),
+            KeeperEnd::Ended { stopped: true, .. } => {
+                text(format!("it took longer than {} seconds", TIME_MAX.as_secs()))
+            }
+            KeeperEnd::Ended { code: Some(code), .. } => text(format!("exit code {code}")),
+            KeeperEnd::Ended { signal, .. } => text(format!("signal {}", signal.unwrap_or(0))),
+            KeeperEnd::CannotStart { text } => text,
+            KeeperEnd::LeaseRanOut { .. } | KeeperEnd::KeeperDied => {
+                "its keeper died; whether it was told is not known".to_owned()
+            }
+        };
+        let why = match context.settings.text(WEBHOOK) {
+            Some(url) => why.replace(url, "the address"),
+            None => why,
+        };
+        Err(context.redactor.redact(&why).into_owned())
+    }
+}
+
+/// Hands it its input, reads what it says, and ends it when its time is over.
+fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String)> {
+    let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+    let stdin = kept.stdin.take();
+    named("notice-input").spawn(move || {
+        if let Some(mut stdin) = stdin {
+            let _ = stdin.write_all(input.as_bytes());
+        }
+    })?;
+    let mut stdout = kept.stdout;
+    named("notice-output")
+        .spawn(move || std::io::copy(&mut stdout.by_ref(), &mut std::io::sink()))?;
+    let (told, heard) = sync_channel(1);
+    let stderr = kept.stderr;
+    named("notice-talk").spawn(move || {
+        let mut ring = Ring::new(SAID_LINES, SAID_BYTES);
+        for line in Lines::new(stderr).map_while(Result::ok) {
+            if let ReadLine::Line(text) | ReadLine::NotUtf8 { text } = line {
+                ring.push(text);
+            }
+        }
+        let _ = told.send(ring.text());
+    })?;
+    let control = kept.control.clone();
+    let (ended, end) = sync_channel(1);
+    named("notice-end").spawn(move || ended.send(control.wait()))?;
+    let end = end.recv_timeout(TIME_MAX).unwrap_or_else(|_| {
+        kept.control.stop(Duration::ZERO);
+        kept.control.wait()
+    });
+    // Whoever holds its output open is gone with it.
+    Ok((end, heard.recv_timeout(TIME_MAX).unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_curl_reads_is_the_address_and_the_words_themselves() {
+        let config = curl_config("https://host/a\"b\\c", r#"{"text":"say \"no\""}"#);
+        let lines: Vec<&str> = config.lines().collect();
+        assert_eq!(lines[0], r#"url = "https://host/a\"b\\c""#);
+        assert_eq!(lines[1], r#"data-raw = "{\"text\":\"say \\\"no\\\"\"}""#);
+    }
+}

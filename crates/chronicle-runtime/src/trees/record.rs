@@ -86,7 +86,7 @@ impl Trees {
         let is_first = !self.copy_index(&half)?;
         let mut found = self.find(&half, is_first)?;
         let mut anyway = None;
-        if is_first || rules_changed {
+        if rules_changed && !is_first {
             let theirs = anyway.insert(Excludes::kept_anyway(&self.git.work));
             found.sort(&self.git.work, parts(theirs));
         }
@@ -129,8 +129,14 @@ impl Trees {
 
     fn find(&self, index: &Path, is_first: bool) -> Result<Found, TreesError> {
         let (known, new) = std::thread::scope(|scope| {
-            // Where nothing is known, nothing known has changed.
-            let known = scope.spawn(|| if is_first { Ok(Vec::new()) } else { self.changed(index) });
+            // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
+            let known = scope.spawn(|| {
+                if is_first {
+                    Ok(Excludes::kept_anyway(&self.git.work))
+                } else {
+                    self.changed(index)
+                }
+            });
             let new = self.others(index);
             (known.join(), new)
         });
@@ -148,7 +154,11 @@ impl Trees {
             found.gone.extend(nested.iter().map(|folder| within(folder)));
             (others, said) = self.others(index)?;
         }
-        found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+        if is_first {
+            found.sort(&self.git.work, parts(&known));
+        } else {
+            found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+        }
         found.sort(&self.git.work, parts(&others).filter(|name| !name.ends_with(b"/")));
         found.unreadable.extend(closed_folders(&said));
         Ok(found)

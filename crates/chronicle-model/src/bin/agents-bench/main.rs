@@ -8,6 +8,7 @@
 
 mod memory;
 mod scene;
+mod span;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,8 +31,10 @@ fn main() -> ExitCode {
     };
     let mut count = |usual| words.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(usual);
     let pairs = (count(PAIRS.0), count(PAIRS.1));
-    println!("| agent | turn | alone | through Chronicle | added | ratio | goal |");
-    println!("|---|---|--:|--:|--:|--:|--:|");
+    println!(
+        "| agent | turn | alone | through Chronicle | added | of it by itself | ratio | goal |"
+    );
+    println!("|---|---|--:|--:|--:|--:|--:|--:|");
     for agent in Agent::ALL {
         if let Err(why) = wall_time(agent, Path::new(&chronicle), pairs) {
             eprintln!("Error: {} cannot be measured: {why}", agent.name());
@@ -50,8 +53,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Alone, and through Chronicle.
-type Pair = (Duration, Duration);
+/// Alone, and through Chronicle: in all, and before and after the agent.
+type Pair = (Duration, (Duration, Duration));
 
 fn wall_time(agent: Agent, chronicle: &Path, most: (usize, usize)) -> Result<(), String> {
     let (mut first, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
@@ -79,13 +82,14 @@ fn wall_time(agent: Agent, chronicle: &Path, most: (usize, usize)) -> Result<(),
 
 fn print_row(agent: Agent, turn: &str, pairs: &[Pair]) {
     let of = |pick: fn(f64, f64) -> f64| {
-        median(pairs.iter().map(|(a, b)| pick(a.as_secs_f64(), b.as_secs_f64())).collect())
+        median(pairs.iter().map(|(a, (b, _))| pick(a.as_secs_f64(), b.as_secs_f64())).collect())
     };
+    let own = median(pairs.iter().map(|(_, (_, own))| own.as_secs_f64() * 1_000.0).collect());
     let (alone, through) = (of(|alone, _| alone), of(|_, through| through));
     let (added, ratio) = (of(|a, b| (b - a) * 1_000.0), of(|a, b| b / a));
     let verdict = if ratio <= RATIO_MOST { "met" } else { "missed" };
     println!(
-        "| {} | {turn} | {alone:.2} s | {through:.2} s | {added:.0} ms | {ratio:.2}× | ≤ {RATIO_MOST}×: {verdict} |",
+        "| {} | {turn} | {alone:.2} s | {through:.2} s | {added:.0} ms | {own:.0} ms | {ratio:.2}× | ≤ {RATIO_MOST}×: {verdict} |",
         agent.name()
     );
 }

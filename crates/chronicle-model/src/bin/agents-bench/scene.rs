@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use chronicle_model::real::{Claude, Pi, PiVersion, Yard};
 use chronicle_model::{Script, Server};
 use serde_json::{Value, json};
 
 use crate::memory::{self, Used};
+use crate::span;
 
 const PROMPT: &str = "Say hello";
 /// Events of a stream come this far apart in a long turn, about as a model writes.
@@ -138,12 +139,25 @@ impl Scene {
         Ok(took)
     }
 
-    /// How long the same takes through Chronicle, its own start and end included.
-    pub(crate) fn through(&self, turn: Turn, chronicle: &Path) -> Result<Duration, String> {
+    /// How long the same takes through Chronicle, its own start and end included; and how much of it was before the agent could
+    /// start and after it had ended, by the ledger's times.
+    pub(crate) fn through(
+        &self,
+        turn: Turn,
+        chronicle: &Path,
+    ) -> Result<(Duration, Duration), String> {
         let server = self.server(&self.agent.turns(turn, &self.agent.leaves()))?;
+        let began = SystemTime::now();
         let took = timed(self.run(chronicle, &server)?)?;
+        let ended = SystemTime::now();
         played(&server)?;
-        Ok(took)
+        let mut log = self.command(chronicle, &server)?;
+        let log = log.args(["log", "--json"]).stdout(Stdio::piped()).output();
+        let log =
+            String::from_utf8_lossy(&log.map_err(|error| error.to_string())?.stdout).into_owned();
+        let own = span::between(began, span::first(&log, "tree_recorded")?)
+            + span::between(span::first(&log, "attempt_ended")?, ended);
+        Ok((took, own))
     }
 
     /// What Chronicle's processes use while the agent waits for its model.

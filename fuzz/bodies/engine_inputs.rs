@@ -56,7 +56,7 @@ impl Life {
         let decision = engine::decide(&self.state, input);
         assert_eq!(decision, engine::decide(&self.state, input), "decided twice, otherwise");
         check_answer(input, &decision);
-        let Some(line) = engine::line(&self.state, input, &decision) else { return };
+        let Some(line) = engine::line(&self.state, input, decision.events) else { return };
         let before = self.state.clone();
         for event in &line.events {
             self.check_event(event);

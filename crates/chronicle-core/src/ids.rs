@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::as_text::{self, put};
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -178,7 +180,7 @@ macro_rules! counted_id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}{}", $letter, self.0)
+                write!(f, "{}{}", char::from($letter), self.0)
             }
         }
 
@@ -186,23 +188,28 @@ macro_rules! counted_id {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                text.strip_prefix($letter)
+                text.strip_prefix(char::from($letter))
                     .and_then(|digits| digits.parse().ok())
                     .map(Self)
-                    .ok_or_else(|| format!("`{text}` is not an id like `{}1`", $letter))
+                    .ok_or_else(|| format!("`{text}` is not an id like `{}1`", char::from($letter)))
             }
         }
 
         impl Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_str(self)
+                // A letter and at most ten digits.
+                let mut text = [b'0'; 11];
+                let digits = self.0.checked_ilog10().unwrap_or(0) as usize + 1;
+                let text = &mut text[..=digits];
+                put(u64::from(self.0), text);
+                text[0] = $letter;
+                to.serialize_str(std::str::from_utf8(text).unwrap_or_default())
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                text.parse().map_err(serde::de::Error::custom)
+                as_text::read(from, str::parse)
             }
         }
     };
@@ -211,18 +218,18 @@ macro_rules! counted_id {
 counted_id!(
     /// One start of one agent at a place: `a7`.
     AttemptId,
-    'a'
+    b'a'
 );
 counted_id!(
     /// One wait for a person: `g3`.
     GateId,
-    'g'
+    b'g'
 );
 
 counted_id!(
     /// One note of a person to a worker: `n2`.
     NoteId,
-    'n'
+    b'n'
 );
 
 /// The event that made something due: its line and its index in it.

@@ -4,7 +4,7 @@
 //! their time, decisions go out as events, and what is to be done is derived from the state:
 //!
 //! ```text
-//! Input ─► engine::decide(&State, &Input) ─► Decision { events, answer }
+//! Input ─► engine::decide(&State, &Input) ─► Decision { events, bodies, answer }
 //!                                               │ (the driver writes them down)
 //!          State::apply(line) ◄─────────────────┘
 //!             ├─► state.due() : what is to be done now
@@ -13,6 +13,7 @@
 //!
 //! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
 
+pub mod as_text;
 pub mod budget;
 mod chain;
 pub mod chore;

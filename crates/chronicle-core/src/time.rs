@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::as_text::{self, put};
+
 /// A time of the wall clock, in milliseconds since 1970; written as `2026-11-15T02:30:50.123Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub u64);
@@ -14,15 +16,31 @@ const DAY_MS: u64 = 86_400_000;
 
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = self.0.min(LATEST);
-        let (year, month, day) = date(ms / DAY_MS);
-        let (s, ms) = (ms % DAY_MS / 1_000, ms % 1_000);
-        let (hour, minute, second) = (s / 3_600, s / 60 % 60, s % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+        f.write_str(str(&self.text()))
     }
 }
 
+fn str(text: &[u8]) -> &str {
+    std::str::from_utf8(text).unwrap_or_default()
+}
+
 impl Millis {
+    /// Every line of a ledger has a time or more, so it is not left to the formatter.
+    fn text(self) -> [u8; 24] {
+        let ms = self.0.min(LATEST);
+        let (year, month, day) = date(ms / DAY_MS);
+        let (s, ms) = (ms % DAY_MS / 1_000, ms % 1_000);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        put(year, &mut text[..4]);
+        put(month, &mut text[5..7]);
+        put(day, &mut text[8..10]);
+        put(s / 3_600, &mut text[11..13]);
+        put(s / 60 % 60, &mut text[14..16]);
+        put(s % 60, &mut text[17..19]);
+        put(ms, &mut text[20..23]);
+        text
+    }
+
     /// The last time that can be written.
     pub const LATEST: Self = Self(LATEST);
 
@@ -41,13 +59,14 @@ impl Millis {
                 b'0' => byte.is_ascii_digit(),
                 mark => byte == mark,
             });
-        let part = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
         if !fits {
             return None;
         }
-        let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-        let (hour, minute, second, ms) =
-            (part(11, 13)?, part(14, 16)?, part(17, 19)?, part(20, 23)?);
+        let part = |from: usize, to: usize| {
+            bytes[from..to].iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+        };
+        let (year, month, day) = (part(0, 4), part(5, 7), part(8, 10));
+        let (hour, minute, second, ms) = (part(11, 13), part(14, 16), part(17, 19), part(20, 23));
         let days = days(year, month, day)?;
         if hour > 23 || minute > 59 || second > 59 {
             return None;
@@ -86,15 +105,15 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
 
 impl Serialize for Millis {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
+        to.serialize_str(str(&self.text()))
     }
 }
 
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        Self::parse(&text)
-            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a time")))
+        as_text::read(from, |text| {
+            Self::parse(text).ok_or_else(|| format!("`{text}` is not a time"))
+        })
     }
 }
 

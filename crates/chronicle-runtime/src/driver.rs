@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use chronicle_core::engine;
-use chronicle_core::handover::bodies;
 use chronicle_core::input::{Answer, Input};
 use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
@@ -44,9 +43,9 @@ impl Run {
     /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
         let decision = engine::decide(&self.state, input);
-        let line = engine::line(&self.state, input, &decision);
+        let line = engine::line(&self.state, input, decision.events);
         if let Some(line) = &line {
-            for body in bodies(&self.state, line) {
+            for body in &decision.bodies {
                 self.writer.put_artifact(body.as_bytes())?;
             }
             self.writer.append(line.seq, line)?;

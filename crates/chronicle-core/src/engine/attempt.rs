@@ -6,7 +6,6 @@ use super::enter::begin;
 use super::gates::{self, intervene};
 use crate::budget::{Doing, Shortage, shortage};
 use crate::event::{AttemptStarted, Event, Why};
-use crate::handover;
 use crate::ids::{AttemptId, Place, RunId, SessionId};
 use crate::state::{Frame, State};
 use crate::words;
@@ -41,7 +40,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         return gates::budget(state, frame, &short);
     }
     let known = known_session(frame, &why, phase, &agent);
-    let mut intent = AttemptStarted {
+    Event::AttemptStarted(AttemptStarted {
         attempt: id,
         try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
         agent,
@@ -54,9 +53,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         place,
         why,
         chore: None,
-    };
-    intent.handover = handover::handed(state, &intent).filter(|_| intent.agent != SHELL);
-    Event::AttemptStarted(intent)
+    })
 }
 
 /// What an attempt that is held at a gate for its budget is short of.

@@ -35,6 +35,8 @@ pub use target::allowed_targets;
 pub struct Decision {
     /// What happened. Empty when an input changes nothing.
     pub events: Vec<Event>,
+    /// Texts whose sums the events name. They must be on disk before the events are.
+    pub bodies: Vec<String>,
     /// What the asker hears.
     pub answer: Answer,
 }
@@ -50,17 +52,18 @@ pub fn decide(state: &State, input: &Input) -> Decision {
         },
     };
     follow::advance(&mut scratch);
-    Decision { events: scratch.into_events(), answer }
+    let (events, bodies) = scratch.into_parts();
+    Decision { events, bodies, answer }
 }
 
-/// The decision as the next line of the ledger; none when nothing happened.
-pub fn line(state: &State, input: &Input, decision: &Decision) -> Option<Line> {
-    (!decision.events.is_empty()).then(|| Line {
+/// What was decided as the next line of the ledger; none when nothing happened.
+pub fn line(state: &State, input: &Input, events: Vec<Event>) -> Option<Line> {
+    (!events.is_empty()).then(|| Line {
         seq: state.seq + 1,
         at: input.at,
         v: VERSION,
         by: input.by.clone(),
-        events: decision.events.clone(),
+        events,
     })
 }
 

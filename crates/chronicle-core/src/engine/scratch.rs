@@ -1,6 +1,7 @@
 //! A sheet to decide on: the state as it would be after the events so far.
 
 use crate::event::Event;
+use crate::handover;
 use crate::ids::Cause;
 use crate::state::State;
 use crate::time::Millis;
@@ -11,11 +12,12 @@ pub(super) struct Scratch<'a> {
     copy: Option<State>,
     at: Millis,
     events: Vec<Event>,
+    bodies: Vec<String>,
 }
 
 impl<'a> Scratch<'a> {
     pub(super) fn new(base: &'a State, at: Millis) -> Self {
-        Self { base, copy: None, at, events: Vec::new() }
+        Self { base, copy: None, at, events: Vec::new(), bodies: Vec::new() }
     }
 
     /// The state after the events so far.
@@ -24,9 +26,19 @@ impl<'a> Scratch<'a> {
     }
 
     /// Adds an event from which others may follow.
-    pub(super) fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, mut event: Event) {
         let cause = self.next_cause();
-        self.copy.get_or_insert_with(|| self.base.clone()).apply_event(cause, self.at, &event);
+        let state = self.copy.get_or_insert_with(|| self.base.clone());
+        state.apply_event(cause, self.at, &event);
+        // What a worker is told is seen from where it stands then.
+        if let Event::AttemptStarted(intent) = &mut event
+            && let Some((handed, told)) = handover::handed(state, intent.attempt)
+        {
+            intent.handover = Some(handed);
+            state.begin_told(intent);
+            self.bodies.push(told.text);
+            self.bodies.extend(told.rest);
+        }
         self.events.push(event);
     }
 
@@ -44,8 +56,9 @@ impl<'a> Scratch<'a> {
         self.events.len()
     }
 
-    pub(super) fn into_events(self) -> Vec<Event> {
-        self.events
+    /// The events, and the texts whose sums they name.
+    pub(super) fn into_parts(self) -> (Vec<Event>, Vec<String>) {
+        (self.events, self.bodies)
     }
 
     fn next_cause(&self) -> Cause {

@@ -3,7 +3,7 @@
 //! What does not fit is left out in a fixed order, each part down to what it keeps in any case; whatever was left out stands
 //! whole in a second text, the rest, which is kept beside the ledger and named in the first.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 use crate::limits::bounded;
 
@@ -67,36 +67,47 @@ impl Part {
     }
 
     /// All of it.
-    fn whole(&self) -> String {
+    fn whole(&self) -> Cow<'_, str> {
         match &self.body {
-            Body::Text(text) => text.clone(),
-            Body::List { entries, .. } => lines(entries),
+            Body::Text(text) => Cow::Borrowed(text),
+            Body::List { entries, .. } => Cow::Owned(lines(entries)),
         }
     }
 
     /// As much as fits into that many bytes; whether something was left out.
-    fn within(&self, room: usize) -> (String, bool) {
+    fn within(&self, room: usize) -> (Cow<'_, str>, bool) {
         match &self.body {
-            Body::Text(text) if text.len() <= room => (text.clone(), false),
-            Body::Text(text) => (bounded(text, room.saturating_sub(MARK_MAX)), true),
-            Body::List { entries, keeps, most } => some(entries, *keeps, *most, room),
+            Body::Text(text) if text.len() <= room => (Cow::Borrowed(text), false),
+            Body::Text(text) => (Cow::Owned(bounded(text, room.saturating_sub(MARK_MAX))), true),
+            Body::List { entries, keeps, most } => {
+                let (text, is_cut) = some(entries, *keeps, *most, room);
+                (Cow::Owned(text), is_cut)
+            }
         }
     }
 
-    fn titled(&self, body: &str) -> String {
-        match self.title {
-            "" => format!("{body}\n\n"),
-            title => format!("## {title}\n\n{body}\n\n"),
+    /// Adds it to a text, under its heading.
+    fn tell(&self, body: &str, text: &mut String) {
+        if !self.title.is_empty() {
+            text.extend(["## ", self.title, "\n\n"]);
         }
+        text.extend([body, "\n\n"]);
+    }
+
+    /// How much `tell` adds beside the body.
+    fn frame_bytes(&self) -> usize {
+        let heading = if self.title.is_empty() { 0 } else { self.title.len() + 5 };
+        heading + 2
     }
 }
 
 fn lines<T: AsRef<str>>(entries: &[T]) -> String {
     let mut text = String::new();
     for entry in entries {
-        let _ = writeln!(text, "- {}", entry.as_ref());
+        text.extend(["- ", entry.as_ref(), "\n"]);
     }
-    text.trim_end().to_owned()
+    text.truncate(text.trim_end().len());
+    text
 }
 
 /// Whole entries from one end, as many as fit; of an entry that is too long alone, its beginning.
@@ -153,22 +164,29 @@ pub(super) fn fit(
 ) -> Fitted {
     parts.retain(|part| !part.is_empty());
     let rooms = rooms(&parts, max);
-    let told: Vec<(String, bool)> =
+    let told: Vec<(Cow<'_, str>, bool)> =
         parts.iter().zip(&rooms).map(|(part, room)| part.within(*room)).collect();
     let cut: Vec<&Part> =
         parts.iter().zip(&told).filter(|(_, (_, is_cut))| *is_cut).map(|(part, _)| part).collect();
-    let rest: String = cut.iter().map(|part| part.titled(&part.whole())).collect();
-    let rest = (!cut.is_empty()).then(|| format!("{}\n", rest.trim_end()));
+    let rest = (!cut.is_empty()).then(|| {
+        let mut rest = String::new();
+        for part in &cut {
+            part.tell(&part.whole(), &mut rest);
+        }
+        rest.truncate(rest.trim_end().len());
+        rest + "\n"
+    });
     let mut text = String::new();
     let mut notice = rest.as_ref().map(|rest| notice(&cut, &name(rest)));
     for (part, (body, _)) in parts.iter().zip(&told) {
         if part.title == mark {
             text.push_str(&notice.take().unwrap_or_default());
         }
-        text.push_str(&part.titled(body));
+        part.tell(body, &mut text);
     }
     text.push_str(&notice.unwrap_or_default());
-    Fitted { text: text.trim_end().to_owned(), rest }
+    text.truncate(text.trim_end().len());
+    Fitted { text, rest }
 }
 
 fn notice(cut: &[&Part], path: &str) -> String {
@@ -186,7 +204,7 @@ fn notice(cut: &[&Part], path: &str) -> String {
 fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
     let wants = |part: &Part| part.whole().len() + if part.is_short() { MARK_MAX } else { 0 };
     let mut rooms: Vec<usize> = parts.iter().map(wants).collect();
-    let titles: usize = parts.iter().map(|part| part.titled("").len()).sum();
+    let titles: usize = parts.iter().map(Part::frame_bytes).sum();
     let all = titles + rooms.iter().sum::<usize>();
     let is_cut = all > max || parts.iter().any(Part::is_short);
     let notice = if is_cut { NOTICE_MAX } else { 0 };

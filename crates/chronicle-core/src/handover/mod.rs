@@ -28,8 +28,8 @@ use fit::{Fitted, Keeps, Part, fit};
 
 pub use carried::told;
 pub use next::{Next, next};
+pub use record::Handed;
 pub(crate) use record::handed;
-pub use record::{Handed, bodies};
 
 /// Longest instructions, their words replaced.
 const INSTRUCTIONS_MAX: usize = 256_000;

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Told, told_to};
-use crate::event::{AttemptStarted, Event};
-use crate::ids::Cause;
-use crate::record::Line;
+use crate::engine::SHELL;
+use crate::ids::AttemptId;
 use crate::state::State;
 
 /// What a worker is told at its start: artifacts, by the sums of their content.
@@ -18,38 +17,11 @@ pub struct Handed {
     pub rest: Option<String>,
 }
 
-/// What the worker of an attempt that is about to start will be told, by its sums.
-pub(crate) fn handed(state: &State, intent: &AttemptStarted) -> Option<Handed> {
-    let told = told_at_start(state, intent)?;
+/// What the worker of an attempt that just started is told: by its sums for the event, and the texts, which must be on disk
+/// before the event is. None for one that runs commands.
+pub(crate) fn handed(begun: &State, id: AttemptId) -> Option<(Handed, Told)> {
+    let attempt = begun.attempt(id).filter(|attempt| attempt.intent.agent != SHELL)?;
+    let told = told_to(begun, attempt);
     let sum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
-    Some(Handed { text: sum(&told.text), rest: told.rest.as_deref().map(sum) })
-}
-
-fn told_at_start(state: &State, intent: &AttemptStarted) -> Option<Told> {
-    let mut begun = state.clone();
-    let cause = Cause { seq: state.seq + 1, index: 0 };
-    begun.apply_event(cause, state.updated_at, &Event::AttemptStarted(intent.clone()));
-    begun.attempt(intent.attempt).map(|attempt| told_to(&begun, attempt))
-}
-
-/// The texts whose sums a line names. They must be on disk before the line is.
-pub fn bodies(before: &State, line: &Line) -> Vec<String> {
-    let names_any =
-        |event: &Event| matches!(event, Event::AttemptStarted(it) if it.handover.is_some());
-    if !line.events.iter().any(names_any) {
-        return Vec::new();
-    }
-    let mut state = before.clone();
-    let mut bodies = Vec::new();
-    for (index, event) in (0u32..).zip(&line.events) {
-        if let Event::AttemptStarted(intent) = event
-            && intent.handover.is_some()
-            && let Some(told) = told_at_start(&state, intent)
-        {
-            bodies.push(told.text);
-            bodies.extend(told.rest);
-        }
-        state.apply_event(Cause { seq: line.seq, index }, line.at, event);
-    }
-    bodies
+    Some((Handed { text: sum(&told.text), rest: told.rest.as_deref().map(sum) }, told))
 }

@@ -261,6 +261,11 @@ impl State {
         self.trees.begin(cause, intent);
     }
 
+    /// Takes down what the worker of an attempt that just started is told.
+    pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
+        self.change(intent.attempt, |attempt| attempt.intent.handover.clone_from(&intent.handover));
+    }
+
     fn open_session(&mut self, id: AttemptId, session: &SessionId) {
         self.change(id, |attempt| {
             attempt.intent.session = session.clone();

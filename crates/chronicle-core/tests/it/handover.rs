@@ -4,13 +4,12 @@
 use std::path::PathBuf;
 
 use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Question, SnapshotUpdate};
-use chronicle_core::handover::{self, Told, bodies, handover, told_to};
+use chronicle_core::handover::{self, Told, handover, told_to};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Said};
 use chronicle_core::limits::{HANDOVER_MAX, TASK_MAX, TEXT_MAX};
 use chronicle_core::persona::Persona;
 use chronicle_core::signal::Signal;
-use chronicle_core::state::State;
 use chronicle_core::workflow::Tools;
 use expect_test::{expect, expect_file};
 use proptest::prelude::*;
@@ -256,12 +255,11 @@ fn a_handover_is_the_same_however_often_it_is_asked_for() {
     }
 }
 
-/// Every attempt's texts, from the lines alone, with the sums that the ledger names.
+/// Every attempt's texts as they were decided, with the sums that the ledger names.
 fn kept(world: &World) -> Vec<(AttemptId, String, Told)> {
-    let mut state = State::default();
     let mut kept = Vec::new();
-    for line in &world.lines {
-        let mut bodies = bodies(&state, line).into_iter();
+    for (line, bodies) in world.lines.iter().zip(&world.bodies) {
+        let mut bodies = bodies.iter().cloned();
         for event in &line.events {
             let Event::AttemptStarted(intent) = event else { continue };
             let Some(handed) = &intent.handover else { continue };
@@ -275,7 +273,6 @@ fn kept(world: &World) -> Vec<(AttemptId, String, Told)> {
             kept.push((intent.attempt, handed.text.clone(), Told { text, rest }));
         }
         assert_eq!(bodies.next(), None);
-        state.apply(line);
     }
     kept
 }

@@ -43,6 +43,8 @@ type Progress = BTreeMap<(SessionId, Place, u32), usize>;
 pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) lines: Vec<Line>,
+    /// What each of them wants kept beside the ledger.
+    pub(crate) bodies: Vec<Vec<String>>,
     pub(crate) answers: Vec<Answer>,
     /// What people were told since the last death.
     pub(crate) notices: Vec<About>,
@@ -138,6 +140,7 @@ impl World {
         Self {
             state: State::default(),
             lines: Vec::new(),
+            bodies: Vec::new(),
             answers: Vec::new(),
             notices: Vec::new(),
             script,
@@ -156,9 +159,10 @@ impl World {
     /// Decide, write, apply: what the driver does.
     pub(crate) fn step(&mut self, input: &Input) -> Answer {
         let decision = engine::decide(&self.state, input);
-        if let Some(line) = engine::line(&self.state, input, &decision) {
+        if let Some(line) = engine::line(&self.state, input, decision.events) {
             self.state.apply(&line);
             self.lines.push(line);
+            self.bodies.push(decision.bodies);
             self.snapshots.push(self.progress.clone());
         }
         self.answers.push(decision.answer.clone());
@@ -223,6 +227,7 @@ impl World {
         let mut world = Self::new("");
         world.script.clone_from(&self.script);
         world.lines = self.lines[..lines].to_vec();
+        world.bodies = self.bodies[..lines].to_vec();
         for line in &world.lines {
             world.state.apply(line);
         }

@@ -125,7 +125,7 @@ fn would_be(state: &State, first: impl Iterator<Item = Input>, last: &Input) -> 
     let mut state = state.clone();
     for input in first {
         let decision = engine::decide(&state, &input);
-        if let Some(line) = engine::line(&state, &input, &decision) {
+        if let Some(line) = engine::line(&state, &input, decision.events) {
             state.apply(&line);
         }
     }

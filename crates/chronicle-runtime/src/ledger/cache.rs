@@ -54,7 +54,7 @@ pub fn load<T: DeserializeOwned>(folder: &Folder) -> Option<(Head, T)> {
     if !is_ours {
         return None;
     }
-    Some((fits.head, serde_json::from_slice(body).ok()?))
+    Some((fits.head, serde_json::from_str(std::str::from_utf8(body).ok()?).ok()?))
 }
 
 fn encode(head: &Head, state: &impl Serialize) -> io::Result<Vec<u8>> {

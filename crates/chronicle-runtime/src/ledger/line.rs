@@ -69,7 +69,7 @@ pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, 
     if end != closing(&sum) {
         return Err(if is_closing(end) { LineError::Sum } else { LineError::Unclosed });
     }
-    let line: Line = serde_json::from_slice(bytes).map_err(|error| explain(bytes, error))?;
+    let line: Line = parse(bytes).map_err(|error| explain(bytes, error))?;
     if line.v > VERSION {
         return Err(LineError::NewerVersion { version: line.v });
     }
@@ -77,6 +77,14 @@ pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, 
         return Err(LineError::Sequence { found: line.seq, expected: expected_seq });
     }
     Ok((line, sum))
+}
+
+/// Whether it is UTF-8 is asked once for the whole line, not for each of its strings.
+fn parse(bytes: &[u8]) -> Result<Line, serde_json::Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(bytes),
+    }
 }
 
 /// The end of the line that has this sum.

@@ -153,7 +153,7 @@ impl Node {
             match chance(10) {
                 0..=1 => {}
                 2..=3 => pending.iter().for_each(|change| self.keep(change, usize::MAX)),
-                4..=8 => {
+                4..=7 => {
                     let whole = chance(pending.len() + 1);
                     pending[..whole].iter().for_each(|change| self.keep(change, usize::MAX));
                     if let Some(Change::Written { length, .. }) = pending.get(whole) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chronicle_core::as_text;
 use serde::{Deserialize, Serialize};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -45,7 +46,7 @@ impl Sum {
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.hex().iter().try_for_each(|digit| write!(f, "{}", char::from(*digit)))
+        f.write_str(std::str::from_utf8(&self.hex()).unwrap_or_default())
     }
 }
 
@@ -84,13 +85,12 @@ fn value(digit: u8) -> Option<u8> {
 
 impl Serialize for Sum {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
+        to.serialize_str(std::str::from_utf8(&self.hex()).unwrap_or_default())
     }
 }
 
 impl<'de> Deserialize<'de> for Sum {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        text.parse().map_err(serde::de::Error::custom)
+        as_text::read(from, str::parse)
     }
 }

@@ -22,7 +22,8 @@ pub(super) enum Entry {
     CannotStart { text: String },
 }
 
-/// Takes the lock and writes who holds it. The lock lasts as long as the file stays open.
+/// Takes the lock and writes who holds it. The lock lasts as long as the file stays open. Its name is on disk before this
+/// returns: after a power cut, an attempt without one counts as never begun.
 pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     let file = OpenOptions::new().create(true).append(true).open(path)?;
     file.try_lock().map_err(|error| match error {
@@ -33,6 +34,9 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     let pid = std::process::id();
     let started = table::read(pid).map_or(0, |process| process.started);
     add(&file, &Entry::Keeper { pid, started, cookie: cookie.to_owned() })?;
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
     Ok(file)
 }
 

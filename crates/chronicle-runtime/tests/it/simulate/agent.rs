@@ -8,9 +8,15 @@ use chronicle_core::time::Millis;
 use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::work::Work;
 
+use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::Sim;
 use super::supervisor::{Message, Reply, Supervisor};
+
+/// The habit of taking any way out.
+const WANDERS: u64 = 1;
+/// So many attempts of a run go wrong even when all is calm.
+const EARLY: u32 = 4;
 
 /// A process that works on an attempt.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, set and read apart")]
@@ -35,9 +41,17 @@ pub(super) struct Agent {
     /// It helps somebody, and has no way of its own.
     helps: bool,
     /// The call it waits for.
-    waiting: Option<(String, Signal)>,
+    waiting: Option<(Request, Signal)>,
     requests: u32,
-    heard: Vec<(String, Option<Signal>, Answer)>,
+    heard: Vec<(String, Signal, Answer)>,
+}
+
+/// How a worker calls what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Request {
+    id: String,
+    /// Whether nothing else was asked for under that id before: else it gets the answer of that.
+    is_new: bool,
 }
 
 /// What an agent remembers of a conversation.
@@ -53,6 +67,7 @@ impl Sim<'_> {
         let intent = order.intent;
         let id = intent.attempt;
         self.oracle.start(id)?;
+        self.keepers.insert(id);
         let frame = intent.place.frame();
         let beside = self.agents.iter().find(|(_, agent)| agent.place.frame() == frame);
         ensure(beside.is_none(), || {
@@ -134,7 +149,11 @@ impl Sim<'_> {
                 self.die(id);
             }
         } else if self.calm {
-            if left { self.finish_turn(id) } else { self.leave_rightly(id) }
+            match left {
+                true => self.finish_turn(id),
+                false if self.is_early(id) && self.habit() == WANDERS => self.leave_anyhow(id),
+                false => self.leave_rightly(id),
+            }
         } else if left {
             self.linger(id);
         } else {
@@ -154,9 +173,22 @@ impl Sim<'_> {
         }
     }
 
+    /// Agents of a world have a habit; all of them do everything now and then.
     fn misbehave(&mut self, id: AttemptId) {
+        if self.rng.chance(50) {
+            match self.habit() {
+                0 => return self.turn_in_circles(id),
+                WANDERS => return self.leave_anyhow(id),
+                2 => return self.speak(id),
+                3 => return self.break_down(id),
+                4 => return self.finish_turn(id),
+                5 => return self.use_tokens(id),
+                _ => {}
+            }
+        }
         match self.rng.below(100) {
-            0..=11 => self.call_tool(id),
+            0..=8 => self.call_tool(id),
+            9..=11 => self.turn_in_circles(id),
             12..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
             18..=21 => {
                 let (path, change) = ("a.rs".to_owned(), Change::Changed);
@@ -171,12 +203,24 @@ impl Sim<'_> {
             78 | 79 => self.signal(id, Signal::Status),
             80..=82 => self.pretend(id),
             83..=85 => self.say(id, AttemptReport::Idle),
-            86 | 87 => (0..12).for_each(|_| self.use_tokens(id)),
+            86 | 87 => {
+                self.figures.meet(Trouble::Flooded);
+                (0..12).for_each(|_| self.use_tokens(id));
+            }
             88..=91 => self.finish_turn(id),
             92..=94 => self.die(id),
             95..=97 => self.break_down(id),
             _ => {}
         }
+    }
+
+    fn habit(&self) -> u64 {
+        self.wrongs >> 32 & 15
+    }
+
+    /// One of the first attempts of a calm run, whose workers may still take wrong ways: there must be an end of it.
+    fn is_early(&mut self, id: AttemptId) -> bool {
+        id.0 <= EARLY && self.rng.chance(50)
     }
 
     fn say(&mut self, id: AttemptId, what: AttemptReport) {
@@ -192,10 +236,18 @@ impl Sim<'_> {
 
     fn call_tool(&mut self, id: AttemptId) {
         let call = format!("c{}", self.rng.below(3));
-        self.say(
-            id,
-            AttemptReport::ToolCalled { call, tool: "read".to_owned(), input: String::new() },
-        );
+        let (tool, input) = ("read".to_owned(), String::new());
+        self.say(id, AttemptReport::ToolCalled { call, tool, input });
+    }
+
+    /// The very same call again and again, whatever comes of it.
+    fn turn_in_circles(&mut self, id: AttemptId) {
+        for number in 0..2 + self.rng.below(6) {
+            let call = format!("again{number}");
+            let (tool, input) = ("bash".to_owned(), r#"{"command":"ls"}"#.to_owned());
+            self.say(id, AttemptReport::ToolCalled { call: call.clone(), tool, input });
+            self.say(id, AttemptReport::ToolEnded { call, ok: true });
+        }
     }
 
     fn name_session(&mut self, id: AttemptId) {
@@ -213,6 +265,7 @@ impl Sim<'_> {
         let Some(agent) = self.agents.get(&id) else { return };
         let lies = self.rng.chance(8);
         if lies {
+            self.figures.meet(Trouble::Lied);
             self.oracle.liars.insert(agent.session.clone());
         }
         let session = self.sessions.entry(agent.session.clone()).or_default();
@@ -280,18 +333,22 @@ impl Sim<'_> {
         self.signal(id, signal);
     }
 
-    /// A request's id is its own, but for one in ten that is used again.
+    /// A request's id is its own, but for one in five that is used again.
     fn signal(&mut self, id: AttemptId, signal: Signal) {
-        let again = self.rng.chance(10);
+        let again = self.rng.chance(20);
         let Some(agent) = self.agents.get_mut(&id) else { return };
-        agent.requests += u32::from(!again || agent.requests == 0);
-        let request = format!("r{}", agent.requests);
+        let is_new = !again || agent.requests == 0;
+        if !is_new {
+            self.figures.meet(Trouble::Reused);
+        }
+        agent.requests += u32::from(is_new);
+        let request = Request { id: format!("r{}", agent.requests), is_new };
         agent.waiting = Some((request.clone(), signal.clone()));
         self.call(id, request, signal);
     }
 
-    fn call(&mut self, id: AttemptId, request: String, signal: Signal) {
-        let input = self.called(id, id, request.clone(), signal);
+    fn call(&mut self, id: AttemptId, request: Request, signal: Signal) {
+        let input = self.called(id, id, request.id.clone(), signal);
         self.send(id, Message { input, reply: Reply::Worker(id, request) });
     }
 
@@ -323,7 +380,8 @@ impl Sim<'_> {
             ),
         };
         input.by.actor = Actor::Worker(id);
-        self.send(id, Message { input, reply: Reply::Worker(id, "pretended".to_owned()) });
+        self.figures.meet(Trouble::Pretended);
+        self.send(id, Message { input, reply: Reply::Pretender(id) });
     }
 
     fn finish_turn(&mut self, id: AttemptId) {
@@ -368,10 +426,12 @@ impl Sim<'_> {
         };
         let (place, once, goes_on) =
             (agent.place.clone(), agent.once, agent.chore == Some(Duty::Cleanup));
+        let verifies = agent.chore == Some(Duty::Verify);
         if agent.chore.is_none() {
             self.oracle.command(&place, agent.try_number, index, once)?;
         }
-        let roll = if self.calm { 0 } else { self.rng.below(20) };
+        let wrong = !self.calm || verifies && self.is_early(id);
+        let roll = if wrong { self.rng.below(20) } else { 0 };
         let code = match roll {
             0..=14 => Some(0),
             15 | 16 => Some(1),
@@ -389,39 +449,41 @@ impl Sim<'_> {
         Ok(())
     }
 
+    /// What one hears who signals for another, or gives a person's commands.
+    pub(super) fn hear_no(id: AttemptId, answer: &Answer) -> Checked {
+        ensure(matches!(answer, Answer::Refused(_)), || {
+            format!("{id} pretended and was answered {answer:?}")
+        })
+    }
+
     /// The same call gets the same answer, and what was accepted is on disk.
     pub(super) fn hear(
         &mut self,
         id: AttemptId,
-        request: &str,
-        signal: Option<&Signal>,
+        request: &Request,
+        signal: &Signal,
         answer: &Answer,
     ) -> Checked {
         let known = self.oracle.state.attempt(id);
         let lives = known.is_some_and(|attempt| attempt.ended.is_none());
-        if let (Some(Signal::Leave { target, .. }), Answer::Accepted(_)) = (signal, answer) {
+        if request.is_new
+            && let (Signal::Leave { target, .. }, Answer::Accepted(_)) = (signal, answer)
+        {
             let leave = known.and_then(|attempt| attempt.leave.as_ref());
             let helped = known.is_some_and(|attempt| attempt.parting.is_some());
             ensure(leave.is_some() || helped, || {
                 format!("{id} hears {answer:?}, the disk has no signal")
             })?;
             let fits = |target: &PhaseId| leave.is_some_and(|(leave, _)| leave.target == *target);
-            // A request that is used again gets its first answer; of one who is gone nobody knows what it asked first.
-            let is_first = self
-                .agents
-                .get(&id)
-                .is_some_and(|agent| agent.heard.iter().all(|(before, ..)| before != request));
-            ensure(!is_first || helped || target.as_ref().is_none_or(fits), || {
+            ensure(helped || target.as_ref().is_none_or(fits), || {
                 format!("{id} asked for {target:?} and got {leave:?}")
             })?;
         }
         let Some(agent) = self.agents.get_mut(&id) else { return Ok(()) };
-        if request == "pretended" || matches!(signal, Some(Signal::Status)) {
-            agent.waiting = agent.waiting.take().filter(|(waiting, _)| waiting != request);
-            return ensure(
-                matches!(signal, Some(Signal::Status)) || matches!(answer, Answer::Refused(_)),
-                || format!("{id} pretended and was answered {answer:?}"),
-            );
+        let waits = agent.waiting.as_ref().is_some_and(|(waiting, _)| waiting.id == request.id);
+        if *signal == Signal::Status {
+            agent.waiting = agent.waiting.take().filter(|_| !waits);
+            return Ok(());
         }
         if *answer == Answer::Waits {
             agent.asks = lives;
@@ -429,19 +491,16 @@ impl Sim<'_> {
             return Ok(());
         }
         // The same call: one that says something else under an id used before gets any answer that changes nothing.
-        let is_same = |(heard, said, _): &&(String, Option<Signal>, Answer)| {
-            heard == request && said.as_ref() == signal
-        };
+        let is_same =
+            |(heard, said, _): &&(String, Signal, Answer)| *heard == request.id && said == signal;
         let before = agent.heard.iter().find(is_same).map(|(.., answer)| answer);
         ensure(!lives || before.is_none_or(|before| before == answer), || {
-            format!("{id} asked {request} twice: {before:?}, then {answer:?}")
+            format!("{id} asked {} twice: {before:?}, then {answer:?}", request.id)
         })?;
-        agent.heard.push((request.to_owned(), signal.cloned(), answer.clone()));
-        if agent.waiting.as_ref().is_some_and(|(waiting, _)| waiting == request) {
-            let ends = matches!(
-                signal,
-                Some(Signal::Leave { .. } | Signal::Break(_) | Signal::Loop { .. })
-            );
+        agent.heard.push((request.id.clone(), signal.clone(), answer.clone()));
+        if waits {
+            let ends =
+                matches!(signal, Signal::Leave { .. } | Signal::Break(_) | Signal::Loop { .. });
             agent.left |= ends && matches!(answer, Answer::Accepted(_));
             agent.waiting = None;
         }

@@ -8,12 +8,14 @@ use chronicle_core::input::Command;
 use chronicle_runtime::driver::Run;
 use chronicle_runtime::ledger::{self, ArtifactId, Head, Ledger as _, LedgerError};
 
+use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::{LEDGER, Sim};
 
 impl Sim<'_> {
     pub(super) fn something_goes_wrong(&mut self) -> Checked {
-        match self.rng.below(100) {
+        let number = self.some_wrong();
+        match number {
             0..=24 => self.kill(),
             25..=39 => self.cut_power(),
             40..=54 => self.disk_fails(),
@@ -28,18 +30,34 @@ impl Sim<'_> {
         Ok(())
     }
 
+    /// One of the kinds that this world has, if one is found soon.
+    fn some_wrong(&mut self) -> u64 {
+        const TRIES: u32 = 6;
+        let mut number = self.rng.below(100);
+        for _ in 0..TRIES {
+            // What goes wrong in a range of numbers bears the number of its sixth.
+            if self.wrongs >> (number / 6) & 1 == 1 {
+                break;
+            }
+            number = self.rng.below(100);
+        }
+        number
+    }
+
     fn kill(&mut self) {
         let index = self.rng.index(self.supervisors.len().max(1));
         if index < self.supervisors.len() {
             self.figures.kills += 1;
+            self.figures.meet(Trouble::Killed);
             let killed = self.supervisors.remove(index);
             killed.process.kill();
             self.tell(|| format!("supervisor of epoch {} is killed", killed.epoch));
         }
     }
 
-    fn cut_power(&mut self) {
+    pub(super) fn cut_power(&mut self) {
         self.figures.power_cuts += 1;
+        self.figures.meet(Trouble::PowerCut);
         let Self { platter, rng, .. } = self;
         self.disk.garbled |= platter.lose_power(Path::new(LEDGER), &mut |end| rng.index(end));
         self.tell(|| "the power fails".to_owned());
@@ -61,7 +79,10 @@ impl Sim<'_> {
         match kind {
             0 => faults.fill_disk_after(self.rng.below(900)),
             1 => faults.fail_syncs(),
-            2 => faults.fail_syncs_and_forget(),
+            2 => {
+                faults.fail_syncs_and_forget();
+                self.figures.meet(Trouble::SyncForgotten);
+            }
             _ => faults.make_read_only(),
         }
     }
@@ -75,11 +96,15 @@ impl Sim<'_> {
     fn take_over(&mut self) -> Checked {
         if let Some(supervisor) = self.supervisors.last_mut() {
             supervisor.overtaken = true;
-            self.figures.takeovers += 1;
+            self.figures.meet(Trouble::Raced);
             self.stranger.force().map_err(|error| error.to_string())?;
             self.tell(|| "the lock is taken away".to_owned());
         }
-        self.launch()
+        self.launch()?;
+        if self.rng.chance(10) {
+            self.write_late();
+        }
+        Ok(())
     }
 
     /// An overtaken one had looked at its lock before it was taken away, and writes only now.
@@ -88,12 +113,13 @@ impl Sim<'_> {
         let (state, head) = (overtaken.run.state().clone(), overtaken.run.head());
         let input = self.asked(Command::Pause { reason: "late".to_owned() });
         let decision = engine::decide(&state, &input);
-        let line = engine::line(&state, &input, &decision);
+        let line = engine::line(&state, &input, decision.events);
         let Some((bytes, _)) = line.and_then(|line| ledger::encode(&line, &head.sum).ok()) else {
             return;
         };
         self.platter.append_late(Path::new(LEDGER), &bytes);
         self.disk.garbled = true;
+        self.figures.meet(Trouble::WroteLate);
         self.tell(|| "an overtaken supervisor writes late".to_owned());
     }
 
@@ -109,7 +135,7 @@ impl Sim<'_> {
         let mut bad = good.clone();
         bad[at] ^= 1 << self.rng.below(7);
         self.platter.overwrite(Path::new(LEDGER), &bad);
-        self.figures.damages += 1;
+        self.figures.meet(Trouble::Damaged);
         let who = self.holder("damaged");
         let opened = Run::open(&self.stranger, who, None);
         let found = matches!(opened, Err(LedgerError::Damaged { .. }));

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chronicle_core::event::{End, Event, GateAnswer, Why};
+use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
 use chronicle_core::ids::{AttemptId, FramePath, GateId, Place, SessionId};
 use chronicle_core::input::Actor;
 use chronicle_core::limits::LoopCount;
 use chronicle_core::record::Line;
 use chronicle_core::state::{Frame, State, Status};
 use chronicle_core::usage::{Scope, Usage};
-use chronicle_runtime::ledger::{self, Head, Simulated};
+use chronicle_runtime::ledger::{self, Head, SUM_DIGITS, Simulated};
 
+use super::figures::Met;
 use super::run::LEDGER;
 
 /// Nothing, or what does not hold.
@@ -26,6 +27,11 @@ pub(super) struct Oracle {
     pub(super) state: State,
     pub(super) head: Head,
     pub(super) lines: u64,
+    pub(super) events: u64,
+    /// Trouble that the ledger tells of.
+    pub(super) met: Met,
+    /// Lines that were written and are not surely on disk yet, with the heads after them.
+    written: Vec<(Head, Line)>,
     /// Sessions whose agents lie about what they use.
     pub(super) liars: BTreeSet<SessionId>,
     /// Frames whose phase was left, so that only an edge or a person makes it be worked on again.
@@ -33,6 +39,8 @@ pub(super) struct Oracle {
     answered: BTreeSet<GateId>,
     started: BTreeSet<AttemptId>,
     commands: BTreeMap<(Place, u32, u32), u32>,
+    /// A call that was allowed, and how often in a row with nothing in between.
+    calls: Option<(ToolCalled, u32)>,
 }
 
 impl Oracle {
@@ -41,12 +49,37 @@ impl Oracle {
             state: State::default(),
             head: Head::EMPTY,
             lines: 0,
+            events: 0,
+            met: Met::default(),
+            written: Vec::new(),
             liars: BTreeSet::new(),
             left: BTreeSet::new(),
             answered: BTreeSet::new(),
             started: BTreeSet::new(),
             commands: BTreeMap::new(),
+            calls: None,
         }
+    }
+
+    /// Somebody has written a line; whether it lasts is seen when it is read.
+    pub(super) fn wrote(&mut self, head: Head, line: Line) {
+        self.written.push((head, line));
+    }
+
+    /// A line on disk: the one that was written, if it has its sum, which stands for every byte up to its end. Whether those
+    /// bytes are read as that line shows when the ledger is opened next, and at the end of every run it is.
+    fn read(&mut self, text: &[u8]) -> Result<(Line, Head), String> {
+        let (seq, bytes) = (self.head.seq + 1, self.head.bytes + text.len() as u64);
+        let is_it = |(head, _): &(Head, Line)| {
+            (head.seq, head.bytes) == (seq, bytes) && text.ends_with(&closing(head))
+        };
+        if let Some(index) = self.written.iter().position(is_it) {
+            let (head, line) = self.written.swap_remove(index);
+            return Ok((line, head));
+        }
+        let (line, sum) = ledger::decode(text, &self.head.sum, seq)
+            .map_err(|error| format!("line {seq} on disk cannot be read: {error}"))?;
+        Ok((line, Head { seq, sum, bytes }))
     }
 
     /// Reads on to the end of what is on disk.
@@ -56,18 +89,18 @@ impl Oracle {
         for text in
             bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n"))
         {
-            let read = ledger::decode(text, &self.head.sum, self.head.seq + 1);
-            let (line, sum) = read.map_err(|error| {
-                format!("line {} on disk cannot be read: {error}", self.head.seq + 1)
-            })?;
+            let (line, head) = self.read(text)?;
             self.judge(&line)?;
             texts_are_there(disk, &line)?;
             let before = self.state.usage;
             self.state.apply(&line);
             self.after(&line, &before)?;
-            self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + text.len() as u64 };
+            self.head = head;
             self.lines += 1;
+            self.events += line.events.len() as u64;
         }
+        let seq = self.head.seq;
+        self.written.retain(|(head, _)| head.seq > seq);
         self.check_state()
     }
 
@@ -87,6 +120,8 @@ impl Oracle {
     /// Each line on its own, before it is applied.
     fn judge(&mut self, line: &Line) -> Checked {
         for event in &line.events {
+            self.met.meet_event(event);
+            self.judge_call(event)?;
             match event {
                 Event::GateAnswered { gate, answer, .. } => {
                     self.judge_answer(line, *gate, answer)?;
@@ -126,6 +161,41 @@ impl Oracle {
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Nobody who may be stopped is let make the same call more often than its phase allows.
+    fn judge_call(&mut self, event: &Event) -> Checked {
+        let called = match event {
+            Event::ToolCalled(called) => called,
+            Event::ToolEnded { .. } | Event::UsageReported { .. } => return Ok(()),
+            _ => {
+                self.calls = None;
+                return Ok(());
+            }
+        };
+        let is_same = |(before, _): &(ToolCalled, u32)| {
+            (before.attempt, &before.tool, &before.input)
+                == (called.attempt, &called.tool, &called.input)
+        };
+        let before = self.calls.take().filter(is_same);
+        let Some(attempt) = self.state.attempt(called.attempt) else { return Ok(()) };
+        if called.verdict != Verdict::Allowed
+            || attempt.stop.is_some()
+            || self.state.is_asking(attempt)
+        {
+            return Ok(());
+        }
+        let count = before.map_or(0, |(_, count)| count) + 1;
+        let phase = self.state.phase_at(&attempt.intent.place);
+        let limit = phase.map_or(0, |phase| phase.limits.repeats);
+        ensure(limit == 0 || count <= limit, || {
+            format!(
+                "{} may call `{}` {count} times, {limit} are allowed",
+                called.attempt, called.tool
+            )
+        })?;
+        self.calls = Some((called.clone(), count));
         Ok(())
     }
 
@@ -238,6 +308,14 @@ impl Oracle {
             format!("command {index} of `{place}`, to be run once, runs for the {count}. time")
         })
     }
+}
+
+/// How the line ends that has this sum.
+fn closing(head: &Head) -> [u8; SUM_DIGITS + 3] {
+    let mut end = [b'"'; SUM_DIGITS + 3];
+    end[..SUM_DIGITS].copy_from_slice(&head.sum.hex());
+    end[SUM_DIGITS + 1..].copy_from_slice(b"}\n");
+    end
 }
 
 /// Whatever a line names is on disk when the line is.

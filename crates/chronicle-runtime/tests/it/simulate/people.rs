@@ -5,11 +5,12 @@ use chronicle_core::event::{GateAnswer, GateKind};
 use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place, TreeId};
 use chronicle_core::input::{Answer, Command, Input, What};
 use chronicle_core::signal::Signal;
-use chronicle_core::state::State;
+use chronicle_core::state::Gate;
 use chronicle_core::workflow::Budget;
 use chronicle_runtime::driver::Run;
 use chronicle_runtime::ledger::LedgerError;
 
+use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::Sim;
 use super::supervisor::{Message, Reply};
@@ -30,7 +31,14 @@ impl Sim<'_> {
         self.record(&input)
     }
 
+    /// One that has every right to come, or any.
     fn some_command(&mut self) -> Command {
+        let open = self.oracle.state.open_gates().next();
+        if let Some(gate) = open.cloned()
+            && self.rng.chance(40)
+        {
+            return self.right_command(&gate);
+        }
         let note = String::new();
         let open = self.oracle.state.open_gates().next().map(|gate| gate.opened.gate);
         let gate = match self.rng.below(4) {
@@ -51,9 +59,9 @@ impl Sim<'_> {
                 let place = self.rng.chance(30).then(|| self.some_place());
                 Command::Retry { place, note, agent: None }
             }
-            87..=96 => Command::Go { place: self.some_place(), note },
-            97 => Command::Start(Box::new(self.shape.start.clone())),
-            98 => {
+            87..=94 => Command::Go { place: self.some_place(), note },
+            95 => Command::Start(Box::new(self.shape.start.clone())),
+            96..=98 => {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));
                 Command::Undo { what: "p0".to_owned(), from, to }
             }
@@ -83,8 +91,13 @@ impl Sim<'_> {
             Err(error) => return self.cannot_open(&process, &error),
         };
         self.disk.garbled = false;
-        let stepped = run.step(input).and_then(|(answer, line)| {
-            if line.is_some() { run.sync().map(|()| answer) } else { Ok(answer) }
+        let before = run.head();
+        let torn = run.torn().map_or(Ok(()), |torn| run.step(&torn).map(drop));
+        let stepped = torn.and_then(|()| run.step(input)).and_then(|(answer, line)| {
+            if let Some(line) = line {
+                self.oracle.wrote(run.head(), line);
+            }
+            if run.head() == before { Ok(answer) } else { run.sync().map(|()| answer) }
         });
         let answer = match stepped {
             Ok(answer) => answer,
@@ -108,24 +121,30 @@ impl Sim<'_> {
         let Some(gate) = state.open_gates().next() else {
             return Err(format!("waiting, and for nobody: {:#?}", state.frames));
         };
-        let (id, place, kind) =
-            (gate.opened.gate, gate.opened.place.clone(), gate.opened.gate_kind);
-        let note = String::new();
-        let command = match kind {
+        let (id, command) = (gate.opened.gate, self.right_command(gate));
+        // A ledger that must be cut first is asked again.
+        let (before, garbled) = (self.oracle.head.seq, self.disk.garbled);
+        self.ask(command)?;
+        if !self.supervisors.is_empty() {
+            self.work(self.supervisors.len() - 1)?;
+        }
+        ensure(garbled || self.oracle.head.seq > before, || format!("{id} cannot be answered"))
+    }
+
+    fn right_command(&self, gate: &Gate) -> Command {
+        let (id, note) = (gate.opened.gate, String::new());
+        match gate.opened.gate_kind {
             GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
                 Command::Approve { gate: Some(id), note }
             }
             GateKind::Question => Command::Answer { gate: Some(id), text: "so".to_owned() },
             GateKind::Budget => Command::Budget { place: None, more: more(gate.opened.lack) },
-            GateKind::Intervention => Command::Go { place: self.way_on(state, &place), note },
-        };
-        let before = self.oracle.head.seq;
-        self.ask(command)?;
-        ensure(self.oracle.head.seq > before, || format!("{id} cannot be answered"))
+            GateKind::Intervention => Command::Go { place: self.way_on(&gate.opened.place), note },
+        }
     }
 
-    fn way_on(&self, state: &State, place: &Place) -> Place {
-        let frame = state.frames.get(&place.frame());
+    fn way_on(&self, place: &Place) -> Place {
+        let frame = self.oracle.state.frames.get(&place.frame());
         let workflow = frame.map_or("", |frame| frame.workflow.as_str());
         place.frame().place(&self.shape.toward(workflow, &place.phase()))
     }
@@ -143,16 +162,24 @@ impl Sim<'_> {
             // An overtaken one may answer from what it knew, as long as it changes nothing.
             _ if overtaken => Ok(()),
             (Reply::Worker(id, request), Command::Signal { signal, .. }) => {
-                self.hear(*id, request, Some(signal), answer)
+                self.hear(*id, request, signal, answer)
             }
-            (Reply::Worker(id, request), _) => self.hear(*id, request, None, answer),
-            (Reply::Person | Reply::Nobody, _) => self.keeps_word(command, answer),
+            (Reply::Pretender(id), _) => Self::hear_no(*id, answer),
+            (Reply::Worker(..) | Reply::Person | Reply::Nobody, _) => {
+                self.keeps_word(command, answer)
+            }
         }
     }
 
-    fn keeps_word(&self, command: &Command, answer: &Answer) -> Checked {
+    fn keeps_word(&mut self, command: &Command, answer: &Answer) -> Checked {
         let state = &self.oracle.state;
         if !matches!(answer, Answer::Accepted(_)) {
+            if matches!(
+                command,
+                Command::Approve { .. } | Command::Reject { .. } | Command::Answer { .. }
+            ) {
+                self.figures.meet(Trouble::Answered);
+            }
             return Ok(());
         }
         let answered = |id: GateId| {

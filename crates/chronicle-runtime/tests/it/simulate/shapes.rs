@@ -37,7 +37,8 @@ fn shape(number: u64) -> Result<Shape, String> {
     let mut rng = Rng::new(number);
     let inner_count = 1 + rng.index(2);
     let inner = workflow_text(&mut rng, "q", inner_count, false);
-    let count = 1 + rng.index(4);
+    // Small ones show most of what there is to see; some are large.
+    let count = 1 + (0..3).map(|_| rng.index(4)).min().unwrap_or(0);
     let main = workflow_text(&mut rng, "p", count, true);
     let source = |key: &str, text: &str| Source {
         name: format!("{key}.yaml"),
@@ -73,7 +74,8 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
 
 fn workflow_text(rng: &mut Rng, letter: &str, count: usize, is_outer: bool) -> String {
     let is_list = rng.chance(40);
-    let mut text = format!("name: {letter}\nlimits: {}\nphases:\n", limits(rng));
+    let budget = if is_outer && rng.chance(20) { budget(rng) } else { String::new() };
+    let mut text = format!("name: {letter}\nlimits: {}\n{budget}phases:\n", limits(rng));
     for index in 0..count {
         let name = format!("{letter}{index}");
         let fields = fields(rng, letter, (index, count), is_outer, is_list).join(", ");
@@ -86,12 +88,22 @@ fn workflow_text(rng: &mut Rng, letter: &str, count: usize, is_outer: bool) -> S
     text
 }
 
+fn budget(rng: &mut Rng) -> String {
+    match rng.below(3) {
+        0 => format!("budget: {{attempts: {}}}\n", 1 + rng.below(4)),
+        1 => "budget: {time: 10m}\n".to_owned(),
+        _ => format!("budget: {{tokens: {}}}\n", 200 + rng.below(2_000)),
+    }
+}
+
 fn limits(rng: &mut Rng) -> String {
     let count = if rng.chance(50) { "edge" } else { "pair" };
     let timeout = if rng.chance(50) { ", timeout: 5m" } else { "" };
+    let repeats =
+        if rng.chance(60) { format!(", repeats: {}", 1 + rng.below(4)) } else { String::new() };
     format!(
-        "{{loop: {{count: {count}, max: {}}}, retries: {}, nudges: {}, losses: {}{timeout}}}",
-        1 + rng.below(3),
+        "{{loop: {{count: {count}, max: {}}}, retries: {}, nudges: {}, losses: {}{timeout}{repeats}}}",
+        1 + rng.below(3).min(rng.below(3)),
         rng.below(3),
         rng.below(3),
         rng.below(5),
@@ -109,7 +121,7 @@ fn fields(
     let kind = rng.below(10);
     match kind {
         0..=2 => fields.push("run: command, commands: [a, b]".to_owned()),
-        3 | 4 if is_outer => fields.push("run: workflow, workflow: inner".to_owned()),
+        3 if is_outer => fields.push("run: workflow, workflow: inner".to_owned()),
         _ => {}
     }
     if kind < 3 && rng.chance(50) {
@@ -117,7 +129,7 @@ fn fields(
     }
     let following = if index + 1 < count { format!("{letter}{}", index + 1) } else { DONE.into() };
     // Only a worker can choose among several ways.
-    let is_worker = kind > 4 || (kind > 2 && !is_outer);
+    let is_worker = kind > 3 || (kind > 2 && !is_outer);
     if !is_list || rng.chance(30) {
         let back = (is_worker && rng.chance(30)).then(|| format!(", {letter}{}", rng.index(count)));
         let person = (is_worker && rng.chance(10)).then_some(", human_intervention");
@@ -135,13 +147,14 @@ fn fields(
     if !on.is_empty() {
         fields.push(format!("on: {{{}}}", on.join(", ")));
     }
-    if rng.chance(20) {
+    if rng.chance(12) {
         fields.push("verify: [v, w]".to_owned());
     }
-    if rng.chance(20) {
+    if rng.chance(12) {
         fields.push("cleanup: [x, y]".to_owned());
     }
-    let approval = rng.pick(&["none", "none", "none", "before", "after", "both"]);
+    let approval =
+        rng.pick(&["none", "none", "none", "none", "none", "none", "before", "after", "both"]);
     fields.push(format!("approval: {}", approval.unwrap_or(&"none")));
     fields
 }

@@ -17,6 +17,8 @@ use chronicle_runtime::ledger::{self, Folder, LedgerError, Process};
 
 use crate::world::same_tree;
 
+use super::agent::Request;
+use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::{LEDGER, Sim};
 
@@ -39,6 +41,8 @@ pub(super) struct Supervisor {
     pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
     /// Trees that are being recorded.
     trees: BTreeSet<Cause>,
+    /// Whether it stays while a person is needed.
+    stays: bool,
     /// Whether another was given the lock.
     pub(super) overtaken: bool,
 }
@@ -59,7 +63,9 @@ pub(super) struct Message {
 
 pub(super) enum Reply {
     Nobody,
-    Worker(AttemptId, String),
+    Worker(AttemptId, Request),
+    /// One that does what it may not do.
+    Pretender(AttemptId),
     Person,
 }
 
@@ -87,7 +93,6 @@ impl Sim<'_> {
         let who = self.holder("simulated");
         let pid = who.pid;
         let (process, folder) = self.process();
-        self.figures.opens += 1;
         let run = match Run::open(&folder, who.clone(), None) {
             Ok(run) => run,
             Err(error) => return self.cannot_open(&process, &error),
@@ -97,7 +102,7 @@ impl Sim<'_> {
         self.disk.garbled = false;
         self.oracle.catch_up(&self.platter)?;
         self.oracle.agree(run.state(), run.head())?;
-        if self.rng.chance(10) {
+        if self.rng.chance(4) {
             self.look()?;
         }
         let introduction = run.introduce(&who, false);
@@ -115,6 +120,7 @@ impl Sim<'_> {
             inbox.push_back(Message::new(input));
         }
         inbox.insert(if is_new { 0 } else { inbox.len() }, command);
+        let stays = self.rng.chance(50);
         self.supervisors.push(Supervisor {
             unknown: run.state().live.clone(),
             run,
@@ -126,6 +132,7 @@ impl Sim<'_> {
             running: BTreeSet::new(),
             timers: BTreeMap::new(),
             trees: BTreeSet::new(),
+            stays,
             overtaken: false,
         });
         Ok(())
@@ -146,10 +153,12 @@ impl Sim<'_> {
     pub(super) fn cannot_open(&mut self, process: &Process, error: &LedgerError) -> Checked {
         if process.is_dead() {
             self.figures.kills += 1;
+            self.figures.meet(Trouble::KilledInDisk);
             self.tell(|| "whoever opens the ledger is killed".to_owned());
             return Ok(());
         }
         self.tell(|| format!("the ledger does not open: {error}"));
+        self.meet_error(error);
         match error {
             LedgerError::Held { .. } if !self.supervisors.is_empty() => Ok(()),
             LedgerError::Full { .. } | LedgerError::Io { .. } | LedgerError::Denied { .. }
@@ -166,13 +175,25 @@ impl Sim<'_> {
         }
     }
 
+    fn meet_error(&mut self, error: &LedgerError) {
+        let trouble = match error {
+            LedgerError::Held { .. } => Trouble::Raced,
+            LedgerError::Fenced { .. } => Trouble::Fenced,
+            LedgerError::Full { .. } => Trouble::Full,
+            LedgerError::Denied { .. } => Trouble::ReadOnly,
+            LedgerError::Io { .. } => Trouble::SyncFailed,
+            _ => return,
+        };
+        self.figures.meet(trouble);
+    }
+
     /// What a person does with a ledger whose last lines, never acted upon, are not whole.
     fn repair(&mut self, byte: u64) {
         let mut bytes = self.platter.bytes(Path::new(LEDGER)).unwrap_or_default();
         bytes.truncate(usize::try_from(byte).unwrap_or(usize::MAX));
         self.platter.overwrite(Path::new(LEDGER), &bytes);
         self.disk.garbled = false;
-        self.figures.damages += 1;
+        self.figures.meet(Trouble::Cut);
         self.tell(|| format!("a person cuts the ledger at byte {byte}"));
     }
 
@@ -194,6 +215,7 @@ impl Sim<'_> {
         let mut supervisor = self.supervisors.remove(index);
         let kill = self.kill_point();
         if kill == Kill::InDisk {
+            self.figures.meet(Trouble::KilledInDisk);
             supervisor.process.kill_after(u32::try_from(self.rng.below(40)).unwrap_or(0));
         }
         let goes_on = self.take(&mut supervisor, kill)? && !supervisor.process.is_dead();
@@ -203,14 +225,20 @@ impl Sim<'_> {
         }
         if goes_on {
             self.supervisors.insert(index, supervisor);
-        } else {
-            self.tell(|| format!("supervisor of epoch {} is gone", supervisor.epoch));
+            return Ok(());
+        }
+        self.tell(|| format!("supervisor of epoch {} is gone", supervisor.epoch));
+        if kill != Kill::Never && self.rng.chance(40) {
+            // It was not alone: what it wrote is not on disk yet.
+            self.cut_power();
         }
         Ok(())
     }
 
     fn kill_point(&mut self) -> Kill {
-        if self.calm || !self.rng.chance(6) {
+        // One trouble seldom comes alone.
+        let chance = if self.disk.failing { 30 } else { 6 };
+        if self.calm || !self.rng.chance(chance) {
             return Kill::Never;
         }
         self.figures.kills += 1;
@@ -235,10 +263,13 @@ impl Sim<'_> {
                 Err(error) => return self.broke(supervisor, &error),
             };
             self.tell_line(supervisor, &input, &answer, line.as_ref());
-            lines += usize::from(line.is_some());
             ensure(line.is_none() || !supervisor.overtaken, || {
                 "an overtaken one wrote".to_owned()
             })?;
+            if let Some(line) = line {
+                lines += 1;
+                self.oracle.wrote(supervisor.run.head(), line);
+            }
             answers.push((reply, input, answer));
             if kill == Kill::AfterAppend && self.rng.chance(50) {
                 return Ok(false);
@@ -252,7 +283,7 @@ impl Sim<'_> {
         }
         if !supervisor.overtaken {
             self.oracle.agree(supervisor.run.state(), supervisor.run.head())?;
-            if self.rng.chance(10) {
+            if self.rng.chance(4) {
                 supervisor.keep();
             }
         }
@@ -266,7 +297,9 @@ impl Sim<'_> {
             }
         }
         let goes_on = kill != Kill::BeforePerforming && self.reconcile(supervisor)?;
-        if !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken {
+        let rests = !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken;
+        // One that is killed just then keeps nothing.
+        if rests && self.rng.chance(30) {
             supervisor.keep();
         }
         Ok(goes_on)
@@ -289,6 +322,7 @@ impl Sim<'_> {
     /// The ledger said no: that ends a supervisor. Only what was to be expected may happen.
     fn broke(&mut self, supervisor: &Supervisor, error: &LedgerError) -> Result<bool, String> {
         self.tell(|| format!("supervisor of epoch {} stops: {error}", supervisor.epoch));
+        self.meet_error(error);
         let expected = match error {
             _ if supervisor.process.is_dead() => true,
             LedgerError::Fenced { .. } => supervisor.overtaken,
@@ -323,7 +357,7 @@ impl Sim<'_> {
         for effect in due {
             match effect.action {
                 Action::RunAttempt(id) | Action::StopAttempt(id)
-                    if supervisor.unknown.remove(&id) =>
+                    if supervisor.unknown.remove(&id) && self.keepers.contains(&id) =>
                 {
                     self.observe(supervisor, id);
                 }
@@ -367,7 +401,9 @@ impl Sim<'_> {
                 | Action::Notify(_) => {}
             }
         }
-        Ok(at_once || supervisor.run.state().goes_on())
+        let state = supervisor.run.state();
+        let waits = supervisor.stays && state.status() == Status::Waiting;
+        Ok(at_once || waits || state.goes_on())
     }
 
     /// Mostly nothing has changed; sometimes git fails.

@@ -60,12 +60,12 @@ impl Notices {
     /// Tells it on a thread of its own, unless it is being told or may have been.
     pub(super) fn perform(&mut self, state: &State, about: About) -> Option<Input> {
         let cookie = self.context.cookies.notice(about);
-        if self.unknown.remove(&about) {
-            sweep::sweep(&cookie);
-            return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
-        }
         if !self.running.insert(about) {
             return None;
+        }
+        if self.unknown.contains(&about) {
+            sweep::sweep(&cookie);
+            return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
         }
         let nothing = NoticeGiven { about, given: Vec::new(), failed: Vec::new(), missed: None };
         let told = nothing.clone();

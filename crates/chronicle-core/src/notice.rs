@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::as_text;
 use crate::event::SupervisorStarted;
 use crate::ids::{Cause, GateId};
 use crate::limits::NOTICES_MAX;
@@ -162,7 +163,6 @@ impl Serialize for About {
 
 impl<'de> Deserialize<'de> for About {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        text.parse().map_err(serde::de::Error::custom)
+        as_text::read(from, str::parse)
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::{SHELL, allowed_targets};
 use crate::event::Duty;
 use crate::handover::handover;
-use crate::ids::{AttemptId, PhaseId, RunId};
-use crate::notice::About;
+use crate::ids::{AttemptId, PhaseId};
 use crate::state::State;
 use crate::workflow::Tools;
 
@@ -37,8 +36,6 @@ pub struct Work {
     pub commands: Vec<(u32, String)>,
     /// Active milliseconds of silence after which it counts as stuck.
     pub idle_ms: Option<u64>,
-    /// Marks every process of the attempt.
-    pub cookie: String,
 }
 
 impl Work {
@@ -51,29 +48,6 @@ impl Work {
     pub fn is_shell(&self) -> bool {
         self.intent.agent == SHELL
     }
-}
-
-/// What marks the processes of an attempt: the same whenever it is asked for, and hard to hit by chance.
-pub fn cookie(state: &State, attempt: AttemptId) -> Option<String> {
-    Some(cookie_for(&state.run.as_ref()?.run, attempt))
-}
-
-fn cookie_for(run: &RunId, attempt: AttemptId) -> String {
-    let hash = blake3::hash(format!("cookie {run} {attempt}").as_bytes()).to_hex();
-    format!("{}-{attempt}-{}", run.short(), &hash[..24])
-}
-
-/// The attempt of a run that a cookie belongs to; none for another run's.
-pub fn attempt_of(run: &RunId, cookie: &str) -> Option<AttemptId> {
-    let attempt = cookie.split('-').nth(1)?.parse().ok()?;
-    (cookie_for(run, attempt) == cookie).then_some(attempt)
-}
-
-/// The mark of everything that tells people of something.
-pub fn notice_cookie(state: &State, about: About) -> Option<String> {
-    let run = &state.run.as_ref()?.run;
-    let hash = blake3::hash(format!("notice {run} {about}").as_bytes()).to_hex();
-    Some(format!("{}-notice-{}", run.short(), &hash[..24]))
 }
 
 /// The order for an attempt; none when it is not a live one.
@@ -107,7 +81,6 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         isolated: run.isolated,
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         idle_ms: phase.limits.idle_ms,
-        cookie: cookie(state, id)?,
         intent,
     })
 }

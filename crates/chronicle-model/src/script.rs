@@ -12,6 +12,7 @@
 //!       - fail: {kind: rate_limited, retry_after: 1}
 //!         times: 2
 //!       - {say: Done., stall: {name: late, at: middle}}
+//!       - {say: As slow as a real one., pace_ms: 25}
 //! ```
 //!
 //! A turn is used up by the request that it answers, also when it fails, is cut or stalls: a retry gets the next one. A
@@ -94,6 +95,8 @@ pub struct Turn {
     pub stop: Option<Stop>,
     /// Waits until it is let go.
     pub stall: Option<Stall>,
+    /// Milliseconds before each event of the stream: a model takes its time. None where the answer is not streamed.
+    pub pace_ms: u64,
     /// Whether the connection breaks in the middle.
     pub cut: bool,
     /// An error instead of an answer.

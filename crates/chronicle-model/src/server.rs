@@ -146,6 +146,13 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// Lets time pass, unless the server closes.
+    fn pause(&self, time: Duration) {
+        if !time.is_zero() {
+            self.wait(time, |stage| stage.is_closed);
+        }
+    }
+
     /// Waits for its release; false when the server closes.
     fn stall(&self, name: &str) -> bool {
         let mut stage = self.stage();
@@ -260,8 +267,10 @@ impl Play<'_> {
     fn stream(&self, body: &Value, is_late: bool) -> io::Result<()> {
         let events = self.wire.stream(&self.scene.said, body);
         let half = events.len() / 2;
+        let pace = Duration::from_millis(self.scene.turn.pace_ms);
         http::begin(self.stream, &self.names())?;
         for event in &events[..half] {
+            self.shared.pause(pace);
             http::piece(self.stream, event)?;
         }
         if is_late {
@@ -271,6 +280,7 @@ impl Play<'_> {
             return self.cut();
         }
         for (index, event) in events.iter().enumerate().skip(half) {
+            self.shared.pause(pace);
             // Counted before the agent can know that the turn has ended: who sees the end, sees the sum.
             if index + 1 == events.len() {
                 self.played();

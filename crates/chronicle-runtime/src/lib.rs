@@ -4,6 +4,7 @@
 
 pub mod agents;
 pub mod clock;
+mod cookie;
 pub mod discover;
 pub mod driver;
 pub mod effects;

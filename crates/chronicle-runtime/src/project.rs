@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use chronicle_core::ids::{AttemptId, RunId};
 use thiserror::Error;
 
+use crate::cookie::Cookies;
 use crate::index;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
 
@@ -194,6 +195,11 @@ fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
 }
 
 impl RunFolder {
+    /// What marks the processes of its attempts.
+    pub(crate) fn cookies(&self) -> Cookies {
+        Cookies::of(&self.path, &self.id)
+    }
+
     /// Its ledger.
     pub fn ledger(&self) -> Folder {
         Folder::new(self.path.clone())

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chronicle_model::{Outcome, Script, Server, Usage};
 use serde_json::{Value, json};
@@ -123,4 +123,15 @@ fn nonsense_is_survived() {
     }
     assert!(exchange(&server, "GET /nowhere HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
     assert_eq!(say(&server, PATH, &asking("go", false)), "hi");
+}
+
+/// A pace only ever makes a stream slower: what it says is the same.
+#[test]
+fn a_model_takes_its_time() {
+    let (fast, slow) = (playing("{say: hello}"), playing("{say: hello, pace_ms: 20}"));
+    let began = Instant::now();
+    let told = post(&slow, PATH, &asking("go", true));
+    assert!(began.elapsed() >= Duration::from_millis(7 * 20), "{told}");
+    assert_eq!(told, post(&fast, PATH, &asking("go", true)));
+    assert_eq!(told.matches("event: ").count(), 7);
 }

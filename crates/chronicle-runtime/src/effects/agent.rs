@@ -134,7 +134,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let model = work.model.clone();
-    let (cookie, order) = (work.cookie.clone(), order(&context, work));
+    let (cookie, order) = (context.cookies.cookie(id), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
     let given = give(&order.given, &launch.files);
     let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));

@@ -34,6 +34,7 @@ pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
+use crate::cookie::Cookies;
 use crate::discover;
 use crate::driver::{Message, World, reported};
 use crate::fail::{self, Point};
@@ -53,6 +54,8 @@ const STOP_GRACE: Duration = Duration::from_secs(5);
 /// What every performer needs to know.
 pub(crate) struct Context {
     pub(crate) folder: RunFolder,
+    /// What marks the processes of each attempt.
+    pub(crate) cookies: Cookies,
     /// Our own executable, for keepers and scripted agents.
     pub(crate) chronicle: PathBuf,
     pub(crate) redactor: Redactor,
@@ -99,6 +102,7 @@ impl Processes {
         let settings = discover::settings(&Project::at(&project)).settings;
         let recordings = Recordings::new(folder.clone(), inbox.clone());
         let context = Arc::new(Context {
+            cookies: folder.cookies(),
             folder,
             chronicle: asker.chronicle.clone(),
             signals: asker.signals.clone(),
@@ -123,8 +127,8 @@ impl Processes {
         if self.running.contains_key(&id) {
             return None;
         }
-        if self.unknown.remove(&id) && !self.is_absent(state, id) {
-            return self.observe(state, id);
+        if self.unknown.remove(&id) && !self.is_absent(id) {
+            return self.observe(id);
         }
         let work = work::work(state, id)?;
         match self.begin(work) {
@@ -145,14 +149,14 @@ impl Processes {
         }
     }
 
-    fn stop(&mut self, state: &State, id: AttemptId) -> Option<Input> {
+    fn stop(&mut self, id: AttemptId) -> Option<Input> {
         fail::at(Point::BeforeStop);
         match self.running.get(&id) {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Observed) => {}
-            None if self.unknown.remove(&id) && !self.is_absent(state, id) => {
-                return self.observe(state, id);
+            None if self.unknown.remove(&id) && !self.is_absent(id) => {
+                return self.observe(id);
             }
             // Decided and taken back in one breath: it never ran.
             None => {
@@ -188,16 +192,16 @@ impl Processes {
 
     /// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so
     /// where there is no lock there was no agent. What was on its way is ended.
-    fn is_absent(&self, state: &State, id: AttemptId) -> bool {
+    fn is_absent(&self, id: AttemptId) -> bool {
         let absent = !self.context.folder.keeper(id).exists();
-        if let Some(cookie) = work::cookie(state, id).filter(|_| absent) {
-            sweep::sweep(&cookie);
+        if absent {
+            sweep::sweep(&self.context.cookies.cookie(id));
         }
         absent
     }
 
-    fn observe(&mut self, state: &State, id: AttemptId) -> Option<Input> {
-        let cookie = work::cookie(state, id)?;
+    fn observe(&mut self, id: AttemptId) -> Option<Input> {
+        let cookie = self.context.cookies.cookie(id);
         self.running.insert(id, Running::Observed);
         let reporter = Reporter::new(self.context.inbox.clone(), id);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
@@ -245,7 +249,7 @@ impl World for Processes {
         due.iter()
             .filter_map(|effect| match effect.action {
                 Action::RunAttempt(id) => self.run(state, id),
-                Action::StopAttempt(id) => self.stop(state, id),
+                Action::StopAttempt(id) => self.stop(id),
                 Action::Tell(id, message) => self.tell(state, id, message),
                 Action::Notify(about) => self.notices.perform(state, about),
                 Action::RunTimer { .. } | Action::WaitUntil { .. } => None,

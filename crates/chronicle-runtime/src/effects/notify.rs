@@ -14,7 +14,6 @@ use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
 use chronicle_core::view;
-use chronicle_core::work;
 
 use super::Context;
 use crate::driver::{Message, reported};
@@ -60,13 +59,13 @@ impl Notices {
 
     /// Tells it on a thread of its own, unless it is being told or may have been.
     pub(super) fn perform(&mut self, state: &State, about: About) -> Option<Input> {
-        let cookie = work::notice_cookie(state, about)?;
-        if self.unknown.remove(&about) {
-            sweep::sweep(&cookie);
-            return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
-        }
+        let cookie = self.context.cookies.notice(about);
         if !self.running.insert(about) {
             return None;
+        }
+        if self.unknown.contains(&about) {
+            sweep::sweep(&cookie);
+            return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
         }
         let nothing = NoticeGiven { about, given: Vec::new(), failed: Vec::new(), missed: None };
         let told = nothing.clone();

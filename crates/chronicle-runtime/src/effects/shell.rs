@@ -139,7 +139,7 @@ impl Shell {
     fn begin(&self, command: &str) -> Result<Option<Kept>, SpawnError> {
         let folder = &self.context.folder;
         let mut order = KeeperOrder::new(
-            self.work.cookie.clone(),
+            self.context.cookies.cookie(self.work.intent.attempt),
             folder.keeper(self.work.intent.attempt),
             folder.project.clone(),
             shell_argv(command),

@@ -13,15 +13,21 @@ use chronicle_core::tree::{Moment, TreeRecorded};
 use crate::driver::{Message, reported};
 use crate::fail::{self, Point};
 use crate::project::RunFolder;
-use crate::trees::{Trees, TreesError};
+use crate::trees::{Excludes, Trees, TreesError};
 
 /// What is being recorded or put back here.
 pub(super) struct Recordings {
     folder: RunFolder,
     inbox: SyncSender<Message>,
     running: BTreeSet<Cause>,
-    /// Opened once: what a person's git ignores is asked for only then.
-    trees: Arc<Mutex<Option<Trees>>>,
+    opened: Arc<Mutex<Opened>>,
+}
+
+/// The trees of the project, opened once; before that what the person's git ignores, which is asked while the run begins.
+#[derive(Default)]
+struct Opened {
+    excludes: Option<Excludes>,
+    trees: Option<Trees>,
 }
 
 /// One thing to do, with all that is needed to do it.
@@ -38,7 +44,17 @@ enum What {
 
 impl Recordings {
     pub(super) fn new(folder: RunFolder, inbox: SyncSender<Message>) -> Self {
-        Self { folder, inbox, running: BTreeSet::new(), trees: Arc::default() }
+        let opened: Arc<Mutex<Opened>> = Arc::default();
+        let (later, project) = (Arc::clone(&opened), folder.project.clone());
+        let ask = move || {
+            let mut opened = later.lock().unwrap_or_else(PoisonError::into_inner);
+            if opened.trees.is_none() {
+                opened.excludes = Some(Excludes::find(&project));
+            }
+        };
+        // Whoever comes first asks: without this thread the first recording does.
+        let _ = std::thread::Builder::new().name("ignored".to_owned()).spawn(ask);
+        Self { folder, inbox, running: BTreeSet::new(), opened }
     }
 
     /// Forgets what is not due any more.
@@ -53,10 +69,10 @@ impl Recordings {
         }
         let job = job(&self.folder, state, effect)?;
         let failed = job.failed("no thread to do it");
-        let (trees, inbox) = (Arc::clone(&self.trees), self.inbox.clone());
+        let (opened, inbox) = (Arc::clone(&self.opened), self.inbox.clone());
         let work = move || {
-            let mut trees = trees.lock().unwrap_or_else(PoisonError::into_inner);
-            let report = job.perform(&mut trees);
+            let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+            let report = job.perform(&mut opened);
             // A driver that is gone needs no report.
             let _ = inbox.send(Message::Input(Box::new(reported(report)), None));
         };
@@ -72,7 +88,7 @@ pub(crate) fn perform_now(folder: &RunFolder, state: &State) -> Vec<Input> {
         matches!(effect.action, Action::RecordTree(Moment::After(_)) | Action::RestoreTree)
     });
     jobs.filter_map(|effect| job(folder, state, effect))
-        .map(|job| reported(job.perform(&mut None)))
+        .map(|job| reported(job.perform(&mut Opened::default())))
         .collect()
 }
 
@@ -81,7 +97,7 @@ pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecord
     let cause = Cause { seq: state.seq + 1, index: 0 };
     let base = state.trees.base(Moment::Undo).cloned();
     let job = Job { folder: folder.clone(), cause, what: What::Record(Moment::Undo, None) };
-    job.record(&mut None, Moment::Undo, base.as_ref())
+    job.record(&mut Opened::default(), Moment::Undo, base.as_ref())
 }
 
 fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
@@ -99,26 +115,26 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
 }
 
 impl Job {
-    fn perform(&self, trees: &mut Option<Trees>) -> Report {
+    fn perform(&self, opened: &mut Opened) -> Report {
         let done = match &self.what {
             What::Record(moment, base) => {
                 fail::at(Point::BeforeTree);
-                let recorded = self.record(trees, *moment, base.as_ref());
+                let recorded = self.record(opened, *moment, base.as_ref());
                 fail::at(Point::AfterTree);
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
-            What::Restore(to) => self.restore(trees, to),
+            What::Restore(to) => self.restore(opened, to),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
     }
 
     fn record(
         &self,
-        trees: &mut Option<Trees>,
+        opened: &mut Opened,
         moment: Moment,
         base: Option<&TreeId>,
     ) -> Result<TreeRecorded, TreesError> {
-        let trees = self.open(trees)?;
+        let trees = self.open(opened)?;
         let recorded = trees.record(Some(&format!("{}/{}", self.folder.id, self.cause)))?;
         let changes = match (base, moment) {
             // What somebody did is compared, or not said at all.
@@ -138,16 +154,20 @@ impl Job {
         })
     }
 
-    fn restore(&self, trees: &mut Option<Trees>, to: &TreeId) -> Result<Report, TreesError> {
+    fn restore(&self, opened: &mut Opened, to: &TreeId) -> Result<Report, TreesError> {
         let keep = format!("{}/{}-undone", self.folder.id, self.cause);
-        let restored = self.open(trees)?.restore(to, &keep)?;
+        let restored = self.open(opened)?.restore(to, &keep)?;
         Ok(Report::TreeRestored { files: restored.files, kept: restored.kept, error: None })
     }
 
-    fn open<'a>(&self, trees: &'a mut Option<Trees>) -> Result<&'a Trees, TreesError> {
-        match trees {
+    fn open<'a>(&self, opened: &'a mut Opened) -> Result<&'a Trees, TreesError> {
+        let project = &self.folder.project;
+        match &mut opened.trees {
             Some(trees) => Ok(trees),
-            none => Ok(none.insert(Trees::open(&self.folder.project)?)),
+            none => {
+                let excludes = opened.excludes.take().unwrap_or_else(|| Excludes::find(project));
+                Ok(none.insert(Trees::open_with(project, excludes)?))
+            }
         }
     }
 

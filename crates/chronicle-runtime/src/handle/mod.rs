@@ -24,7 +24,7 @@ pub use files::{
     Difference, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo, room, undo,
 };
 pub use handovers::{handover, next_handover};
-pub use reading::{Audit, Follow, audit, follow, is_supervised, row, view};
+pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use telling::{Told, force, record, tell};
 
 /// Why a run could not be driven, changed or read.

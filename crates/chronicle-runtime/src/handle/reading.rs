@@ -7,7 +7,8 @@ use chronicle_core::state::State;
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 
 use super::HandleError;
-use crate::ledger::{self, Head, Ledger, LedgerError, Tail};
+use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Tail};
+use crate::process::lineage;
 use crate::project::RunFolder;
 
 /// How a run stands now; with it, why not all of it could be read: a newer Chronicle wrote the rest.
@@ -25,7 +26,12 @@ pub fn row(folder: &RunFolder) -> Result<RunRow, HandleError> {
 
 /// Whether a supervisor lives.
 pub fn is_supervised(folder: &RunFolder) -> bool {
-    folder.ledger().holder().is_some()
+    holder(folder).is_some()
+}
+
+/// Who drives the run.
+pub fn holder(folder: &RunFolder) -> Option<Holder> {
+    folder.ledger().holder()
 }
 
 fn not_started(folder: &RunFolder) -> HandleError {
@@ -118,7 +124,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         head = after;
     }
     let supervised = is_supervised(folder);
-    let orphans = if supervised { Vec::new() } else { orphans(&state) };
+    let orphans = if supervised { Vec::new() } else { orphans(folder, &state) };
     let open = state.live.iter().filter(|_| !supervised).map(ToString::to_string);
     let is_lost = |sum: &String| sum.parse().map_or(true, |id| ledger.artifact(&id).is_err());
     Ok(Audit {
@@ -143,9 +149,16 @@ fn artifacts(event: &Event) -> impl Iterator<Item = String> {
     handed.into_iter().flat_map(|handed| std::iter::once(handed.text).chain(handed.rest))
 }
 
-fn orphans(state: &State) -> Vec<u32> {
+fn orphans(folder: &RunFolder, state: &State) -> Vec<u32> {
+    let cookies = folder.cookies();
     let ids = state.attempts.iter().map(|attempt| attempt.intent.attempt);
-    let cookies: BTreeSet<String> =
-        ids.filter_map(|id| chronicle_core::work::cookie(state, id)).collect();
-    crate::process::lineage::bearing(&cookies)
+    let cookies: BTreeSet<String> = ids.map(|id| cookies.cookie(id)).collect();
+    lineage::bearing(|cookie| cookies.contains(cookie))
+}
+
+/// Living processes that bear a mark of this run and not this folder's: a copy of it is at work somewhere. Nobody ends them from
+/// here.
+pub fn elsewhere(folder: &RunFolder) -> Vec<u32> {
+    let cookies = folder.cookies();
+    lineage::bearing(|cookie| cookies.is_elsewhere(cookie))
 }

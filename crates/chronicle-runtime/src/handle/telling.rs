@@ -4,7 +4,6 @@ use chronicle_core::engine;
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
 use chronicle_core::notice::{Missed, NoticeGiven, Owed};
 use chronicle_core::state::State;
-use chronicle_core::work;
 
 use super::{Asker, HandleError};
 use crate::clock;
@@ -138,9 +137,9 @@ fn find_lost(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
     if run.state().paused.is_none() && !run.state().is_given_up() {
         return Ok(());
     }
+    let cookies = folder.cookies();
     for attempt in run.state().live.clone() {
-        let Some(cookie) = work::cookie(run.state(), attempt) else { continue };
-        let seen = observed(&folder.keeper(attempt), &cookie);
+        let seen = observed(&folder.keeper(attempt), &cookies.cookie(attempt));
         let what = AttemptReport::Ended(seen);
         run.step(&reported(Report::Attempt { attempt, active_ms: 0, what }))?;
     }

@@ -3,9 +3,9 @@
 use std::io;
 use std::os::unix::net::UnixStream;
 
-use chronicle_core::ids::{AttemptId, RunId};
-use chronicle_core::work;
+use chronicle_core::ids::AttemptId;
 
+use crate::cookie::Cookies;
 use crate::process::lineage;
 
 /// Who asks.
@@ -24,7 +24,7 @@ pub(super) enum Peer {
 }
 
 /// Looks at the process that connected, and at everything above it.
-pub(super) fn of(stream: &UnixStream, run: &RunId) -> io::Result<Peer> {
+pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     if peer.uid != rustix::process::getuid() {
         return Ok(Peer::Stranger);
@@ -35,7 +35,7 @@ pub(super) fn of(stream: &UnixStream, run: &RunId) -> io::Result<Peer> {
     }
     let found = lineage::of(pid);
     if let Some(cookie) = &found.cookie {
-        return Ok(work::attempt_of(run, cookie).map_or(Peer::Stray, Peer::Worker));
+        return Ok(cookies.attempt_of(cookie).map_or(Peer::Stray, Peer::Worker));
     }
     // A worker that cleared its environment is still below us: agents are our keepers' children. One that is gone by now
     // may have been anybody.

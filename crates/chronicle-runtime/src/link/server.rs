@@ -20,6 +20,7 @@ use super::seats::{Seat, Seats, Use};
 use super::secrets::Secrets;
 use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Request};
 use super::{LINK_FILE, socket_path, whole_name};
+use crate::cookie::Cookies;
 use crate::fail::{self, Point};
 use crate::handle::Remote;
 use crate::ledger::atomic_write;
@@ -44,6 +45,7 @@ pub(crate) struct Server {
 
 struct Shared {
     run: RunId,
+    cookies: Cookies,
     folder: String,
     remote: Remote,
     is_over: AtomicBool,
@@ -79,6 +81,7 @@ impl Server {
         let note = run_folder.join(LINK_FILE);
         atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
         let shared = Arc::new(Shared {
+            cookies: Cookies::of(run_folder, &run),
             run,
             folder: whole_name(run_folder)?,
             remote,
@@ -223,7 +226,7 @@ impl Shared {
     fn serve(&self, mut stream: &UnixStream, seat: &Seat) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         stream.set_read_timeout(Some(GREET_PATIENCE))?;
-        let peer = peer::of(stream, &self.run)?;
+        let peer = peer::of(stream, &self.cookies)?;
         if peer == Peer::Stranger {
             return turn_away(stream, "this run is another user's");
         }

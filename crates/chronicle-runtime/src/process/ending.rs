@@ -16,6 +16,9 @@ const KILL_ROUNDS_MAX: u32 = 500;
 pub(super) struct Tree {
     cookie: String,
     agent: Pid,
+    /// When the keeper started. What was there before does not bear its cookie, so its environment is not read: most of the
+    /// machine's processes are older.
+    since: u64,
     end: Option<WaitStatus>,
     asked: BTreeSet<Process>,
     strays: BTreeSet<Process>,
@@ -23,7 +26,8 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(cookie: String, agent: Pid) -> Self {
-        Self { cookie, agent, end: None, asked: BTreeSet::new(), strays: BTreeSet::new() }
+        let since = table::read(std::process::id()).map_or(0, |keeper| keeper.started);
+        Self { cookie, agent, since, end: None, asked: BTreeSet::new(), strays: BTreeSet::new() }
     }
 
     /// How the agent ended, once it was reaped.
@@ -92,8 +96,9 @@ impl Tree {
         let table = table::all();
         let mut found = table::below(own, &table);
         for process in table.into_iter().map(|row| row.process) {
-            let is_new = process.pid != own && !found.contains(&process);
-            if is_new && table::has_cookie(process, &self.cookie) {
+            let is_other = process.pid != own && !found.contains(&process);
+            let is_later = process.started >= self.since;
+            if is_other && is_later && table::has_cookie(process, &self.cookie) {
                 found.push(process);
             }
         }

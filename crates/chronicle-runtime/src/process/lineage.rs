@@ -1,7 +1,5 @@
 //! What stands above a process: whether an agent of ours is among its ancestors.
 
-use std::collections::BTreeSet;
-
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
@@ -60,11 +58,11 @@ fn is_gone(pid: u32) -> bool {
     pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// Every living process that bears one of the cookies, found in one look.
-pub fn bearing(cookies: &BTreeSet<String>) -> Vec<u32> {
+/// Every living process that bears such a cookie, found in one look.
+pub fn bearing(is_such: impl Fn(&str) -> bool) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| cookie_of(*pid).is_some_and(|cookie| cookies.contains(&cookie))).collect()
+    pids.filter(|pid| cookie_of(*pid).is_some_and(|cookie| is_such(&cookie))).collect()
 }
 
 fn cookie_of(pid: u32) -> Option<String> {

@@ -18,7 +18,7 @@ const EXCLUDE_MAX: u64 = 1024 * 1024;
 
 /// The person's rules, as far as they are not in the project's own files.
 #[derive(Debug)]
-pub(super) struct Excludes {
+pub struct Excludes {
     /// Their rules for every project.
     pub(super) everywhere: PathBuf,
     /// Their own rules for this project.
@@ -28,11 +28,16 @@ pub(super) struct Excludes {
 }
 
 impl Excludes {
-    /// Asks the person's git.
-    pub(super) fn find(work: &Path) -> Self {
-        let everywhere = ask_theirs(work, &["config", "--type=path", "--get", "core.excludesFile"])
-            .map_or_else(by_default, |bytes| below(work, bytes.trim_ascii_end()));
-        let place = ask_theirs(work, &["rev-parse", "--show-prefix", "--git-path", "info/exclude"]);
+    /// Asks the person's git, both questions side by side.
+    pub fn find(work: &Path) -> Self {
+        let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
+        let (everywhere, place) = std::thread::scope(|scope| {
+            let place = scope.spawn(|| ask_theirs(work, &of_place));
+            let file = ask_theirs(work, &["config", "--type=path", "--get", "core.excludesFile"]);
+            (file, place.join().ok().flatten())
+        });
+        let everywhere =
+            everywhere.map_or_else(by_default, |bytes| below(work, bytes.trim_ascii_end()));
         let place = place.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let mut lines = place.as_deref().unwrap_or_default().lines();
         let is_inside = lines.next().is_some_and(|prefix| !prefix.is_empty());

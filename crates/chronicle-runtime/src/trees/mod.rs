@@ -25,11 +25,11 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use diff::Form;
+pub use excludes::Excludes;
 pub use record::Recorded;
 pub use restore::Restored;
 pub use room::Room;
 
-use excludes::Excludes;
 use git::Git;
 
 /// The trees of one project, for one folder of work.

@@ -84,19 +84,21 @@ impl Trees {
         let rules_changed = self.instruct()?;
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
-        let mut found = self.find(&half)?;
-        if is_first || rules_changed {
-            let anyway = Excludes::kept_anyway(&self.git.work);
-            found.sort(&self.git.work, parts(&anyway));
+        let mut found = self.find(&half, is_first)?;
+        let mut anyway = None;
+        if rules_changed && !is_first {
+            let theirs = anyway.insert(Excludes::kept_anyway(&self.git.work));
+            found.sort(&self.git.work, parts(theirs));
         }
         let changed = !found.present.is_empty() || !found.gone.is_empty();
         if changed {
             self.take_in(&half, &mut found)?;
         }
-        let forgets =
-            rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore"));
+        // An index that began empty has nothing in it that was ignored.
+        let forgets = !is_first
+            && (rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore")));
         if forgets {
-            self.forget_ignored(&half)?;
+            self.forget_ignored(&half, anyway)?;
         }
         let tree = self.tree_of(&half, changed || forgets)?;
         self.settle(&half, &tree)?;
@@ -125,9 +127,16 @@ impl Trees {
         copied.map(|()| true).map_err(TreesError::io(to))
     }
 
-    fn find(&self, index: &Path) -> Result<Found, TreesError> {
+    fn find(&self, index: &Path, is_first: bool) -> Result<Found, TreesError> {
         let (known, new) = std::thread::scope(|scope| {
-            let known = scope.spawn(|| self.changed(index));
+            // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
+            let known = scope.spawn(|| {
+                if is_first {
+                    Ok(Excludes::kept_anyway(&self.git.work))
+                } else {
+                    self.changed(index)
+                }
+            });
             let new = self.others(index);
             (known.join(), new)
         });
@@ -145,7 +154,11 @@ impl Trees {
             found.gone.extend(nested.iter().map(|folder| within(folder)));
             (others, said) = self.others(index)?;
         }
-        found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+        if is_first {
+            found.sort(&self.git.work, parts(&known));
+        } else {
+            found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+        }
         found.sort(&self.git.work, parts(&others).filter(|name| !name.ends_with(b"/")));
         found.unreadable.extend(closed_folders(&said));
         Ok(found)
@@ -239,11 +252,11 @@ impl Trees {
     }
 
     /// Takes out what has come to be ignored, but what the person's repository has.
-    fn forget_ignored(&self, index: &Path) -> Result<(), TreesError> {
+    fn forget_ignored(&self, index: &Path, anyway: Option<Vec<u8>>) -> Result<(), TreesError> {
         let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
         let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
-        let anyway = Excludes::kept_anyway(&self.git.work);
+        let anyway = anyway.unwrap_or_else(|| Excludes::kept_anyway(&self.git.work));
         let anyway: BTreeSet<&[u8]> = parts(&anyway).collect();
         let ignored = parts(&ran.stdout).filter(|name| !anyway.contains(name));
         let entries: Vec<Name> =
@@ -288,15 +301,34 @@ impl Trees {
     /// Keeps a tree from being cleared away. Only under the lock: so what a killed git locked is ours to free.
     pub(super) fn keep(&self, name: &str, tree: &TreeId) -> Result<(), TreesError> {
         let name = format!("refs/runs/{name}");
+        let path = self.git.dir.join(&name);
+        let free = || fs::remove_file(lock_of(&path));
+        let _ = free();
+        if self.is_loose(tree) && write_ref(&path, tree).is_ok() {
+            return Ok(());
+        }
         let args = ["update-ref", name.as_str(), tree.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
-        let free = || fs::remove_file(lock_of(&self.git.dir.join(&name)));
-        let _ = free();
         Git::run("keep a tree", call.clone()).map(drop).or_else(|_| {
             let _ = free();
             Git::run("keep a tree", call).map(drop)
         })
     }
+
+    /// Whether a tree is a file of its own, as each is until trees are packed: then nobody has to be asked whether it exists.
+    fn is_loose(&self, tree: &TreeId) -> bool {
+        let place = tree.as_str().split_at_checked(2);
+        place.is_some_and(|(fan, rest)| self.git.dir.join("objects").join(fan).join(rest).is_file())
+    }
+}
+
+/// Writes a reference as git does, beside its place and then into it: a process of git's for one line took longer than to find
+/// out that nothing changed.
+fn write_ref(path: &Path, tree: &TreeId) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let half = lock_of(path);
+    fs::write(&half, format!("{tree}\n"))?;
+    fs::rename(half, path)
 }
 
 impl Found {

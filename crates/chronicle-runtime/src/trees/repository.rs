@@ -26,9 +26,14 @@ pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 impl Trees {
     /// Opens the repository of a project, and makes it if there is none.
     pub fn open(project: &Path) -> Result<Self, TreesError> {
+        Self::open_with(project, Excludes::find(project))
+    }
+
+    /// The same, when what the person's git ignores was asked before.
+    pub fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
-        let trees = Self { git, excludes: Excludes::find(project), definitions };
+        let trees = Self { git, excludes, definitions };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() {
             trees.make().or_else(|_| trees.make())?;

@@ -298,11 +298,13 @@ impl<'a> Simulated<'a> {
     }
 
     fn notify(&mut self, about: About) {
-        if self.untold.remove(&about) {
-            let missed = NoticeGiven::missed(about, Missed::Unknown);
-            return self.tell(reported(Report::NoticeGiven(missed)));
+        if !self.telling.insert(about) {
+            return;
         }
-        if self.telling.insert(about) {
+        if self.untold.contains(&about) {
+            let missed = NoticeGiven::missed(about, Missed::Unknown);
+            self.tell(reported(Report::NoticeGiven(missed)));
+        } else {
             fail::at(Point::BeforeNotice);
             self.agents.notices.push(about);
             let (given, failed, missed) = (vec![Way::Command], Vec::new(), None);

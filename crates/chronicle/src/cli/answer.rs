@@ -5,6 +5,7 @@
 use chronicle_core::ids::{GateId, Place};
 use chronicle_core::input::{Answer, Command};
 use chronicle_runtime::handle::{self, Told};
+use chronicle_runtime::project::RunFolder;
 use chronicle_runtime::{agents, discover};
 use clap::Args;
 
@@ -186,5 +187,21 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
             terminal::talk(&format!("Next: {next}"));
         }
     }
+    if told == Told::Ledger {
+        mention_copies(&folder);
+    }
     Ok(Exit::Done)
+}
+
+/// Says that the run is at work in another folder too, for whoever thinks that it has ended.
+pub(super) fn mention_copies(folder: &RunFolder) {
+    let others = handle::elsewhere(folder);
+    if others.is_empty() {
+        return;
+    }
+    let ids: Vec<String> = others.iter().map(ToString::to_string).collect();
+    terminal::talk(&format!(
+        "Note: processes of this run are not this folder's, but a copy's or an older Chronicle's: {}. They are left alone.",
+        ids.join(", ")
+    ));
 }

@@ -6,6 +6,7 @@ use chronicle_core::event::RunStarted;
 use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::words;
 use chronicle_core::workflow::{Workflow, unbounded};
+use chronicle_runtime::trust::Unknown;
 use chronicle_runtime::{agents, discover};
 
 use super::{Setting, say_json};
@@ -17,10 +18,15 @@ use crate::terminal::{self, Ink, Paint};
 const VERSION: u32 = 1;
 
 /// Shows what would happen. Nothing starts, and nothing is written.
-pub(super) fn show(setting: &Setting, start: RunStarted) -> Result<Exit, Failure> {
+pub(super) fn show(
+    setting: &Setting,
+    start: RunStarted,
+    untrusted: &Unknown,
+) -> Result<Exit, Failure> {
     let (task, workflows) = (start.task.clone(), start.workflows.clone());
     let rehearsal = rehearse(start);
-    let notes = notes(setting, &rehearsal, &workflows);
+    let mut notes = notes(setting, &rehearsal, &workflows);
+    notes.extend(trust_note(untrusted));
     if setting.json {
         say_json(&serde_json::json!({
             "version": VERSION, "task": task, "rehearsal": rehearsal, "notes": notes,
@@ -122,6 +128,23 @@ fn ways(scene: &Scene) -> String {
         None => target.to_string(),
     });
     ways.collect::<Vec<_>>().join(", ")
+}
+
+/// A run would first ask; without a terminal it would refuse.
+fn trust_note(untrusted: &Unknown) -> Option<String> {
+    let names: Vec<String> =
+        untrusted.changed.iter().chain(&untrusted.new).map(|name| format!("`{name}`")).collect();
+    let what = if untrusted.is_known_folder {
+        "has changed since you trusted it"
+    } else {
+        "is not trusted on this machine yet"
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "the project {what}: `run` would first ask about {}; `chronicle trust` agrees to them",
+            names.join(", ")
+        )
+    })
 }
 
 /// What a person should know before they start it.

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use chronicle_core::settings::Settings;
 use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
+use chronicle_runtime::agents;
 use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
-use chronicle_runtime::{agents, trust};
+use chronicle_runtime::trust::{self, Item, Unknown};
 
 use super::Setting;
 use super::trust::confirm;
@@ -31,6 +32,8 @@ pub(super) struct Wishes<'a> {
 pub(super) struct Chosen {
     pub(super) agent: String,
     pub(super) model: Option<String>,
+    /// What a run would first ask to be trusted; a run that is not dry has asked.
+    pub(super) untrusted: Unknown,
 }
 
 /// Fills in what the workflows leave open, and asks for what only a person may say.
@@ -43,10 +46,16 @@ pub(super) fn prepare(
 ) -> Result<Chosen, Failure> {
     let found = fill_verify(setting, settings, &mut loaded.workflows)?;
     fill_budget(settings, &mut loaded.workflows);
+    let mut untrusted = Unknown::default();
     if wishes.trust {
         super::only_for_people()?;
-    } else if !wishes.dry_run {
-        settle_trust(setting, settings, (catalog, loaded), &found)?;
+    } else {
+        let used = used(setting, (catalog, loaded), &found)?;
+        if wishes.dry_run {
+            untrusted = trust::judge(&setting.project, &used, settings);
+        } else {
+            confirm(&setting.project, &used, &all_commands(&loaded.workflows), settings)?;
+        }
     }
     for workflow in &mut loaded.workflows {
         if wishes.agent.is_some() {
@@ -64,7 +73,7 @@ pub(super) fn prepare(
         None => String::new(),
     };
     let model = wishes.model.or_else(|| settings.text("model")).map(str::to_owned);
-    Ok(Chosen { agent: own_agent(settings, &agent).unwrap_or(agent), model })
+    Ok(Chosen { agent: own_agent(settings, &agent).unwrap_or(agent), model, untrusted })
 }
 
 /// Puts the project's check commands where they are wanted; returns those that nobody set. Nothing passes by being empty.
@@ -108,13 +117,12 @@ fn fill_budget(settings: &Settings, workflows: &mut [Workflow]) {
     }
 }
 
-/// What this run would use of the project must be trusted.
-fn settle_trust(
+/// What this run would use of the project: it must be trusted.
+fn used(
     setting: &Setting,
-    settings: &Settings,
     (catalog, loaded): (&Catalog, &Loaded),
     found: &[String],
-) -> Result<(), Failure> {
+) -> Result<Vec<Item>, Failure> {
     let mut used = Vec::new();
     let config = setting.project.definitions().join("config.toml");
     if config.is_file() {
@@ -129,13 +137,18 @@ fn settle_trust(
     if !found.is_empty() {
         used.push(trust::commands(found));
     }
+    Ok(used)
+}
+
+/// Every command of the workflows, each once.
+fn all_commands(workflows: &[Workflow]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
-    for command in loaded.workflows.iter().flat_map(Workflow::all_commands) {
+    for command in workflows.iter().flat_map(Workflow::all_commands) {
         if !commands.contains(command) {
             commands.push(command.clone());
         }
     }
-    confirm(&setting.project, &used, &commands, settings)
+    commands
 }
 
 /// An agent under a name of the person's own is a program that speaks the agent protocol.

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::trust::confirm;
-use super::{Setting, live, only_for_people};
+use super::{Setting, answer, live, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -102,6 +102,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         Some(OnGate::Wait) => Rest::WhenOver,
         Some(OnGate::Fail) | None => args.stay.rest(&settings),
     };
+    answer::mention_copies(&folder);
     live::stay(setting, &folder, Command::Resume, rest)
 }
 
@@ -119,6 +120,15 @@ fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let can_go_on = runs.iter().find(|run| stands(run, &["interrupted", "paused"]));
     let waits = || runs.iter().find(|run| stands(run, &["waiting"]));
     can_go_on.or_else(waits).cloned().ok_or_else(|| {
-        Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
+        let driven = runs.iter().find_map(|run| Some((run.id.short(), handle::holder(run)?)));
+        match driven {
+            Some((run, holder)) => {
+                let what = format!("no run can go on: run {run} is driven already, by {holder}");
+                Failure::new(Exit::Held, what).hint(format!("chronicle status {run} shows it"))
+            }
+            None => {
+                Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
+            }
+        }
     })
 }

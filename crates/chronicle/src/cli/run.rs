@@ -138,7 +138,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         isolated: args.own.isolated,
     };
     if args.dry_run {
-        return dry_run::show(setting, start);
+        return dry_run::show(setting, start, &chosen.untrusted);
     }
     check_agents((setting, &found.settings), &start)?;
     let folder = setting.project.new_run(start.run.clone()).map_err(|error| {

@@ -1,5 +1,10 @@
 //! Real agents do real work under Chronicle: files, signals through their own tool machinery, usage, refusals.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use chronicle_runtime::process::Tool;
 use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};
@@ -21,6 +26,7 @@ fn usage(input: u64, output: u64) -> Value {
 
 fn in_three_phases(kind: Kind) -> Value {
     let (plan, build) = (kind.write("plan.md", "greet\n"), kind.write("hello.txt", "hi\n"));
+    let rest = kind.shell("echo more >> notes.txt && rm old.txt");
     json!([
         talk(
             "research",
@@ -35,7 +41,7 @@ fn in_three_phases(kind: Kind) -> Value {
             "implement",
             "`implement`: ",
             &json!([
-                {"calls": [build], "usage": usage(1300, 30)},
+                {"calls": [build, rest], "usage": usage(1300, 30)},
                 {"calls": [kind.leave("review", "greets")], "usage": usage(70, 20)},
                 {"say": "Built.", "usage": usage(80, 5)},
             ])
@@ -55,6 +61,9 @@ fn in_three_phases(kind: Kind) -> Value {
 /// Signals called by the agent, files on disk, an approval from elsewhere, `done`, and every token counted.
 fn walks_three_phases(kind: Kind) {
     let yard = AgentYard::new(kind, TEMPLATE, &in_three_phases(kind));
+    yard.session.write("notes.txt", "first\n");
+    yard.session.write("old.txt", "old\n");
+    let before = files(&yard);
     let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
     until("it waits for an approval, or is over", || {
         supervisor.talk().contains("g1 waits") || supervisor.has_ended()
@@ -65,6 +74,7 @@ fn walks_three_phases(kind: Kind) {
     assert_eq!(yard.session.path_of_phases(), ["research", "implement", "review"]);
     assert_eq!(yard.session.read("plan.md"), "greet\n");
     assert_eq!(yard.session.read("hello.txt"), "hi\n");
+    assert_diffs_are_true(&yard, &before);
     yard.assert_played();
     yard.assert_spent_as_served();
     let changed = yard.session.events_of("file_changed");
@@ -77,6 +87,47 @@ fn walks_three_phases(kind: Kind) {
         assert!(request.first().contains("Add a greeting"));
     }
     yard.session.assert_whole();
+}
+
+/// What is in the project, Chronicle's own folder and what agents leave there for themselves apart.
+fn files(yard: &AgentYard) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(yard.session.project()).unwrap().map(Result::unwrap);
+    let own = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    let names = own.map(|entry| entry.file_name().into_string().unwrap());
+    names.map(|name| (name.clone(), yard.session.read(&name))).collect()
+}
+
+/// The differences of all attempts, one after the other, and that of the whole run make of the files before what is on disk now.
+#[track_caller]
+fn assert_diffs_are_true(yard: &AgentYard, before: &BTreeMap<String, String>) {
+    let now = files(yard);
+    let changed = ["hello.txt", "notes.txt", "old.txt", "plan.md"];
+    let diff = |part: &[&str]| yard.session.chronicle(&[&["diff"], part].concat()).exits(0).stdout;
+    assert_eq!(diff(&["--name-only"]).lines().collect::<Vec<_>>(), changed);
+    let of_attempts: Vec<String> =
+        ["a1", "a2", "a3"].map(|attempt| diff(&["--attempt", attempt])).into();
+    assert!(of_attempts[0].contains("plan.md") && !of_attempts[0].contains("hello.txt"));
+    assert_eq!(of_attempts[2], "", "a review changes nothing");
+    for patches in [of_attempts, vec![diff(&[])]] {
+        assert_eq!(patched(before.clone(), &patches), now, "{patches:#?}");
+    }
+}
+
+/// Files as git makes them of others by patches.
+fn patched(files: BTreeMap<String, String>, patches: &[String]) -> BTreeMap<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for patch in patches.iter().filter(|patch| !patch.is_empty()) {
+        let tool = Tool::new(["git", "apply", "--whitespace=nowarn", "-"], folder.path());
+        let ran = tool.env("GIT_CEILING_DIRECTORIES", "/").input(patch.clone().into_bytes()).run();
+        let ran = ran.unwrap();
+        assert!(ran.status.success(), "{}\n{patch}", ran.stderr);
+    }
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    entries.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
 }
 
 #[test]

@@ -163,3 +163,24 @@ fn a_machine_reads_the_same() {
     assert_eq!(scenes[2]["through"]["from"], "test");
     assert!(scenes[0]["handover"].as_str().unwrap().contains("Plan the task."));
 }
+
+/// What a run would first ask is said, and asked by nobody.
+#[test]
+fn it_says_what_a_run_would_ask_to_be_trusted() {
+    let session = Session::with("{name: Small, phases: {plan: {}}}", "");
+    session.distrust();
+    let dry = || {
+        session.chronicle(&["run", "main", "the task", "--agent", "scripted:s.yaml", "--dry-run"])
+    };
+    let note = "note: the project is not trusted on this machine yet: `run` would first ask about `.chronicle/workflows/main.yaml`";
+    dry().exits(0).prints(note);
+    session.chronicle(&["trust"]).exits(0);
+    let said = dry().exits(0);
+    assert!(!said.stdout.contains("trust"), "{}", said.stdout);
+    session.write(".chronicle/workflows/main.yaml", "{name: Other, phases: {plan: {}}}");
+    dry()
+        .exits(0)
+        .prints("note: the project has changed since you trusted it: `run` would first ask");
+    let json = session.json(&["run", "main", "t", "--agent", "scripted:s.yaml", "--dry-run"]);
+    assert!(json["notes"].to_string().contains("changed since you trusted it"), "{json}");
+}

@@ -2,7 +2,7 @@
 //! Chronicle itself are part of the crash matrix: `crash.rs` calls them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cmd_trees::files;
 use crate::session::Session;
@@ -141,12 +141,16 @@ fn git_dies(session: &Session, nth: usize, real: &Path) -> Option<String> {
     fs::read_to_string(calls.join("died")).ok().map(|died| died.trim().to_owned())
 }
 
+fn real_git() -> PathBuf {
+    let paths = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&paths).map(|folder| folder.join("git"));
+    real.into_iter().find(|path| path.is_file()).unwrap()
+}
+
 /// The files as the phase left them, and not one tree missed, whichever git is killed.
 #[test]
 fn needs_git_a_killed_git_changes_nothing() {
-    let paths = std::env::var_os("PATH").unwrap();
-    let real = std::env::split_paths(&paths).map(|folder| folder.join("git"));
-    let real = real.into_iter().find(|path| path.is_file()).unwrap();
+    let real = real_git();
     let project = || {
         let session = project();
         session.write(".chronicle/workflows/main.yaml", "{name: One, phases: [{id: build}]}");
@@ -169,7 +173,33 @@ fn needs_git_a_killed_git_changes_nothing() {
         assert_eq!(locks(&session), [""; 0], "call {nth}, {what}");
         died.push(what);
     }
-    for what in ["index", "name", "other"] {
+    for what in ["index", "other"] {
         assert!(died.iter().any(|it| it == what), "{died:?}");
     }
+}
+
+/// A tree that is packed already is named by git itself, which may be killed over it.
+#[test]
+fn needs_git_a_git_killed_over_a_name_changes_nothing() {
+    let real = real_git();
+    let packed = || {
+        let session = project();
+        session.write(".chronicle/workflows/main.yaml", "{name: One, phases: [{id: plan}]}");
+        session.run().exits(0);
+        session.shell("git --git-dir=.chronicle/trees.git repack -a -d -q").exits(0);
+        session
+    };
+    let mut died = Vec::new();
+    for nth in 1.. {
+        let session = packed();
+        let Some(what) = git_dies(&session, nth, &real) else { break };
+        assert_eq!(session.events_of("tree_missed").len(), 0, "call {nth}, {what}");
+        assert_eq!(session.events_of("tree_recorded").len(), 2, "call {nth}, {what}");
+        let named = "git --git-dir=.chronicle/trees.git for-each-ref refs/runs";
+        let named = session.shell(named).exits(0).stdout;
+        assert_eq!(named.lines().count(), 4, "call {nth}, {what}: {named}");
+        assert_eq!(locks(&session), [""; 0], "call {nth}, {what}");
+        died.push(what);
+    }
+    assert!(died.iter().any(|it| it == "name"), "{died:?}");
 }

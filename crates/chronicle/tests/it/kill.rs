@@ -309,10 +309,11 @@ fn a_second_supervisor_names_the_first() {
     let (session, supervisor) = in_the_middle();
     let first = format!("process {}", supervisor.pid());
     session.chronicle(&["resume", &session.short()]).exits(5).talks(&first);
-    session.chronicle(&["resume"]).exits(2).talks("no run can go on");
+    session.chronicle(&["resume"]).exits(5).talks(&first).talks(&session.short());
     session.write("go", "");
     supervisor.wait().exits(0);
     assert_same_end(&session);
+    session.chronicle(&["resume"]).exits(2).talks("no run can go on");
 }
 
 #[test]

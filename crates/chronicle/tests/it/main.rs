@@ -26,6 +26,7 @@ mod cmd_trees;
 mod cmd_trees_killed;
 mod cmd_trust;
 mod cmd_undo;
+mod copies;
 mod crash;
 mod crash_check;
 mod crash_site;

@@ -139,6 +139,23 @@ fn a_child_without_the_cookie_is_ended_as_long_as_it_is_below() {
     assert!(!is_alive(stray));
 }
 
+/// What somebody else started for the agent, as the server of a terminal does, is found by the cookie alone.
+#[test]
+fn what_bears_the_cookie_beside_the_keeper_is_ended() {
+    let yard = Yard::new();
+    let mut running = yard.start("echo up; read line; exit 0");
+    assert_eq!(running.line(), "up");
+    let mut beside = std::process::Command::new("sleep")
+        .arg("1000")
+        .env("CHRONICLE_COOKIE", &yard.cookie)
+        .spawn()
+        .unwrap();
+    drop(running.stdin.take());
+    assert_eq!(running.end(), ended(0, 1));
+    assert_eq!(beside.wait().unwrap().code(), None);
+    yard.assert_empty();
+}
+
 #[test]
 fn stop_lets_an_agent_end_in_its_own_way() {
     let yard = Yard::new();

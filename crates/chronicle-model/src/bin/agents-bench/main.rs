@@ -1,21 +1,23 @@
 //! What Chronicle costs a real agent: the wall time of one prompt through Chronicle against the agent alone, side by side, and the
 //! memory of Chronicle's own processes while an agent works. `cargo xtask bench agents` builds and runs it.
 //!
-//! Both sides do one call of a tool and two answers of the scripted model: alone the agent reads a file, under Chronicle it leaves
-//! its phase. They take turns, and the median of the ratios of neighbours counts.
+//! Both sides do the same number of calls and answers: where the agent alone reads a file, under Chronicle it leaves its phase. They
+//! take turns, and the medians of what neighbours differ by count. Each side has a project and a home of its own; what is measured
+//! first in them is said apart, since an agent and Chronicle both set up house there.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a terminal")]
 
 mod memory;
 mod scene;
+mod span;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use scene::{Agent, Scene};
+use scene::{Agent, Scene, Turn};
 
-/// How often each side runs.
-const TURNS: usize = 9;
+/// How often each side takes the short turn, and how often the long one.
+const PAIRS: (usize, usize) = (9, 5);
 /// A prompt may take this much longer: 5 %.
 const RATIO_MOST: f64 = 1.05;
 /// What Chronicle may use for one live agent.
@@ -24,13 +26,17 @@ const MEMORY_MOST_KIB: u64 = 8 * 1024;
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let Some(chronicle) = words.next() else {
-        eprintln!("usage: agents-bench CHRONICLE [TURNS]");
+        eprintln!("usage: agents-bench CHRONICLE [SHORT [LONG]]");
         return ExitCode::FAILURE;
     };
-    let turns = words.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(TURNS);
-    println!("| agent | alone | through Chronicle | ratio | goal |\n|---|--:|--:|--:|--:|");
+    let mut count = |usual| words.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(usual);
+    let pairs = (count(PAIRS.0), count(PAIRS.1));
+    println!(
+        "| agent | turn | alone | through Chronicle | added | of it by itself | ratio | goal |"
+    );
+    println!("|---|---|--:|--:|--:|--:|--:|--:|");
     for agent in Agent::ALL {
-        if let Err(why) = wall_time(agent, Path::new(&chronicle), turns) {
+        if let Err(why) = wall_time(agent, Path::new(&chronicle), pairs) {
             eprintln!("Error: {} cannot be measured: {why}", agent.name());
             return ExitCode::FAILURE;
         }
@@ -47,26 +53,45 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn wall_time(agent: Agent, chronicle: &Path, count: usize) -> Result<(), String> {
-    let mut turns = Vec::new();
-    // The first of each fills the caches of the disk.
-    for turn in 0..=count {
-        let pair = (Scene::new(agent)?.alone()?, Scene::new(agent)?.through(chronicle)?);
-        if turn > 0 {
-            turns.push(pair);
+/// Alone, and through Chronicle: in all, and before and after the agent.
+type Pair = (Duration, (Duration, Duration));
+
+fn wall_time(agent: Agent, chronicle: &Path, most: (usize, usize)) -> Result<(), String> {
+    let (mut first, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
+    // The first of all fills the caches of the disk.
+    for number in 0..=most.0.max(most.1) {
+        let (alone, through) = (Scene::new(agent)?, Scene::new(agent)?);
+        let take =
+            |turn| Ok::<Pair, String>((alone.alone(turn)?, through.through(turn, chronicle)?));
+        let pairs = [take(Turn::Short)?, take(Turn::Short)?];
+        if (1..=most.0).contains(&number) {
+            first.push(pairs[0]);
+            short.push(pairs[1]);
+        }
+        if (1..=most.1).contains(&number) {
+            long.push(take(Turn::Long)?);
         }
     }
-    let seconds = |pick: fn(&(Duration, Duration)) -> Duration| {
-        median(turns.iter().map(|turn| pick(turn).as_secs_f64()).collect())
+    for (turn, pairs) in [("short, first in a project", first), ("short", short), ("long", long)] {
+        if !pairs.is_empty() {
+            print_row(agent, turn, &pairs);
+        }
+    }
+    Ok(())
+}
+
+fn print_row(agent: Agent, turn: &str, pairs: &[Pair]) {
+    let of = |pick: fn(f64, f64) -> f64| {
+        median(pairs.iter().map(|(a, (b, _))| pick(a.as_secs_f64(), b.as_secs_f64())).collect())
     };
-    let ratio = median(turns.iter().map(|(a, b)| b.as_secs_f64() / a.as_secs_f64()).collect());
-    let (alone, through) = (seconds(|turn| turn.0), seconds(|turn| turn.1));
+    let own = median(pairs.iter().map(|(_, (_, own))| own.as_secs_f64() * 1_000.0).collect());
+    let (alone, through) = (of(|alone, _| alone), of(|_, through| through));
+    let (added, ratio) = (of(|a, b| (b - a) * 1_000.0), of(|a, b| b / a));
     let verdict = if ratio <= RATIO_MOST { "met" } else { "missed" };
     println!(
-        "| {} | {alone:.2} s | {through:.2} s | {ratio:.2}× | ≤ {RATIO_MOST}×: {verdict} |",
+        "| {} | {turn} | {alone:.2} s | {through:.2} s | {added:.0} ms | {own:.0} ms | {ratio:.2}× | ≤ {RATIO_MOST}×: {verdict} |",
         agent.name()
     );
-    Ok(())
 }
 
 fn memory(agent: Agent, chronicle: &Path) -> Result<(), String> {

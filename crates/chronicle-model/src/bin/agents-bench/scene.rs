@@ -3,15 +3,20 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use chronicle_model::real::{Claude, Pi, PiVersion, Yard};
 use chronicle_model::{Script, Server};
 use serde_json::{Value, json};
 
 use crate::memory::{self, Used};
+use crate::span;
 
 const PROMPT: &str = "Say hello";
+/// Events of a stream come this far apart in a long turn, about as a model writes.
+const PACE_MS: u64 = 25;
+/// What a model says before each call of a long turn: about a second and a half at that pace.
+const TALK_PIECES: usize = 60;
 const WORKFLOW: &str = "name: One\nphases: {work: {next: [done]}}\n";
 /// Longer than an agent takes to its second request.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,6 +25,15 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) enum Agent {
     Claude,
     Pi,
+}
+
+/// What the model does in one prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// One call of a tool and two answers, all of them at once.
+    Short,
+    /// Five calls of tools and six answers at a model's pace, ten seconds in all.
+    Long,
 }
 
 pub(crate) struct Scene {
@@ -56,10 +70,45 @@ impl Agent {
 
     /// The call that stands in its place without Chronicle.
     fn reads(self) -> Value {
+        let path = "{{project}}/a.txt";
         match self {
-            Self::Claude => json!({"tool": "Read", "input": {"file_path": "{{project}}/a.txt"}}),
-            Self::Pi => json!({"tool": "read", "input": {"path": "a.txt"}}),
+            Self::Claude => json!({"tool": "Read", "input": {"file_path": path}}),
+            Self::Pi => json!({"tool": "read", "input": {"path": path}}),
         }
+    }
+
+    fn writes(self) -> Value {
+        let (path, text) = ("{{project}}/b.txt", "hello again\n".repeat(20));
+        match self {
+            Self::Claude => {
+                json!({"tool": "Write", "input": {"file_path": path, "content": text}})
+            }
+            Self::Pi => json!({"tool": "write", "input": {"path": path, "content": text}}),
+        }
+    }
+
+    fn counts(self) -> Value {
+        let tool = match self {
+            Self::Claude => "Bash",
+            Self::Pi => "bash",
+        };
+        json!({"tool": tool, "input": {"command": "wc -l a.txt b.txt"}})
+    }
+
+    /// What the model says; `ends` is its last call.
+    fn turns(self, turn: Turn, ends: &Value) -> Vec<Value> {
+        let calls = match turn {
+            Turn::Short => return vec![json!({"calls": [ends]}), json!({"say": "Done."})],
+            Turn::Long => [self.reads(), self.writes(), self.counts(), self.reads(), ends.clone()],
+        };
+        let talk = "I think about what to do. ".repeat(TALK_PIECES);
+        let calls = calls.into_iter().map(|call| json!({"calls": [call]}));
+        let mut turns: Vec<Value> = calls.chain([json!({})]).collect();
+        for turn in &mut turns {
+            turn["say"] = json!(talk);
+            turn["pace_ms"] = json!(PACE_MS);
+        }
+        turns
     }
 }
 
@@ -71,14 +120,15 @@ impl Scene {
     }
 
     /// How long the agent takes by itself, as a person would start it for one prompt.
-    pub(crate) fn alone(&self) -> Result<Duration, String> {
-        let server = self.server(&self.agent.reads(), &json!({"say": "Done."}))?;
+    pub(crate) fn alone(&self, turn: Turn) -> Result<Duration, String> {
+        let server = self.server(&self.agent.turns(turn, &self.agent.reads()))?;
         let words = self.agent.program()?;
         let mut command = self.command(Path::new(&words[0]), &server)?;
         command.args(&words[1..]);
         match self.agent {
             Agent::Claude => {
-                command.args(["-p", PROMPT, "--output-format", "stream-json", "--verbose"])
+                command.args(["-p", PROMPT, "--output-format", "stream-json", "--verbose"]);
+                command.args(["--allowedTools", "Read,Write,Bash"])
             }
             Agent::Pi => {
                 command.args(["--mode", "json", "--model", "scripted/scripted-model", PROMPT])
@@ -89,18 +139,31 @@ impl Scene {
         Ok(took)
     }
 
-    /// How long the same takes through Chronicle, its own start and end included.
-    pub(crate) fn through(&self, chronicle: &Path) -> Result<Duration, String> {
-        let server = self.server(&self.agent.leaves(), &json!({"say": "Done."}))?;
+    /// How long the same takes through Chronicle, its own start and end included; and how much of it was before the agent could
+    /// start and after it had ended, by the ledger's times.
+    pub(crate) fn through(
+        &self,
+        turn: Turn,
+        chronicle: &Path,
+    ) -> Result<(Duration, Duration), String> {
+        let server = self.server(&self.agent.turns(turn, &self.agent.leaves()))?;
+        let began = SystemTime::now();
         let took = timed(self.run(chronicle, &server)?)?;
+        let ended = SystemTime::now();
         played(&server)?;
-        Ok(took)
+        let mut log = self.command(chronicle, &server)?;
+        let log = log.args(["log", "--json"]).stdout(Stdio::piped()).output();
+        let log =
+            String::from_utf8_lossy(&log.map_err(|error| error.to_string())?.stdout).into_owned();
+        let own = span::between(began, span::first(&log, "tree_recorded")?)
+            + span::between(span::first(&log, "attempt_ended")?, ended);
+        Ok((took, own))
     }
 
     /// What Chronicle's processes use while the agent waits for its model.
     pub(crate) fn memory(&self, chronicle: &Path) -> Result<Used, String> {
         let late = json!({"say": "Done.", "stall": {"name": "late"}});
-        let server = self.server(&self.agent.leaves(), &late)?;
+        let server = self.server(&[json!({"calls": [self.agent.leaves()]}), late])?;
         let mut command = self.run(chronicle, &server)?;
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         if !server.wait_for_stall("late", PATIENCE) {
@@ -112,8 +175,7 @@ impl Scene {
         Ok(used)
     }
 
-    fn server(&self, call: &Value, last: &Value) -> Result<Server, String> {
-        let turns = json!([{"calls": [call]}, last]);
+    fn server(&self, turns: &[Value]) -> Result<Server, String> {
         let script = json!({"conversations": [{"name": "main", "turns": turns}]}).to_string();
         let script = Script::parse(&script).map_err(|error| error.to_string())?;
         let project = self.yard.project().canonicalize().map_err(|error| error.to_string())?;

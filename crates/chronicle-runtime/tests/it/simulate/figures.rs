@@ -105,6 +105,9 @@ troubles! {
     Paused: "paused by a person",
     Undone: "undo",
     TreeMissed: "tree not recorded",
+    StoodStill: "standstill: nothing came of the work",
+    Told: "people told",
+    Untold: "supervisor died over telling people",
 }
 
 impl Met {
@@ -116,6 +119,8 @@ impl Met {
             Event::UndoEnded { .. } => Trouble::Undone,
             Event::TreeMissed { .. } => Trouble::TreeMissed,
             Event::RunPaused { .. } => Trouble::Paused,
+            Event::NoticeGiven(given) if given.missed.is_some() => Trouble::Untold,
+            Event::NoticeGiven(_) => Trouble::Told,
             Event::FollowUpEnded { .. } => Trouble::Helped,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Budget => Trouble::Budget,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Question => Trouble::Asked,
@@ -130,6 +135,7 @@ impl Met {
             Event::AttemptEnded(ended) => match &ended.end {
                 End::Lost => Trouble::Lost,
                 End::StoppedBy(StopCause::Repeats) => Trouble::Circled,
+                End::StoppedBy(StopCause::Standstill) => Trouble::StoodStill,
                 End::StoppedBy(StopCause::Idle) => Trouble::Idle,
                 End::StoppedBy(StopCause::Timeout) => Trouble::TimedOut,
                 End::Crashed(crash) => match crash.class {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chronicle_core::ids::{AttemptId, SessionId};
 use chronicle_core::input::{Actor, AttemptReport, By, Command, Input, Report, What};
+use chronicle_core::notice::About;
 use chronicle_core::state::{State, Status};
 use chronicle_core::time::Millis;
 use chronicle_runtime::ledger::{
@@ -49,6 +50,8 @@ pub(super) struct Sim<'a> {
     pub(super) agents: BTreeMap<AttemptId, Agent>,
     /// Attempts whose keepers have left a file: they began. Its name is on disk before the agent is let go.
     pub(super) keepers: BTreeSet<AttemptId>,
+    /// What people were told of.
+    pub(super) told: BTreeSet<About>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     /// Once calm, nothing goes wrong, and whoever is asked answers rightly.
     pub(super) calm: bool,
@@ -92,6 +95,7 @@ pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
         supervisors: Vec::new(),
         agents: BTreeMap::new(),
         keepers: BTreeSet::new(),
+        told: BTreeSet::new(),
         sessions: BTreeMap::new(),
         calm: false,
         disk: DiskMood::default(),

@@ -7,6 +7,7 @@ use chronicle_core::effect::Action;
 use chronicle_core::event::Change;
 use chronicle_core::ids::{AttemptId, Cause};
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
+use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::record::Line;
 use chronicle_core::state::Status;
 use chronicle_core::tree::{FileChange, Moment};
@@ -37,6 +38,10 @@ pub(super) struct Supervisor {
     running: BTreeSet<AttemptId>,
     /// Attempts that lived before.
     unknown: BTreeSet<AttemptId>,
+    /// What people were to be told before.
+    untold: BTreeSet<About>,
+    /// What they are told here.
+    telling: BTreeSet<About>,
     /// Timers that run, and whether each has fired.
     pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
     /// Trees that are being recorded.
@@ -105,7 +110,8 @@ impl Sim<'_> {
         if self.rng.chance(4) {
             self.look()?;
         }
-        let introduction = run.introduce(&who, false);
+        // Some know how to tell people. Not by chance of the dice: those that are kept fall as they fell.
+        let introduction = run.introduce(&who, pid.is_multiple_of(2));
         let epoch = self.epoch_of(&introduction)?;
         let command = if run.state().run.is_none() {
             Command::Start(Box::new(self.shape.start.clone()))
@@ -123,6 +129,8 @@ impl Sim<'_> {
         let stays = self.rng.chance(50);
         self.supervisors.push(Supervisor {
             unknown: run.state().live.clone(),
+            untold: run.state().notices.owed.iter().map(|owed| owed.about).collect(),
+            telling: BTreeSet::new(),
             run,
             process,
             folder,
@@ -397,13 +405,29 @@ impl Sim<'_> {
                 | Action::RunTimer { .. }
                 | Action::WaitUntil { .. }
                 | Action::RecordTree(_)
-                | Action::RestoreTree
-                | Action::Notify(_) => {}
+                | Action::RestoreTree => {}
+                Action::Notify(about) => at_once |= self.notify(supervisor, about)?,
             }
         }
         let state = supervisor.run.state();
         let waits = supervisor.stays && state.status() == Status::Waiting;
         Ok(at_once || waits || state.goes_on())
+    }
+
+    /// Tells people, who are never told of the same twice. Whether there is a report of it.
+    fn notify(&mut self, supervisor: &mut Supervisor, about: About) -> Result<bool, String> {
+        if !supervisor.telling.insert(about) {
+            return Ok(false);
+        }
+        let given = if supervisor.untold.contains(&about) {
+            NoticeGiven::missed(about, Missed::Unknown)
+        } else {
+            ensure(self.told.insert(about), || format!("people are told of {about} twice"))?;
+            NoticeGiven { about, given: vec![Way::Command], failed: Vec::new(), missed: None }
+        };
+        let input = self.reported(Report::NoticeGiven(given));
+        supervisor.inbox.push_back(Message::new(input));
+        Ok(true)
     }
 
     /// Mostly nothing has changed; sometimes git fails.

@@ -1,7 +1,7 @@
 //! Commands on the way out: what their beginning and their end change.
 
-use super::apply::checked;
 use super::frame::Check;
+use super::stages::checked;
 use super::{Attempt, Frame, Stage, State};
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
 use crate::ids::FramePath;

@@ -12,6 +12,7 @@ mod forget;
 mod frame;
 mod list;
 mod said;
+mod stages;
 mod tally;
 mod trees;
 

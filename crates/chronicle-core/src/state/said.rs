@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apply::left_as;
+use super::stages::left_as;
 use super::{Answered, Frame, Note, Stage, State, Waiting, number};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,

@@ -11,6 +11,12 @@ work:
   - transition: {to: done, summary: thought}
 "#;
 
+const ASKS: &str = r#"
+work:
+  - workflow_ask: {question: "Which colour?", options: [red, blue]}
+  - complete: {summary: painted it}
+"#;
+
 /// A terminal of 80 by 24 that runs one command line in the session's project.
 pub(crate) struct Terminal<'a> {
     session: &'a Session,
@@ -72,12 +78,7 @@ fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
 #[test]
 fn needs_tmux_a_person_who_answers_later_loses_nothing() {
     let workflow = "{name: Asks, phases: {work: {limits: {losses: 0}, next: [done]}}}";
-    let script = r#"
-work:
-  - workflow_ask: {question: "Which colour?", options: [red, blue]}
-  - complete: {summary: painted it}
-"#;
-    let session = Session::with(workflow, script);
+    let session = Session::with(workflow, ASKS);
     let run = "chronicle run main 'the task' --agent scripted:script.yaml";
     let terminal = Terminal::new(&session, run);
     until("the question is asked", || terminal.screen().contains("Type your answer"));
@@ -93,12 +94,7 @@ work:
 #[test]
 fn needs_tmux_a_person_at_the_terminal_is_asked_and_answers_there() {
     let workflow = "{name: Asks, phases: {work: {approval: after, next: [done]}}}";
-    let script = r#"
-work:
-  - workflow_ask: {question: "Which colour?", options: [red, blue]}
-  - complete: {summary: painted it}
-"#;
-    let session = Session::with(workflow, script);
+    let session = Session::with(workflow, ASKS);
     let terminal =
         Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
     until("the question is asked", || {

@@ -66,7 +66,7 @@ pub struct BudgetWarned {
 }
 
 /// A person lets more be spent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetRaised {
     /// Whose limit; none = the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub struct BudgetRaised {
 }
 
 /// What people said about budgets, and what was said to them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Budgets {
     /// By how much each limit was raised; the run's own has an empty place.
     raised: BTreeMap<Place, Raised>,
@@ -92,7 +92,7 @@ pub struct Budgets {
     raised_by: Option<Cause>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Raised {
     more: Budget,
     unpriced: bool,

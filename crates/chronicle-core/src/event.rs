@@ -22,7 +22,7 @@ use crate::usage::{Scope, Usage};
 use crate::wait::{WaitBegan, WaitEnded};
 
 /// One fact.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum Event {
     /// A run was asked for; everything it will ever need is frozen here.

@@ -10,7 +10,7 @@ use crate::time::Millis;
 pub const VERSION: u32 = 1;
 
 /// A line of the ledger, without the sum that closes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// Counts from 1, without a gap.
     pub seq: u64,

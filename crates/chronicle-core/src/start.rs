@@ -7,7 +7,7 @@ use crate::persona::Persona;
 use crate::workflow::Workflow;
 
 /// Everything frozen at the start of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStarted {
     /// The run.
     pub run: RunId,

@@ -51,7 +51,7 @@ pub struct WaitEnded {
 }
 
 /// A wait that goes on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waited {
     /// What began.
     pub began: WaitBegan,

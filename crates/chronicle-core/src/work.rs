@@ -16,7 +16,7 @@ pub struct Work {
     pub intent: crate::event::AttemptStarted,
     /// The run's task.
     pub task: String,
-    /// What the worker is told.
+    /// What the worker is told; nothing where commands are run.
     pub handover: String,
     /// Who the worker is to be.
     pub persona: Option<String>,
@@ -71,7 +71,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
         task: run.task.clone(),
-        handover: handover(state, attempt),
+        handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
         model: models.into_iter().flatten().next().cloned(),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),

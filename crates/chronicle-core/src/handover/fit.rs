@@ -41,8 +41,15 @@ pub(super) enum Keeps {
 }
 
 impl Part {
-    pub(super) fn text(title: &'static str, body: &str, (floor, rank): (usize, u8)) -> Self {
-        Self { title, body: Body::Text(body.trim().to_owned()), floor, rank }
+    pub(super) fn text(
+        title: &'static str,
+        body: impl Into<String>,
+        (floor, rank): (usize, u8),
+    ) -> Self {
+        let mut body = body.into();
+        body.truncate(body.trim_end().len());
+        body.drain(..body.len() - body.trim_start().len());
+        Self { title, body: Body::Text(body), floor, rank }
     }
 
     pub(super) fn list(
@@ -246,7 +253,7 @@ mod tests {
     fn the_lowest_rank_is_cut_first_and_stands_whole_in_the_rest() {
         let long = "x".repeat(2_000);
         let parts = vec![
-            Part::text("Task", &long, (100, 5)),
+            Part::text("Task", long.clone(), (100, 5)),
             Part::text("Way", "out", (100, 9)),
             Part::list("Past", entries(200), (Keeps::First, 500), (100, 0)),
         ];

@@ -92,23 +92,19 @@ fn parts(
     let newest =
         |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
     let mut parts = vec![
-        Part::text("", &initial, (2_000, 13)),
-        Part::text("Why you are here", &why, (4_000, 19)),
-        Part::text("What the worker before you said last", &said_last(state, attempt), (1_300, 15)),
-        Part::text("Your help is asked for", &carried::help(state, attempt), (8_000, 18)),
+        Part::text("", initial, (2_000, 13)),
+        Part::text("Why you are here", why, (4_000, 19)),
+        Part::text("What the worker before you said last", said_last(state, attempt), (1_300, 15)),
+        Part::text("Your help is asked for", carried::help(state, attempt), (8_000, 18)),
         newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
         newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
-        Part::text(
-            "What the phase before asks of you",
-            &carried::task(state, attempt),
-            (3_000, 11),
-        ),
+        Part::text("What the phase before asks of you", carried::task(state, attempt), (3_000, 11)),
         Part::text("Task", task, (6_000, 9)),
-        Part::text("Your role", &role(state, attempt, (phase, stand)), (3_000, 12)),
-        Part::text("Your phase", &where_it_is(phase, state, stand, attempt), (2_000, 20)),
-        Part::text("Instructions", &instructions(state, attempt, (phase, stand)), (8_000, 10)),
-        Part::text("Tools", &tools(state, attempt, phase), (3_000, 14)),
-        Part::text(WAY_OUT, &way_out(attempt, (phase, stand)), (8_000, 21)),
+        Part::text("Your role", role(state, attempt, (phase, stand)), (3_000, 12)),
+        Part::text("Your phase", where_it_is(phase, state, stand, attempt), (2_000, 20)),
+        Part::text("Instructions", instructions(state, attempt, (phase, stand)), (8_000, 10)),
+        Part::text("Tools", tools(state, attempt, phase), (3_000, 14)),
+        Part::text(WAY_OUT, way_out(attempt, (phase, stand)), (8_000, 21)),
     ];
     parts.extend(carried::parts(state));
     parts
@@ -347,24 +343,24 @@ fn beside(phase: &Phase) -> String {
     let may = |signal: &str| {
         phase.signals.as_ref().is_none_or(|list| list.iter().any(|it| plain(it) == signal))
     };
-    let mut ways = vec!["`workflow_update_snapshot` keeps what later phases must know".to_owned()];
+    let mut text =
+        "Beside that: `workflow_update_snapshot` keeps what later phases must know".to_owned();
     if may("needs-user-input") {
-        ways.push("`workflow_ask` asks a person and waits".to_owned());
+        text.push_str("; `workflow_ask` asks a person and waits");
     }
     if may("partially-complete") {
-        ways.push(
-            "`signal_back` with `partially-complete` lets somebody fresh go on when your context \
-             is used up"
-                .to_owned(),
+        text.push_str(
+            "; `signal_back` with `partially-complete` lets somebody fresh go on when your \
+             context is used up",
         );
     }
     if may("needs-role-followup") && phase.followups.as_ref().is_none_or(|all| !all.is_empty()) {
-        let who = phase.followups.as_ref().map_or_else(String::new, |names| {
+        text.push_str("; `signal_back` with `needs-role-followup` asks somebody for help");
+        if let Some(names) = &phase.followups {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            format!(" ({})", bounded(&names.join(", "), TEXT_MAX / 4))
-        });
-        ways.push(format!("`signal_back` with `needs-role-followup` asks somebody for help{who}"));
+            let _ = write!(text, " ({})", bounded(&names.join(", "), TEXT_MAX / 4));
+        }
     }
-    ways.push("`workflow_status` tells where you are".to_owned());
-    format!("Beside that: {}.", ways.join("; "))
+    text.push_str("; `workflow_status` tells where you are.");
+    text
 }

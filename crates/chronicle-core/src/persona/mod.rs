@@ -15,7 +15,7 @@ pub use team::{TEAM_OF_ALL, Team, read_teams};
 use crate::workflow::Tools;
 
 /// Who does a phase.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Persona {
     /// What phases call it by, in any case.
     pub name: String,

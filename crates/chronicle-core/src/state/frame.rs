@@ -11,7 +11,7 @@ use crate::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::wait::Waited;
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Its place in the tree.
     pub path: FramePath,
@@ -72,7 +72,7 @@ pub struct Frame {
 }
 
 /// A worker that waits for help, as it was when it asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Who helps it, and what for.
     pub follow_up: FollowUp,
@@ -140,7 +140,7 @@ impl Repeat {
 }
 
 /// Something that a person wants a worker to know.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// Its id.
     pub id: NoteId,
@@ -216,7 +216,7 @@ impl Check {
 }
 
 /// How far a frame is with its phase. What follows from each is one table: `engine/follow.rs`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Stage {
     /// An edge was taken; the phase is not yet entered.

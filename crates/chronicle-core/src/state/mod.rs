@@ -44,7 +44,7 @@ use crate::usage::{SessionUsage, Usage};
 use crate::workflow::{Phase, Tools, Workflow};
 
 /// A run as far as its ledger tells.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct State {
     /// The last line's number.
     pub seq: u64,
@@ -98,7 +98,7 @@ pub struct State {
 }
 
 /// One start of one agent at a place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The intent.
     pub intent: AttemptStarted,
@@ -169,7 +169,7 @@ pub struct Answered {
 }
 
 /// A wait for a person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     /// What for.
     pub opened: GateOpened,
@@ -184,7 +184,7 @@ pub struct Gate {
 }
 
 /// One stay at a phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visit {
     /// Where.
     pub place: Place,

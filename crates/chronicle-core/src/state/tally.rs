@@ -11,7 +11,7 @@ use crate::tree::Changes;
 use crate::usage::Usage;
 
 /// Sums over all visits of one place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// How often it was entered.
     pub visits: usize,

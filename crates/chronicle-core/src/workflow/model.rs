@@ -11,7 +11,7 @@ use crate::ids::{Outcome, PhaseId};
 use crate::limits::Limits;
 
 /// Named phases and the edges between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     /// What it is called by: the file's or folder's name.
     pub key: String,
@@ -117,7 +117,7 @@ pub enum Show {
 }
 
 /// One node of a workflow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     /// Its id in the workflow.
     pub id: PhaseId,
@@ -364,7 +364,7 @@ pub struct Tools {
 }
 
 /// What may be spent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Millionths of a dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]

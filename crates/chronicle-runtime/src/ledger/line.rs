@@ -12,6 +12,9 @@ use super::sum::{SUM_DIGITS, Sum};
 /// No line is longer, its line feed included: what is larger belongs into an artifact.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Most lines are shorter: room that is taken at once need not grow.
+const LINE_BYTES_USUAL: usize = 512;
+
 const OPENS: &[u8] = b",\"sum\":\"";
 const CLOSES: &[u8] = b"\"}\n";
 
@@ -54,7 +57,8 @@ pub enum LineError {
 
 /// Writes a line, and says the sum that the next one follows.
 pub fn encode(line: &Line, previous: &Sum) -> Result<(Vec<u8>, Sum), serde_json::Error> {
-    let mut bytes = serde_json::to_vec(line)?;
+    let mut bytes = Vec::with_capacity(LINE_BYTES_USUAL);
+    serde_json::to_writer(&mut bytes, line)?;
     // The closing brace comes after the sum.
     bytes.pop();
     let sum = previous.then(&bytes);

@@ -258,6 +258,5 @@ fn check_held(files: &Files) -> Result<(), LedgerError> {
 }
 
 fn failed(files: &Files, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
-    let path = files.path().to_owned();
-    move |source| LedgerError::io(doing, &path, source)
+    move |source| LedgerError::io(doing, files.path(), source)
 }

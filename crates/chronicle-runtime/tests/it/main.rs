@@ -34,3 +34,8 @@ mod verify;
 mod world;
 mod world_log;
 mod world_moves;
+
+/// The simulation takes and gives back some thousand small pieces of memory in each run: with the system's own allocator it
+/// plays a third fewer runs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

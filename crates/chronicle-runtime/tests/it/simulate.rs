@@ -24,7 +24,7 @@ use run::{Played, play};
 use shapes::Shape;
 
 /// As many as fit into some seconds of a debug build.
-const RUNS_IN_CI: u64 = 2_000;
+const RUNS_IN_CI: u64 = 4_000;
 /// How much of the story of a failed run is told.
 const STORY_LINES: usize = 150;
 

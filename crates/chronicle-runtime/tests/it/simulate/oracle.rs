@@ -1,6 +1,7 @@
 //! What must hold, judged by what a power cut could not take away: a second fold, over the disk's synced bytes alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead as _;
 use std::path::Path;
 
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
@@ -67,7 +68,7 @@ impl Oracle {
     }
 
     /// A line on disk: the one that was written, if it has its sum, which stands for every byte up to its end. Whether those
-    /// bytes are read as that line shows when the ledger is opened next, and at the end of every run it is.
+    /// bytes are read as that line shows when the ledger is opened next, and at the end of every second run it is.
     fn read(&mut self, text: &[u8]) -> Result<(Line, Head), String> {
         let (seq, bytes) = (self.head.seq + 1, self.head.bytes + text.len() as u64);
         let is_it = |(head, _): &(Head, Line)| {
@@ -86,9 +87,10 @@ impl Oracle {
     pub(super) fn catch_up(&mut self, disk: &Simulated) -> Checked {
         let from = usize::try_from(self.head.bytes).unwrap_or(usize::MAX);
         let bytes = disk.synced(Path::new(LEDGER), from);
-        for text in
-            bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n"))
-        {
+        let mut rest = bytes.as_slice();
+        while let Some(length) = whole_line(rest) {
+            let (text, after) = rest.split_at(length);
+            rest = after;
             let (line, head) = self.read(text)?;
             self.judge(&line)?;
             texts_are_there(disk, &line)?;
@@ -105,7 +107,7 @@ impl Oracle {
     }
 
     /// The disk and the supervisor must know the same.
-    pub(super) fn agree(&self, state: &State, head: Head) -> Checked {
+    pub(super) fn agree(&mut self, state: &State, head: Head) -> Checked {
         ensure(head == self.head, || {
             format!("the supervisor is at {head:?}, the disk surely has {:?}", self.head)
         })?;
@@ -114,7 +116,10 @@ impl Oracle {
                 "the fold of the disk differs from the live state:\n{:#?}\n{state:#?}",
                 self.state
             )
-        })
+        })?;
+        // Frozen at the start and the same in both: shared from here on, it need not be compared word by word again.
+        self.state.run.clone_from(&state.run);
+        Ok(())
     }
 
     /// Each line on its own, before it is applied.
@@ -308,6 +313,13 @@ impl Oracle {
             format!("command {index} of `{place}`, to be run once, runs for the {count}. time")
         })
     }
+}
+
+/// How long the first line is, if it is whole.
+fn whole_line(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    let length = rest.skip_until(b'\n').ok()?;
+    bytes[..length].ends_with(b"\n").then_some(length)
 }
 
 /// How the line ends that has this sum.

@@ -22,7 +22,7 @@ impl Sim<'_> {
     }
 
     /// Through the supervisor if one drives the run, else into the ledger.
-    fn ask(&mut self, command: Command) -> Checked {
+    pub(super) fn ask(&mut self, command: Command) -> Checked {
         let input = self.asked(command);
         if let Some(supervisor) = self.supervisors.last_mut() {
             supervisor.inbox.push_back(Message { input, reply: Reply::Person });

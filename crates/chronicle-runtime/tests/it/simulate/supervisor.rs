@@ -126,7 +126,7 @@ impl Sim<'_> {
             inbox.push_back(Message::new(input));
         }
         inbox.insert(if is_new { 0 } else { inbox.len() }, command);
-        let stays = self.rng.chance(50);
+        let stays = self.rng.chance(80);
         self.supervisors.push(Supervisor {
             unknown: run.state().live.clone(),
             untold: run.state().notices.owed.iter().map(|owed| owed.about).collect(),
@@ -291,7 +291,7 @@ impl Sim<'_> {
         }
         if !supervisor.overtaken {
             self.oracle.agree(supervisor.run.state(), supervisor.run.head())?;
-            if self.rng.chance(4) {
+            if self.rng.chance(1) {
                 supervisor.keep();
             }
         }
@@ -307,7 +307,7 @@ impl Sim<'_> {
         let goes_on = kill != Kill::BeforePerforming && self.reconcile(supervisor)?;
         let rests = !goes_on && kill != Kill::BeforePerforming && !supervisor.overtaken;
         // One that is killed just then keeps nothing.
-        if rests && self.rng.chance(30) {
+        if rests && self.rng.chance(15) {
             supervisor.keep();
         }
         Ok(goes_on)

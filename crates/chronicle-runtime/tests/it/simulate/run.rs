@@ -28,7 +28,7 @@ const CALM_MOVES_MAX: u32 = 600;
 const WILD_MOVES: [(u64, u64, u64); 5] =
     [(1, 6, 18), (2, 12, 13), (4, 20, 6), (10, 40, 2), (30, 120, 1)];
 /// How many worlds out of a hundred have a person who gives the run up where it stands once all is calm.
-const GIVEN_UP: u64 = 50;
+const GIVEN_UP: u64 = 65;
 /// How many moves out of a hundred are trouble.
 const TROUBLE: [u64; 4] = [3, 10, 20, 40];
 

@@ -107,7 +107,7 @@ impl Sim<'_> {
         self.disk.garbled = false;
         self.oracle.catch_up(&self.platter)?;
         self.oracle.agree(run.state(), run.head())?;
-        if self.rng.chance(4) {
+        if self.rng.chance(2) {
             self.look()?;
         }
         // Some know how to tell people. Not by chance of the dice: those that are kept fall as they fell.

@@ -1,0 +1,97 @@
+//! How an agent ends: what is known of it before, and what its keeper saw.
+
+use chronicle_core::event::CrashClass;
+use chronicle_core::input::EndSeen;
+use chronicle_core::limits::TEXT_MAX;
+use chronicle_core::time::Millis;
+
+use crate::process::{KeeperEnd, Ring, SpawnError};
+
+/// How much of the end of its standard error is kept for the report of a crash.
+const STDERR_LINES: usize = 20;
+const STDERR_BYTES: usize = 4_000;
+
+/// What is known about the end before it comes.
+pub(super) struct LastWords {
+    pub(super) finished: bool,
+    pub(super) error: Option<(CrashClass, String)>,
+    /// When there is a new quota.
+    pub(super) quota_until: Option<Millis>,
+    pub(super) stderr: Ring,
+    /// Lines that meant nothing.
+    pub(super) not_understood: u64,
+    /// What it said since its last tool.
+    pub(super) said: String,
+}
+
+impl LastWords {
+    pub(super) fn new() -> Self {
+        Self {
+            finished: false,
+            error: None,
+            quota_until: None,
+            stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
+            not_understood: 0,
+            said: String::new(),
+        }
+    }
+
+    /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
+    pub(super) fn no_quota(&mut self, until: Millis) {
+        self.quota_until = Some(until);
+        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+            self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
+        }
+    }
+
+    /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
+    pub(super) fn say(&mut self, text: &str) {
+        if self.said.len() <= TEXT_MAX {
+            self.said.push_str(text);
+        }
+    }
+
+    /// What was said before a tool was called is not the last word.
+    pub(super) fn begin_anew(&mut self) {
+        self.said.clear();
+    }
+}
+
+/// Nothing runs, and trying again would not help.
+pub(in crate::effects) fn cannot_start(why: String) -> Box<EndSeen> {
+    let error = Some((CrashClass::CannotStart, why));
+    Box::new(EndSeen { error, ..EndSeen::default() })
+}
+
+/// There is no keeper. One that died while it was being started is lost, as any other that dies.
+pub(super) fn not_kept(error: &SpawnError) -> Box<EndSeen> {
+    if error.is_death() {
+        return Box::new(ended_as(EndSeen::default(), KeeperEnd::KeeperDied));
+    }
+    cannot_start(error.to_string())
+}
+
+/// What could not be ended may still work on the files.
+pub(in crate::effects) fn unclear(survivors: u32) -> Option<String> {
+    match survivors {
+        0 => None,
+        1 => Some("1 process could not be ended".to_owned()),
+        many => Some(format!("{many} processes could not be ended")),
+    }
+}
+
+/// Adds what the keeper saw.
+pub(in crate::effects) fn ended_as(seen: EndSeen, end: KeeperEnd) -> EndSeen {
+    match end {
+        KeeperEnd::Ended { code, signal, strays, stopped, survivors } => {
+            EndSeen { code, signal, strays, stopped, unclear: unclear(survivors), ..seen }
+        }
+        KeeperEnd::CannotStart { text } => {
+            EndSeen { error: Some((CrashClass::CannotStart, text)), ..seen }
+        }
+        KeeperEnd::LeaseRanOut { strays, survivors } => {
+            EndSeen { lost: true, strays, unclear: unclear(survivors), ..seen }
+        }
+        KeeperEnd::KeeperDied => EndSeen { lost: true, ..seen },
+    }
+}

@@ -1,0 +1,106 @@
+//! What an agent is given: its order, the files that it reads, its environment.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use chronicle_core::work::Work;
+
+use crate::agents::{self, GivenFile, Order};
+use crate::effects::Context;
+use crate::ledger::{ArtifactId, Ledger as _};
+use crate::process;
+
+/// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
+pub(super) const NOT_FOR_AGENTS: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"];
+
+/// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
+/// said since is not in it then, or is.
+fn handover(context: &Context, work: &Work) -> String {
+    let kept = work.intent.handover.as_ref().and_then(|handed| {
+        let id: ArtifactId = handed.text.parse().ok()?;
+        let is_same = ArtifactId::of(work.handover.as_bytes()) == id;
+        let body = || context.folder.ledger().artifact(&id).ok();
+        if is_same { None } else { String::from_utf8(body()?).ok() }
+    });
+    kept.unwrap_or_else(|| work.handover.clone())
+}
+
+pub(super) fn order(context: &Context, work: Work) -> Order {
+    Order {
+        handover: handover(context, &work),
+        run: context.folder.id.clone(),
+        attempt: work.intent.attempt,
+        place: work.intent.place,
+        try_number: work.intent.try_number,
+        session: work.intent.session,
+        resume: work.intent.resume,
+        task: work.task,
+        followup: work.intent.persona,
+        persona: work.persona,
+        model: work.model,
+        thinking: work.thinking,
+        tools: work.tools,
+        targets: work.targets,
+        project: context.folder.project.clone(),
+        chronicle: process::executable_for_others(&context.chronicle),
+        run_folder: context.folder.path.clone(),
+        secret: context.secrets.issue(work.intent.attempt),
+        signals: context.signals.clone(),
+        home: work.isolated.then(|| context.folder.home()),
+        given: context.folder.given(work.intent.attempt),
+    }
+}
+
+/// Writes what the agent is given to read. Nobody else may read it: a persona may say what is nobody's business.
+pub(super) fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    private_folder(folder)?;
+    for file in files {
+        let mut options = File::options();
+        let open = options.write(true).create(true).truncate(true).mode(0o600);
+        open.open(folder.join(file.name))?.write_all(file.text.as_bytes())?;
+    }
+    Ok(())
+}
+
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// What every worker and command finds in its environment beside the user's own.
+pub(in crate::effects) fn environment(context: &Context, work: &Work) -> BTreeMap<String, String> {
+    let own = [
+        ("CHRONICLE_RUN", context.folder.id.to_string()),
+        ("CHRONICLE_ATTEMPT", work.intent.attempt.to_string()),
+        ("CHRONICLE_PLACE", work.intent.place.to_string()),
+    ];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    work.env.clone().into_iter().chain(own).collect()
+}
+
+/// What a signal server that the agent starts must know.
+pub(super) fn signal_variables(order: &Order) -> BTreeMap<String, String> {
+    let folder = order.run_folder.to_string_lossy().into_owned();
+    let known = [(agents::RUN_FOLDER, folder), (agents::SECRET, order.secret.clone())];
+    let url = order.signals.clone().map(|url| (agents::SIGNALS, url));
+    known.into_iter().chain(url).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Every variable that says where a person's own things are, pointed at the run's home.
+pub(super) fn private_home(home: &Path) -> Vec<(String, String)> {
+    let places = [
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ];
+    let named = |name: &str, path: &Path| (name.to_owned(), path.to_string_lossy().into_owned());
+    let below = places.map(|(name, below)| named(name, &home.join(below)));
+    std::iter::once(named("HOME", home)).chain(below).collect()
+}

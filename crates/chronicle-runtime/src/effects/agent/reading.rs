@@ -1,0 +1,227 @@
+//! What one agent says on its standard output, line by line: understood, judged, answered and handed on.
+
+use std::collections::VecDeque;
+use std::process::ChildStdout;
+
+use chronicle_core::event::{CrashClass, Verdict};
+use chronicle_core::input::{Answer, AttemptReport};
+use chronicle_core::limits::bounded;
+use chronicle_core::signal::{self, Signal};
+
+use super::Shared;
+use crate::agents::Seen;
+use crate::effects::STOP_GRACE;
+use crate::effects::transcript::From;
+use crate::process::{Control, Lines, ReadLine};
+
+/// Lines in a row that mean nothing before the agent is taken for something else.
+const NOT_UNDERSTOOD_MAX: u32 = 1_000;
+/// How much of the first of them a person is shown.
+const FIRST_MAX: usize = 120;
+/// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
+const OWN_RETRIES_MAX: u32 = 2;
+/// Most calls whose verdict is remembered until they end.
+const VERDICTS_MAX: usize = 1_024;
+
+/// Reads one agent's standard output.
+pub(super) struct Reading<'a> {
+    shared: &'a Shared,
+    /// Lines in a row that meant nothing, and the first of them.
+    puzzled: u32,
+    first: String,
+    /// What it tried again by itself since it last got on.
+    retries: u32,
+    /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
+    verdicts: VecDeque<(String, bool)>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn of(shared: &'a Shared) -> Self {
+        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: VecDeque::new() }
+    }
+
+    pub(super) fn all(mut self, stdout: ChildStdout, control: &Control) {
+        let mut is_stopped = false;
+        for line in Lines::new(stdout).map_while(Result::ok) {
+            self.line(line, is_stopped);
+            if self.puzzled >= NOT_UNDERSTOOD_MAX {
+                self.puzzled = 0;
+                let first = std::mem::take(&mut self.first);
+                self.breach(format!(
+                    "{NOT_UNDERSTOOD_MAX} lines in a row meant nothing; the first was `{first}`"
+                ));
+            }
+            let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
+            if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
+                // It waits for an answer that it will not get, goes its own way, tries for ever, or is no agent at all.
+                control.stop(STOP_GRACE);
+                is_stopped = true;
+            }
+        }
+    }
+
+    /// Takes in one line; from an agent that broke its word it is kept, and not heard.
+    fn line(&mut self, line: ReadLine, is_stopped: bool) {
+        let text = match line {
+            ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
+            ReadLine::TooLong { start, bytes } => {
+                format!("[a line of {bytes} bytes, not kept] {start}")
+            }
+        };
+        let Shared { context, attempt, transcript, .. } = self.shared;
+        let text = context.redactor.redact(&text);
+        context.activities.line(*attempt, text.len());
+        transcript.add(From::Agent, &text);
+        if is_stopped {
+            return;
+        }
+        for seen in self.shared.voice.read(&text) {
+            if let Seen::NotUnderstood { .. } = seen {
+                self.puzzles(&text);
+            } else {
+                self.seen(seen);
+            }
+        }
+    }
+
+    /// Counted, and kept in the transcript; some lines of nonsense harm nobody.
+    fn puzzles(&mut self, line: &str) {
+        if self.puzzled == 0 {
+            self.first = bounded(line, FIRST_MAX);
+        }
+        self.puzzled += 1;
+        let mut last = self.shared.last_words();
+        last.not_understood = last.not_understood.saturating_add(1);
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        self.puzzled = 0;
+        self.shared.watchdog.heard();
+        if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
+            self.retries = 0;
+        }
+        let tell = |what| self.shared.reporter.tell(what);
+        match seen {
+            Seen::Text(text) => {
+                self.shared.last_words().say(&text);
+                self.note(&text);
+            }
+            Seen::Thought(text) => self.note(&text),
+            Seen::Retrying { class, text } => self.tries_again(class, text),
+            Seen::Session(session) => tell(AttemptReport::Session(session)),
+            Seen::ToolCall { call, tool, input } => {
+                if !self.judge(call, tool.clone(), input.shown()).1 {
+                    self.breach(format!("it ran `{tool}`, which is denied"));
+                }
+            }
+            Seen::Permission { call, tool, input } => {
+                let id = call.clone();
+                let (answer, _) = self.judge(call, tool, input.shown());
+                self.answer(&id, answer);
+            }
+            Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
+            Seen::FileChange { path, change } => {
+                self.note(&path);
+                tell(AttemptReport::FileChanged { path, change });
+            }
+            Seen::Usage { scope, usage, model } => {
+                let model = model.as_deref().or(self.shared.model.as_deref());
+                let usage = self.shared.context.prices.priced(usage, model);
+                tell(AttemptReport::Usage { scope, usage });
+            }
+            Seen::Signal { request, signal } => self.signal(&request, signal),
+            Seen::Question { request, question, options } => {
+                self.signal(&request, signal::ask(&question, &options));
+            }
+            Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
+            Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
+            Seen::Finished => self.finished(),
+            Seen::Failed { class, text } => self.failed(class, text),
+            Seen::Alive | Seen::NotUnderstood { .. } => {}
+        }
+    }
+
+    /// Its own retries are bounded by ours: some go on for minutes without a word to anybody.
+    fn tries_again(&mut self, class: CrashClass, text: String) {
+        self.note(&text);
+        self.retries += 1;
+        if self.retries > OWN_RETRIES_MAX {
+            self.failed(class, text);
+        }
+    }
+
+    /// Has a call judged, and remembers whether it may run.
+    fn judge(&mut self, call: String, tool: String, input: String) -> (Option<Answer>, bool) {
+        self.note(&tool);
+        self.shared.last_words().begin_anew();
+        if self.verdicts.len() >= VERDICTS_MAX {
+            self.verdicts.pop_front();
+        }
+        let id = call.clone();
+        let answer = self.shared.reporter.ask(AttemptReport::ToolCalled { call, tool, input });
+        let may_run = !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_))));
+        self.verdicts.push_back((id, may_run));
+        (answer, may_run)
+    }
+
+    /// A result needs a verdict; a call that was denied has none but its failure.
+    fn tool_ended(&mut self, call: String, ok: bool) {
+        let verdict = self.verdicts.iter().rev().find(|(id, _)| *id == call).map(|(_, may)| *may);
+        if verdict.is_none() || (verdict == Some(false) && ok) {
+            self.breach(format!("the call `{call}` ran without leave"));
+        }
+        self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
+    }
+
+    /// Hands a call on. A question may take days: its answer comes through the driver, and silence is no fault meanwhile.
+    fn signal(&mut self, request: &str, signal: Signal) {
+        // Noted first: the answer may be on its way before ours has come back.
+        let is_question = matches!(signal, Signal::Ask(_));
+        if is_question {
+            self.shared.voice.asks(request);
+            self.shared.watchdog.asks();
+        }
+        let answer = self.shared.reporter.signal(request, signal);
+        if is_question && !matches!(answer, Some(Answer::Waits)) {
+            self.shared.watchdog.answered();
+        }
+        self.answer(request, answer);
+    }
+
+    fn breach(&self, text: String) {
+        self.shared.last_words().error = Some((CrashClass::Protocol, text));
+    }
+
+    fn note(&self, text: &str) {
+        self.shared.context.activities.last(self.shared.attempt, text);
+    }
+
+    /// No answer comes when the driver is gone; then the agent is about to be ended anyway.
+    fn answer(&mut self, id: &str, answer: Option<Answer>) {
+        let Some(answer) = answer.filter(|answer| *answer != Answer::Waits) else { return };
+        for line in self.shared.voice.answer(id, &answer) {
+            self.shared.transcript.add(From::Supervisor, &line);
+        }
+    }
+
+    /// The turn is over, and nothing more is said to it; what it broke before weighs more.
+    fn failed(&mut self, class: CrashClass, text: String) {
+        let mut last = self.shared.last_words();
+        if !matches!(last.error, Some((CrashClass::Protocol, _))) {
+            last.error = Some((class, text));
+        }
+        drop(last);
+        self.shared.voice.close();
+        self.shared.watchdog.finished();
+    }
+
+    fn finished(&mut self) {
+        let mut last = self.shared.last_words();
+        last.finished = true;
+        last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        last.quota_until = None;
+        drop(last);
+        self.shared.voice.close();
+        self.shared.watchdog.finished();
+    }
+}

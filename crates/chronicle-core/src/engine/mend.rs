@@ -22,9 +22,13 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
             None => attempt(state, frame, Why::Paused),
         },
-        // What was decided stands, though it died before it was ended.
-        End::Lost if broken.stop == Some(StopCause::Repeats) => circle(state, frame, phase),
-        End::Lost if broken.stop == Some(StopCause::Standstill) => standstill(state, frame, phase),
+        // What was decided stands, though it died before it was ended. If it got on after all, it is lost as any other.
+        End::Lost if broken.stop == Some(StopCause::Repeats) && turns(frame) => {
+            circle(state, frame, phase)
+        }
+        End::Lost if broken.stop == Some(StopCause::Standstill) && stands(frame) => {
+            standstill(state, frame, phase)
+        }
         End::Lost if frame.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
@@ -83,7 +87,7 @@ fn mend_crash(
 
 /// It turns in a circle. Unless it had changed files that nobody told of: then there was progress.
 fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
-    if frame.repeats.is_empty() {
+    if !turns(frame) {
         return attempt(state, frame, Why::Progressed);
     }
     stuck(state, frame, phase, words::repeated(phase, most_made(frame)))
@@ -91,11 +95,21 @@ fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
 
 /// It works, and nothing comes of it; with the same exception.
 fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
-    if frame.still.before_ms == 0 {
+    if !stands(frame) {
         return attempt(state, frame, Why::Progressed);
     }
     let said = words::stands_still(phase, frame.still.before_ms, most_made(frame));
     stuck(state, frame, phase, said)
+}
+
+/// Whether nothing has come since the calls that it makes again and again.
+fn turns(frame: &Frame) -> bool {
+    !frame.repeats.is_empty()
+}
+
+/// Whether nothing has come of its time.
+fn stands(frame: &Frame) -> bool {
+    frame.still.before_ms > 0
 }
 
 fn most_made(frame: &Frame) -> Option<&Repeat> {

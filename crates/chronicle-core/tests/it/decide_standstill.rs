@@ -1,7 +1,7 @@
 //! Decisions about work of which nothing comes.
 
 use chronicle_core::effect::Action;
-use chronicle_core::event::SnapshotUpdate;
+use chronicle_core::event::{SnapshotUpdate, Why};
 use chronicle_core::ids::{AttemptId, Cause};
 use chronicle_core::input::{AttemptReport, Command, EndSeen, Report, TimerKind};
 use chronicle_core::signal::Signal;
@@ -101,6 +101,29 @@ fn who_had_changed_files_did_not_stand_still() {
     assert!(told.ends_with("a2 resumed at `dig` (scripted): it had changed files\n"), "{told}");
     let played = world.play();
     assert_eq!(played.state.status(), Status::Done, "{}", played.told());
+}
+
+#[test]
+fn who_had_got_on_and_is_lost_before_it_was_ended_is_lost_as_any_other() {
+    for (losses, status) in [(1, Status::Running), (0, Status::Waiting)] {
+        let limits = format!("{{standstill: 20m, losses: {losses}}}");
+        let workflow = format!("{{name: S, phases: {{dig: {{limits: {limits}}}}}}}");
+        let mut world = World::started(&workflow, "dig: still; go done");
+        while !world.told().contains("a1 is being ended") {
+            assert!(world.one_move(), "{}", world.told());
+        }
+        let (attempt, active_ms) = (AttemptId(1), 20 * MINUTE_MS);
+        let (path, change) = ("a.rs".to_owned(), chronicle_core::event::Change::Changed);
+        let lost = EndSeen { lost: true, ..EndSeen::default() };
+        for what in [AttemptReport::FileChanged { path, change }, AttemptReport::Ended(lost)] {
+            world.step(&report(Report::Attempt { attempt, active_ms, what }));
+        }
+        // And was undone, as far as the files tell.
+        world.step(&tree(Moment::After(attempt), &[]));
+        assert_eq!(world.state.status(), status, "{}", world.told());
+        let next = world.state.attempt(AttemptId(2)).map(|next| next.intent.why.clone());
+        assert_eq!(next, (losses > 0).then_some(Why::Lost), "{}", world.told());
+    }
 }
 
 #[test]

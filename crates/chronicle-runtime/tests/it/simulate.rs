@@ -29,13 +29,15 @@ const RUNS_IN_CI: u64 = 4_000;
 const STORY_LINES: usize = 150;
 
 /// Seeds that once broke something, with what it was. A seed plays another run once the world is changed, so that each of
-/// them has a test of its own in `ledger_simulated.rs` too.
-const BROKE_ONCE: [u64; 2] = [
+/// them has a test of its own too.
+const BROKE_ONCE: [u64; 3] = [
     // Lines of a killed writer whose sync had failed and was forgotten: who could not write the lock next cleared the mark
     // that says so, and the one after them believed the lines.
     9_052,
     // Fails unless what a killed writer left is written again: a sync that had failed and was forgotten is not believed.
     14_978,
+    // Lost while it was being ended for standing still, though it had got on: whatever the limit of losses, it was resumed.
+    446_677,
 ];
 
 /// How much is played.

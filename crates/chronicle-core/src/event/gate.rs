@@ -35,7 +35,7 @@ pub struct GateOpened {
 pub struct GateAsker {
     /// Who.
     pub attempt: AttemptId,
-    /// Its session, in which the same request means the same question.
+    /// Its session, in which the same request with the same words means the same question.
     pub session: SessionId,
     /// The call's id.
     pub request: String,

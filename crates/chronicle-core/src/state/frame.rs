@@ -37,8 +37,8 @@ pub struct Frame {
     pub agent: Option<String>,
     /// What the phase before wants done here.
     pub task: Option<String>,
-    /// The session and request that ended the worker's last turn: sent again there, it has been done already.
-    pub parted: Option<(SessionId, String)>,
+    /// The call that ended the worker's last turn: sent again in its session, it has been done already.
+    pub parted: Option<Box<Parted>>,
     /// Workers that wait for help, the first first. Who works now helps the last of them.
     pub stack: Vec<Waiting>,
     /// What the record shows of the work at this visit.
@@ -86,8 +86,19 @@ pub struct Waiting {
     pub reasons: Vec<Why>,
     /// What went wrong with it so far.
     pub counters: Counters,
-    /// The session and request with which it asked.
-    pub parted: Option<(SessionId, String)>,
+    /// The call with which it asked.
+    pub parted: Option<Box<Parted>>,
+}
+
+/// A call that ended a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parted {
+    /// The session.
+    pub session: SessionId,
+    /// The call's id. An agent may use it again in the same session for something else.
+    pub request: String,
+    /// What was asked for.
+    pub parting: Break,
 }
 
 /// A call that was made since there was progress.

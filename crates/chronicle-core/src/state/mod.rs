@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::watched;
 pub use facts::{Commands, Ran, Remark};
-pub use frame::{Check, Counters, Frame, Note, Repeat, Stage, Still, Waiting};
+pub use frame::{Check, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting};
 pub use list::List;
 pub use tally::Tally;
 pub use trees::{Trees, Undo};

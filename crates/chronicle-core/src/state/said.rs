@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::stages::left_as;
-use super::{Answered, Frame, Note, Stage, State, Waiting, number};
+use super::{Answered, Frame, Note, Parted, Stage, State, Waiting, number};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
@@ -55,7 +55,10 @@ impl State {
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
             frame.progress();
-            frame.parted = session.map(|session| (session, request.to_owned()));
+            frame.parted = session.map(|session| {
+                let (request, parting) = (request.to_owned(), parting.clone());
+                Box::new(Parted { session, request, parting })
+            });
         });
     }
 

@@ -1,5 +1,6 @@
 //! Decisions about questions, answers and notes between workers and people.
 
+use chronicle_core::engine;
 use chronicle_core::event::{Message, OnGate, Question};
 use chronicle_core::ids::{AttemptId, GateId, NoteId, Place};
 use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Report};
@@ -119,6 +120,14 @@ fn an_answer_given_while_the_supervisor_is_dead_reaches_the_same_session() {
     assert!(second.intent.resume && second.intent.session == first.intent.session);
     let text = chronicle_core::handover::handover(&resumed.state, &second);
     assert!(text.contains("- You asked: which?\n  ann answered: blue"), "{text}");
+    // An agent may count its calls anew: what was answered to one question is no answer to another.
+    let gate = resumed.state.gate(GateId(1)).and_then(|gate| gate.opened.asker.as_ref()).unwrap();
+    let heard = |words: &str| {
+        let asked = signal(AttemptId(2), &gate.request, question(words, &[]));
+        engine::decide(&resumed.state, &asked).answer
+    };
+    assert_eq!(heard("which?"), Answer::Accepted("blue".to_owned()));
+    assert_eq!(heard("delete it all?"), Answer::Waits);
     assert_eq!(resumed.play().state.status(), Status::Done);
 }
 

@@ -1,5 +1,6 @@
 //! Decisions about help: who waits for whom, how it comes back, and what people do when it does not.
 
+use chronicle_core::engine;
 use chronicle_core::event::{Break, FollowUp};
 use chronicle_core::ids::AttemptId;
 use chronicle_core::input::Answer;
@@ -330,6 +331,11 @@ fn a_session_that_asks_again_for_what_has_come_is_told_so() {
     let answer = world.step(&again("r0"));
     assert_eq!(answer, Answer::Accepted(chronicle_core::signal::ALREADY.to_owned()));
     assert!(world.state.attempt(AttemptId(3)).is_some_and(|attempt| !attempt.is_leaving()));
+    // An agent may count its calls anew: under the same id, another call is another one.
+    let other = FollowUp { persona: "seeker".to_owned(), ..wanted.clone() };
+    let other = signal(AttemptId(3), "r0", Signal::Break(Break::FollowUp(other)));
+    let answer = engine::decide(&world.state, &other).answer;
+    assert!(matches!(answer, Answer::Accepted(text) if text.contains("`seeker` is asked")));
     assert!(
         matches!(world.step(&again("r7")), Answer::Accepted(text) if text.starts_with("accepted"))
     );

@@ -61,12 +61,18 @@ fn needs_pi_new_goes_on_after_a_kill() {
 /// The same in the middle of a tool, whose child has left its group: it is gone, and the call is not taken for done.
 fn goes_on_after_a_kill_in_a_tool(kind: Kind) {
     let stray = "setsid sh -c 'echo $$ > pid; exec tail -f /dev/null'";
+    // Its tool may be gone a moment before the agent is, which then asks for one more turn.
     let turns = json!([
         {"say": "Running.", "calls": [kind.shell(stray)]},
-        {"calls": [kind.leave("done", "went on")]},
+        {"say": "Done."},
         {"say": "Done."},
     ]);
-    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let goes_on = json!({
+        "name": "goes on",
+        "when": {"first": "`work`: ", "last": "The work was interrupted"},
+        "turns": [{"calls": [kind.leave("done", "went on")]}],
+    });
+    let yard = AgentYard::new(kind, ONE, &json!([goes_on, talk("main", "`work`: ", &turns)]));
     let mut supervisor = yard.spawn(&yard.run_args());
     until("the tool runs", || {
         supervisor.has_ended() || yard.session.has("pid") && !yard.session.read("pid").is_empty()
@@ -78,11 +84,11 @@ fn goes_on_after_a_kill_in_a_tool(kind: Kind) {
     let pid = yard.session.read("pid");
     assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid} lives");
     yard.exits(yard.chronicle(&["resume"]), 0);
-    yard.assert_played();
     let started = yard.session.events_of("attempt_started");
+    assert_eq!(started.len(), 2, "{started:?}");
     assert_eq!(started[0]["data"]["session"], started[1]["data"]["session"]);
-    let resumed = yard.server.asked()[1].texts();
-    assert!(resumed.contains("Running."), "{resumed}");
+    let asked = yard.server.asked();
+    assert!(asked.len() > 2 && asked[1..].iter().all(|it| it.texts().contains("Running.")));
     yard.session.assert_whole();
 }
 

@@ -1,7 +1,7 @@
 //! A worker asks a person and waits, without leaving.
 //!
-//! The gate remembers session and request: the same call in the resumed session is the same question, and hears the answer
-//! that came meanwhile.
+//! The gate remembers session and request: the same call with the same words in the resumed session is the same question, and
+//! hears the answer that came meanwhile.
 
 use super::super::gates::opened;
 use super::super::scratch::Scratch;
@@ -50,17 +50,21 @@ fn asked_before<'a>(
 ) -> Option<&'a Gate> {
     let frame = state.frames.get(&attempt.intent.place.frame())?;
     let known = || frame.questions.iter().rev().filter_map(|id| state.gate(*id));
-    let by_id = known().find(|gate| {
-        gate.opened.asker.as_ref().is_some_and(|asker| {
-            asker.request == call.request && asker.session == attempt.intent.session
-        })
-    });
+    let same_words = |gate: &Gate| {
+        gate.opened.about == question.question && gate.opened.options == question.options
+    };
+    // An agent that begins anew in its session may give an id out again, and would hear what somebody answered to something else.
+    let same_call = |gate: &Gate, asker: &GateAsker| {
+        asker.request == call.request
+            && asker.session == attempt.intent.session
+            && (asker.attempt == call.id || same_words(gate))
+    };
+    let asker = |gate: &'a Gate| gate.opened.asker.as_ref();
+    let by_id = known().find(|gate| asker(gate).is_some_and(|asker| same_call(gate, asker)));
     by_id.or_else(|| {
         known().find(|gate| {
-            let asker = gate.opened.asker.as_ref();
-            let same_words =
-                gate.opened.about == question.question && gate.opened.options == question.options;
-            same_words && !gate.told && asker.is_some_and(|asker| asker.attempt != call.id)
+            let is_other = asker(gate).is_some_and(|asker| asker.attempt != call.id);
+            same_words(gate) && !gate.told && is_other
         })
     })
 }

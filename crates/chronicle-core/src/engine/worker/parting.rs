@@ -42,8 +42,10 @@ pub(super) fn accept(
     let frame = state.frames.get(&attempt.intent.place.frame());
     let parted = frame.and_then(|frame| frame.parted.as_ref());
     let is_old = attempt.parting.is_none()
-        && parted.is_some_and(|(session, request)| {
-            *session == attempt.intent.session && *request == call.request
+        && parted.is_some_and(|parted| {
+            parted.session == attempt.intent.session
+                && parted.request == call.request
+                && parted.parting == parting
         });
     if is_old {
         return Ok(Answer::Accepted(ALREADY.to_owned()));

@@ -498,6 +498,8 @@ impl Sim<'_> {
             format!("{id} asked {} twice: {before:?}, then {answer:?}", request.id)
         })?;
         agent.heard.push((request.id.clone(), signal.clone(), answer.clone()));
+        // Who asked twice has heard it once it hears it.
+        agent.asks &= !matches!(signal, Signal::Ask(_));
         if waits {
             let ends =
                 matches!(signal, Signal::Leave { .. } | Signal::Break(_) | Signal::Loop { .. });

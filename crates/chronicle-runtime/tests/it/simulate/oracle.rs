@@ -68,7 +68,7 @@ impl Oracle {
     }
 
     /// A line on disk: the one that was written, if it has its sum, which stands for every byte up to its end. Whether those
-    /// bytes are read as that line shows when the ledger is opened next, and at the end of every second run it is.
+    /// bytes are read as that line shows when the ledger is opened next, and at the end of every third run it is.
     fn read(&mut self, text: &[u8]) -> Result<(Line, Head), String> {
         let (seq, bytes) = (self.head.seq + 1, self.head.bytes + text.len() as u64);
         let is_it = |(head, _): &(Head, Line)| {

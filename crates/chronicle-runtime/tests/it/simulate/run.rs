@@ -251,7 +251,7 @@ impl Sim<'_> {
         self.oracle.state.is_over()
     }
 
-    /// In every second world it is read again: by one who opens it, or by a stranger. In each of them its bytes are those
+    /// In every third world it is read again: by one who opens it, or by a stranger. In each of them its bytes are those
     /// that were written, since their sums are.
     fn finish(&mut self) -> Checked {
         self.supervisors.clear();
@@ -260,7 +260,7 @@ impl Sim<'_> {
         let is_settled = bytes == self.oracle.head.bytes;
         match self.rng.below(6) {
             0 if is_settled => self.look()?,
-            0..=2 => {
+            0 | 1 => {
                 self.launch()?;
                 if self.supervisors.is_empty() {
                     // It had to be repaired first.

@@ -100,10 +100,11 @@ impl Oracle {
             self.head = head;
             self.lines += 1;
             self.events += line.events.len() as u64;
+            self.check_state()?;
         }
         let seq = self.head.seq;
         self.written.retain(|(head, _)| head.seq > seq);
-        self.check_state()
+        Ok(())
     }
 
     /// The disk and the supervisor must know the same.

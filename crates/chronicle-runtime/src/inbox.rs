@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
+use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 
 use crate::clock;
 use crate::ledger::{Holder, Torn};

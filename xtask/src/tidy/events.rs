@@ -4,7 +4,7 @@ use super::functions::closing_brace;
 use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo, missing};
 
-const EVENTS: &str = "crates/chronicle-core/src/event.rs";
+const EVENTS: &str = "crates/chronicle-core/src/event/mod.rs";
 const FORMAT: &str = "docs/ledger-format.md";
 /// The folders or files where each kind must occur as `Event::Kind`, and what it gets there.
 const CODE: &[(&str, &str)] = &[
@@ -12,7 +12,7 @@ const CODE: &[(&str, &str)] = &[
     ("crates/chronicle-core/src/state", "its effect on the state"),
 ];
 
-/// Compares the kinds in `event.rs` with the places that tell of them.
+/// Compares the kinds in `event/mod.rs` with the places that tell of them.
 pub(super) fn every_event_is_told(repo: &Repo) -> Vec<Finding> {
     let Some(events) = repo.get(EVENTS) else {
         return missing(repo, EVENTS).into_iter().collect();
@@ -126,7 +126,7 @@ mod tests {
         let repo = Repo::of(&[
             (EVENTS, ENUM),
             (FORMAT, "### run_started\n### `tail_set_aside`\n#### run_done\n"),
-            ("crates/chronicle-core/src/words.rs", &words),
+            ("crates/chronicle-core/src/words/mod.rs", &words),
             ("crates/chronicle-core/src/words/tests.rs", all),
             ("crates/chronicle-core/src/state/apply.rs", all),
         ]);

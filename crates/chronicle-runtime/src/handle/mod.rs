@@ -11,7 +11,7 @@ mod telling;
 
 use std::path::PathBuf;
 
-use chronicle_core::ids::AttemptId;
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::base::ids::{AttemptId, RunId};
 use chronicle_runtime::project::{FindError, Project, new_run_id};
 use expect_test::expect;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_runtime::discover::{self, InstalledAgent};
 use chronicle_runtime::trust;
 use clap::Args;

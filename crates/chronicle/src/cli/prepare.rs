@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
 use chronicle_runtime::agents;
 use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
 use chronicle_runtime::trust::{self, Item, Unknown};
@@ -158,8 +158,8 @@ fn own_agent(settings: &Settings, name: &str) -> Option<String> {
 }
 
 fn lacks_agent(workflow: &Workflow) -> bool {
-    let is_worker = |phase: &&chronicle_core::workflow::Phase| {
-        phase.run == PhaseKind::Worker && phase.id.as_str() != chronicle_core::ids::DONE
+    let is_worker = |phase: &&chronicle_core::definition::workflow::Phase| {
+        phase.run == PhaseKind::Worker && phase.id.as_str() != chronicle_core::base::ids::DONE
     };
     let named = workflow.agent.is_some();
     workflow.phases.iter().filter(is_worker).any(|phase| !named && phase.agent.is_none())

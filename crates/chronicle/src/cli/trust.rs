@@ -1,6 +1,6 @@
 //! `chronicle trust`, and the question that `run` asks before a project's own files decide what runs.
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_runtime::discover;
 use chronicle_runtime::project::Project;
 use chronicle_runtime::trust::{self, Item, TrustError, Unknown};

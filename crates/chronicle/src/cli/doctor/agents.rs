@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::words::one_line;
 use chronicle_runtime::agents::{About, about};
 use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent, SignedIn};

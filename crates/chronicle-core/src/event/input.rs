@@ -14,7 +14,7 @@ use crate::event::tree::{Moment, TreeRecorded};
 use crate::event::{Change, CrashClass, Message, RunStarted};
 
 /// One thing that came in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// When, for people.
     pub at: Millis,
@@ -47,7 +47,8 @@ pub enum Actor {
 }
 
 /// A question or an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum What {
     /// Somebody asks; may be refused.
     Command(Command),
@@ -56,7 +57,8 @@ pub enum What {
 }
 
 /// What people and workers may ask for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Command {
     /// Begin.
     Start(Box<RunStarted>),
@@ -153,7 +155,8 @@ pub enum Command {
 }
 
 /// What the world reports.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Report {
     /// A supervisor took the run in hand.
     SupervisorStarted {
@@ -216,7 +219,8 @@ pub enum Report {
 }
 
 /// What is seen of a live attempt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum AttemptReport {
     /// The session it works in.
     Session(SessionId),
@@ -268,7 +272,7 @@ pub enum AttemptReport {
 }
 
 /// How an attempt's end looked from outside.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EndSeen {
     /// Whether the agent's own terminal event came.
     pub finished: bool,
@@ -299,11 +303,12 @@ pub struct EndSeen {
 }
 
 /// What an agent said last. Boxed where it is reported, since it is seldom asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said(pub String);
 
 /// The timers an attempt may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimerKind {
     /// How long nothing may come of the work.
     Standstill,
@@ -318,7 +323,8 @@ pub enum TimerKind {
 }
 
 /// What is answered to an input, once its decision is on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Answer {
     /// Nothing to say.
     Noted,

@@ -7,6 +7,7 @@ mod arguments;
 mod back;
 mod snapshot;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::ids::{Outcome, PhaseId};
@@ -16,7 +17,8 @@ use arguments::Arguments;
 pub use back::SIGNALS;
 
 /// A worker's call, read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Signal {
     /// It wants to leave its phase.
     Leave {

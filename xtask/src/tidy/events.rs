@@ -1,8 +1,8 @@
 //! Every kind of event has its paragraph, its sentence and its effect on the state.
 
-use super::functions::closing_brace;
-use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo, missing};
+use crate::code::source::find_words;
+use crate::code::variants::variants;
 
 const EVENTS: &str = "crates/chronicle-core/src/event.rs";
 const FORMAT: &str = "docs/ledger-format.md";
@@ -17,7 +17,7 @@ pub(super) fn every_event_is_told(repo: &Repo) -> Vec<Finding> {
     let Some(events) = repo.get(EVENTS) else {
         return missing(repo, EVENTS).into_iter().collect();
     };
-    let kinds = kinds(&events.source.code);
+    let kinds = variants(&events.source.code, "Event");
     let mut findings = Vec::new();
     if kinds.is_empty() {
         let fix = "keep it there, or move the check in xtask/src/tidy/events.rs with it";
@@ -62,32 +62,6 @@ fn untold(repo: &Repo, kinds: &[(&str, usize)], place: &str, what: &str) -> Vec<
         .collect()
 }
 
-/// The variants of `enum Event`, each with its line.
-fn kinds(code: &str) -> Vec<(&str, usize)> {
-    let start = find_words(code, "enum Event").next();
-    let Some(open) = start.and_then(|at| code[at..].find('{').map(|brace| at + brace)) else {
-        return Vec::new();
-    };
-    let close = closing_brace(code, open).unwrap_or(code.len());
-    let mut found = Vec::new();
-    let mut depth = 0_i32;
-    let mut is_fresh = true;
-    for (at, byte) in code.bytes().enumerate().take(close).skip(open + 1) {
-        if depth == 0 && is_fresh && byte.is_ascii_uppercase() {
-            let length = code[at..].bytes().take_while(|byte| is_name(*byte)).count();
-            found.push((&code[at..at + length], line_of(code, at)));
-            is_fresh = false;
-        }
-        match byte {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth -= 1,
-            b',' if depth == 0 => is_fresh = true,
-            _ => {}
-        }
-    }
-    found
-}
-
 fn snake_case(kind: &str) -> String {
     let mut text = String::new();
     for letter in kind.chars() {
@@ -113,9 +87,7 @@ mod tests {
         \x20   RunDone,\n}\npub enum Other { A }\n";
 
     #[test]
-    fn variants_are_read_from_the_text() {
-        let code = super::super::source::Source::read(ENUM).code;
-        assert_eq!(kinds(&code), [("RunStarted", 4), ("TailSetAside", 6), ("RunDone", 10)]);
+    fn a_heading_is_the_kind_in_snake_case() {
         assert_eq!(snake_case("TailSetAside"), "tail_set_aside");
     }
 

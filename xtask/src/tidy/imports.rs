@@ -1,8 +1,9 @@
 //! Which folder may name what: the arrows of the architecture, as a table.
 
 use super::exceptions::{FORBIDDEN_PATH, excepted};
-use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo, missing};
+use crate::code::paths::named;
+use crate::code::source::line_of;
 
 const RUNTIME: &str = "crates/chronicle-runtime/src/";
 const BINARY: &str = "crates/chronicle/src/";
@@ -110,58 +111,10 @@ pub(super) fn ledger_file_name(repo: &Repo) -> Vec<Finding> {
 
 /// Lines that name a path, in a `use` or in place.
 fn lines_naming(code: &str, path: &str) -> Vec<usize> {
-    let is_below = |used: &str| {
-        let rest = used.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-    };
-    let mut lines = Vec::new();
-    lines.extend(uses(code).into_iter().filter(|(_, used)| is_below(used)).map(|(line, _)| line));
-    let is_whole = |at: &usize| !code[..*at].ends_with(':');
-    lines.extend(find_words(code, path).filter(is_whole).map(|at| line_of(code, at)));
-    lines.sort_unstable();
+    let below = named(code).into_iter().filter(|named| named.is_below(path));
+    let mut lines: Vec<usize> = below.map(|named| line_of(code, named.at)).collect();
     lines.dedup();
     lines
-}
-
-/// Every path that a `use` brings in, groups written out.
-fn uses(code: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for at in find_words(code, "use") {
-        let after = &code[at + 3..];
-        let Some(end) = after.find(';').filter(|_| after.starts_with(char::is_whitespace)) else {
-            continue;
-        };
-        let mut paths = Vec::new();
-        write_out("", &after[..end], &mut paths);
-        let line = line_of(code, at);
-        found.extend(paths.into_iter().map(|path| (line, path)));
-    }
-    found
-}
-
-fn write_out(before: &str, tree: &str, paths: &mut Vec<String>) {
-    let tree = tree.trim();
-    if let Some((head, group)) = tree.split_once('{') {
-        let group = group.rsplit_once('}').map_or(group, |(group, _)| group);
-        let before = format!("{before}{}", head.trim());
-        for branch in branches(group) {
-            write_out(&before, branch, paths);
-        }
-    } else if !tree.is_empty() {
-        let name = tree.bytes().take_while(|byte| is_name(*byte) || b":*".contains(byte)).count();
-        let path = format!("{before}{}", &tree[..name]);
-        paths.push(path.trim_start_matches("::").trim_end_matches("::self").to_owned());
-    }
-}
-
-/// Splits a group at its own commas.
-fn branches(group: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let is_own_comma = |byte: char| {
-        depth += i32::from(byte == '{') - i32::from(byte == '}');
-        byte == ',' && depth == 0
-    };
-    group.split(is_own_comma).collect()
 }
 
 #[cfg(test)]
@@ -171,14 +124,6 @@ mod tests {
     fn found(path: &str, text: &str) -> Vec<usize> {
         let findings = forbidden_paths(&Repo::of(&[(path, text)]));
         findings.into_iter().map(|finding| finding.line).collect()
-    }
-
-    #[test]
-    fn groups_are_written_out() {
-        let paths: Vec<_> =
-            uses("use std::{fs::{self, File as F}, io};\nuse ::a::*;").into_iter().collect();
-        let expected = [(1, "std::fs"), (1, "std::fs::File"), (1, "std::io"), (2, "a::*")];
-        assert_eq!(paths, expected.map(|(line, path)| (line, path.to_owned())));
     }
 
     #[test]

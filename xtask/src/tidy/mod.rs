@@ -11,15 +11,13 @@ mod imports;
 mod leftovers;
 mod links;
 mod names;
-mod repo;
 mod sizes;
-mod source;
 mod test_files;
 mod whitespace;
 
 use std::path::Path;
 
-use repo::{File, Repo};
+use crate::code::repo::{File, Repo};
 
 /// Something to be put right at a line, or only to be known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

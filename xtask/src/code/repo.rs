@@ -108,6 +108,17 @@ impl Repo {
         path.is_empty() || self.paths.contains(path)
     }
 
+    /// Every file and folder there is.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    /// Whether there is something inside.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        let inside = format!("{path}/");
+        self.paths.range(inside.clone()..).next().is_some_and(|path| path.starts_with(&inside))
+    }
+
     /// Whether the repository claims to be whole: then what a check looks at must exist.
     pub(crate) fn is_whole(&self) -> bool {
         self.has("README.md")

@@ -11,6 +11,7 @@ mod imports;
 mod layers;
 mod leftovers;
 mod links;
+mod named_files;
 mod names;
 mod sizes;
 mod test_files;
@@ -70,6 +71,7 @@ const CHECKS: &[Check] = &[
     leftovers::sleeping_tests,
     whitespace::whitespace,
     links::dead_links,
+    named_files::named_files,
     exceptions::stale_exceptions,
 ];
 

@@ -11,6 +11,9 @@ const LEDGER: &str = "crates/chronicle-runtime/src/ledger/";
 const PROCESS: &str = "crates/chronicle-runtime/src/process/";
 const AGENTS: &str = "crates/chronicle-runtime/src/agents/";
 
+/// Whether [`faces_use_the_handle`] counts.
+const FACES_APPLIES: bool = false;
+
 /// Paths that only some folders may name.
 struct Rule {
     paths: &'static [&'static str],
@@ -23,34 +26,16 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule {
-        paths: &["std::process::Command", "process::Command", "std::process::*", "tokio::process"],
+        paths: &["std::process::Command", "process::Command", "std::process::*"],
         inside: &[RUNTIME, BINARY],
         except: &[PROCESS],
         fix: "only process/ starts programs: go through it, so that a keeper holds them",
     },
     Rule {
-        paths: &["std::process", "std::fs", "std::thread", "tokio"],
+        paths: &["std::process", "std::fs", "std::thread"],
         inside: &[AGENTS],
         except: &[],
         fix: "an adapter only translates: let process/ and effects/ do the work",
-    },
-    Rule {
-        paths: &["ratatui"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/tui/"],
-        fix: "only tui/ knows ratatui",
-    },
-    Rule {
-        paths: &["axum"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/web/"],
-        fix: "only web/ knows HTTP",
-    },
-    Rule {
-        paths: &["rmcp"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/mcp/"],
-        fix: "only mcp/ knows MCP",
     },
     Rule {
         paths: &["clap", "clap_complete"],
@@ -88,6 +73,39 @@ fn broken(rule: &Rule, file: &File) -> Vec<Finding> {
                 Some(reason) => Finding::new(&file.path, line, what, reason).note(),
                 None => Finding::new(&file.path, line, what, rule.fix),
             });
+        }
+    }
+    findings
+}
+
+/// Rules about paths that nobody names at all: they promise what they do not hold.
+pub(super) fn idle_rules(repo: &Repo) -> Vec<Finding> {
+    let is_held = |rule: &Rule| {
+        let codes = || repo.under("crates/").map(|file| &file.source.code);
+        rule.paths.iter().any(|path| codes().any(|code| !lines_naming(code, path).is_empty()))
+    };
+    let idle = RULES.iter().filter(|rule| repo.is_whole() && !is_held(rule));
+    idle.map(|rule| {
+        let what = format!("nobody names `{}`, which a rule is about", rule.paths.join("`, `"));
+        Finding::new("xtask/src/tidy/imports.rs", 1, what, "take the rule out")
+    })
+    .collect()
+}
+
+/// Faces know one module of the runtime: its handle.
+pub(super) fn faces_use_the_handle(repo: &Repo) -> Vec<Finding> {
+    if FACES_APPLIES { beside_the_handle(repo) } else { Vec::new() }
+}
+
+fn beside_the_handle(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.under(BINARY) {
+        let code = file.product_code();
+        let named = named(&code).into_iter().filter(|it| it.is_below("chronicle_runtime"));
+        for named in named.filter(|it| !it.is_below("chronicle_runtime::handle")) {
+            let what = format!("names `{}`", named.path);
+            let fix = "faces use the handle alone: let it offer what is needed";
+            findings.push(Finding::new(&file.path, line_of(&code, named.at), what, fix));
         }
     }
     findings
@@ -155,6 +173,32 @@ mod tests {
     fn one_folder_knows_clap() {
         assert_eq!(found("crates/chronicle/src/main.rs", "use clap::Parser;\n"), [1]);
         assert_eq!(found("crates/chronicle/src/cli/mod.rs", "use clap::Parser;\n"), []);
+    }
+
+    #[test]
+    fn a_rule_about_what_nobody_names_is_found() {
+        let all = "use std::process::Command;\nuse std::fs;\nuse clap::Parser;\n";
+        let found =
+            |text| idle_rules(&Repo::of(&[("README.md", ""), ("crates/a/src/b.rs", text)])).len();
+        assert_eq!(found(all), 0);
+        assert_eq!(found("use std::process::Command;\nuse std::fs;\n"), 1);
+        assert!(idle_rules(&Repo::of(&[])).is_empty());
+    }
+
+    #[test]
+    fn faces_know_the_handle_alone() {
+        let found = |path, text| {
+            let findings = beside_the_handle(&Repo::of(&[(path, text)]));
+            findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        let text = "use chronicle_runtime::handle::{self, Run};\nuse chronicle_runtime::{fail, handle, process};\n\
+            fn a() { chronicle_runtime::project::find() }\n#[cfg(test)]\nmod tests {\n    use chronicle_runtime::link;\n}\n";
+        assert_eq!(found("crates/chronicle/src/cli/run.rs", text), [2, 2, 3]);
+        assert_eq!(
+            found("crates/chronicle/src/main.rs", "use chronicle_runtime as runtime;\n"),
+            [1]
+        );
+        assert_eq!(found("crates/chronicle-runtime/tests/it/main.rs", text), []);
     }
 
     #[test]

@@ -62,6 +62,8 @@ const CHECKS: &[Check] = &[
     names::file_names,
     names::module_names,
     imports::forbidden_paths,
+    imports::faces_use_the_handle,
+    imports::idle_rules,
     imports::ledger_file_name,
     layers::layers,
     events::every_event_is_told,

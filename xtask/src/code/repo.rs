@@ -1,10 +1,11 @@
-//! The files that tidy looks at, read once.
+//! The files that tidy and structure look at, read once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::product::without_tests;
 use super::source::Source;
 
 /// Folders that hold nothing of ours, or that are made by builds and runs.
@@ -40,13 +41,9 @@ impl File {
         self.tests_from.is_some_and(|from| line >= from)
     }
 
-    /// Its code without its tests.
+    /// Its code without its tests, each line where it was.
     pub(crate) fn product_code(&self) -> String {
-        let lines = self.source.code.lines().zip(1..);
-        lines
-            .filter(|(_, line)| !self.is_test_line(*line))
-            .flat_map(|(text, _)| [text, "\n"])
-            .collect()
+        if self.tests_from == Some(1) { String::new() } else { without_tests(&self.source.code) }
     }
 
     /// How many lines there are before the unit tests at the end.
@@ -72,7 +69,7 @@ impl Repo {
         Ok(repo)
     }
 
-    #[cfg(test)]
+    /// A repository of these files alone.
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let mut repo = Self::default();
         for (path, text) in files {
@@ -109,6 +106,17 @@ impl Repo {
     /// Whether there is such a file or folder.
     pub(crate) fn has(&self, path: &str) -> bool {
         path.is_empty() || self.paths.contains(path)
+    }
+
+    /// Every file and folder there is.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    /// Whether there is something inside.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        let inside = format!("{path}/");
+        self.paths.range(inside.clone()..).next().is_some_and(|path| path.starts_with(&inside))
     }
 
     /// Whether the repository claims to be whole: then what a check looks at must exist.

@@ -20,7 +20,7 @@ struct Layered {
 const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-core/src/",
-        applies: false,
+        applies: true,
         once: "crates/chronicle-core/src/base",
         order: "base < definition < event < state < words < handover < engine | view",
     },

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::frame::{Repeat, Still, edge};
 use super::stages::{after, answered};
 use super::{
-    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
-    number,
+    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Unworded,
+    Visit, number,
 };
 use crate::base::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
@@ -19,7 +19,6 @@ use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
     Mover, StopCause, ToolCalled, Why,
 };
-use crate::words;
 
 impl State {
     /// Takes in one line of the ledger.
@@ -81,11 +80,11 @@ impl State {
             Event::CommandEnded { attempt, index, code, output } => {
                 self.end_command(*attempt, *index, *code, output);
             }
-            Event::SignalAccepted { attempt, request, leave } => {
-                self.accept(cause, *attempt, request, leave);
+            Event::SignalAccepted { attempt, request, leave, answer } => {
+                self.accept(cause, *attempt, (request, answer), leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
-                let answered = Answered { accepted: false, text: answer.clone() };
+                let answered = Answered::Refused(answer.clone());
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
@@ -328,8 +327,14 @@ impl State {
         }
     }
 
-    fn accept(&mut self, cause: Cause, id: AttemptId, request: &str, leave: &Leave) {
-        let answered = Answered { accepted: true, text: words::leaving(leave) };
+    fn accept(
+        &mut self,
+        cause: Cause,
+        id: AttemptId,
+        (request, answer): (&str, &str),
+        leave: &Leave,
+    ) {
+        let answered = Answered::kept(answer, Unworded::Leave);
         self.change(id, |attempt| {
             attempt.leave = Some((leave.clone(), cause));
             attempt.remember(request, answered);

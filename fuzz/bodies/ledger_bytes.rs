@@ -5,7 +5,7 @@ use chronicle_core::input::{Actor, By};
 use chronicle_core::record::{Line, VERSION};
 use chronicle_core::state::State;
 use chronicle_core::time::Millis;
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::ledger::{
     Head, Holder, Ledger, LedgerError, Memory, Sum, Writer, decode, encode, open,
 };
 

@@ -36,9 +36,9 @@ pub(crate) use tree::{perform_now, record_now};
 
 use crate::cookie::Cookies;
 use crate::discover;
-use crate::driver::{Message, World, reported};
+use crate::driver::World;
 use crate::fail::{self, Point};
-use crate::handle::Asker;
+use crate::inbox::{Asker, Message, reported};
 use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};

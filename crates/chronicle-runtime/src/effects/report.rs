@@ -9,7 +9,7 @@ use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, Input, Re
 use chronicle_core::signal::Signal;
 
 use crate::clock;
-use crate::driver::{Message, reported};
+use crate::inbox::{Message, reported};
 
 /// One attempt's line to the driver. It is bounded: a flood waits until the ledger has caught up.
 #[derive(Clone)]

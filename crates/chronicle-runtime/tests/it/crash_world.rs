@@ -24,10 +24,10 @@ use chronicle_core::record::Line;
 use chronicle_core::signal::{Signal, parse};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_core::usage::{Scope, Usage};
-use chronicle_runtime::clock;
-use chronicle_runtime::driver::{Message, Watch, World, reported};
-use chronicle_runtime::fail::{self, Point};
-use chronicle_runtime::ledger::Head;
+use chronicle_runtime::for_tests::clock;
+use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
+use chronicle_runtime::for_tests::fail::{self, Point};
+use chronicle_runtime::for_tests::ledger::Head;
 
 /// When agents write down how far they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,8 @@ use chronicle_core::ids::RunId;
 use chronicle_core::input::{Answer, Command};
 use chronicle_core::state::{State, Status};
 use chronicle_core::view::{self, RunView};
-use chronicle_runtime::handle::{self, Asker, HandleError};
-use chronicle_runtime::ledger::{self, Head, Ledger, LedgerError};
-use chronicle_runtime::project::{Project, RunFolder};
+use chronicle_runtime::for_tests::ledger::{self, Head, Ledger, LedgerError};
+use chronicle_runtime::handle::{self, Asker, HandleError, Project, RunFolder};
 use serde_json::Value;
 
 use crate::world::start;
@@ -28,7 +27,7 @@ fn asker() -> Asker {
 }
 
 fn new_run(root: &Path, id: &str) -> RunFolder {
-    Project::at(root).new_run(RunId::from(id)).unwrap()
+    handle::new_run(&Project::at(root), RunId::from(id)).unwrap()
 }
 
 fn record(run: &RunFolder, command: Command) {
@@ -204,7 +203,7 @@ fn the_mirror_is_kept_only_where_the_older_format_is_used() {
 fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::at(folder.path());
-    project.new_run(RunId::from("0199-z")).unwrap();
+    handle::new_run(&project, RunId::from("0199-z")).unwrap();
     let run = waiting(folder.path(), "0199-a");
     fs::create_dir_all(folder.path().join(".pi/chronicle/sessions")).unwrap();
     let own = folder.path().join(".pi/chronicle/sessions/.0199-a.json.x1.unfinished");
@@ -215,7 +214,7 @@ fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
     }
     pause(&run);
     assert_eq!((own.exists(), others.exists()), (false, true), "another run's may be in hand");
-    project.new_run(RunId::from("0199-c")).unwrap();
+    handle::new_run(&project, RunId::from("0199-c")).unwrap();
     assert!(!ignore.exists() && folder.path().join(".chronicle/.gitignore").is_file());
 }
 

@@ -27,8 +27,8 @@ use chronicle_core::time::Millis;
 use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::words;
 use chronicle_core::workflow::{Source, Workflow, load};
-use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
-use chronicle_runtime::ledger::{Holder, Ledger, LedgerError};
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 
 use crate::world_log::{Log, Recorder};
 use crate::world_moves::{self, Move};

@@ -13,8 +13,8 @@ use chronicle_core::state::Status;
 use chronicle_core::tree::{FileChange, Moment};
 use chronicle_core::words;
 use chronicle_core::work::work;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{self, Folder, LedgerError, Process};
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError, Process};
 
 use crate::world::same_tree;
 

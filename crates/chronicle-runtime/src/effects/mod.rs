@@ -29,7 +29,8 @@ use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
 use chronicle_core::work::{self, Work};
 
-pub use activity::{Activities, Activity};
+pub(crate) use activity::Activities;
+pub use activity::Activity;
 pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
@@ -72,7 +73,7 @@ pub(crate) struct Context {
 }
 
 /// The real world: processes and clocks.
-pub struct Processes {
+pub(crate) struct Processes {
     context: Arc<Context>,
     running: BTreeMap<AttemptId, Running>,
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.

@@ -25,10 +25,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use diff::Form;
-pub use excludes::Excludes;
-pub use record::Recorded;
-pub use restore::Restored;
-pub use room::Room;
+pub(crate) use excludes::Excludes;
+pub(crate) use room::Room;
 
 use git::Git;
 

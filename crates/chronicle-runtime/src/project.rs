@@ -143,7 +143,7 @@ impl RunFolder {
     }
 
     /// Its ledger.
-    pub fn ledger(&self) -> Folder {
+    pub(crate) fn ledger(&self) -> Folder {
         Folder::new(self.path.clone())
     }
 
@@ -168,7 +168,7 @@ impl RunFolder {
     }
 
     /// What one attempt's agent is given to read at its start.
-    pub fn given(&self, attempt: AttemptId) -> PathBuf {
+    pub(crate) fn given(&self, attempt: AttemptId) -> PathBuf {
         self.path.join("given").join(attempt.to_string())
     }
 

@@ -28,6 +28,12 @@ const RULES: &[Rule] = &[
         fix: "only process/ starts programs: go through it, so that a keeper holds them",
     },
     Rule {
+        paths: &["chronicle_runtime::for_tests"],
+        inside: &[BINARY],
+        except: &[],
+        fix: "faces use the handle alone: give it what is missing",
+    },
+    Rule {
         paths: &["std::process", "std::fs", "std::thread", "tokio"],
         inside: &[AGENTS],
         except: &[],
@@ -124,7 +130,7 @@ fn lines_naming(code: &str, path: &str) -> Vec<usize> {
 }
 
 /// Every path that a `use` brings in, groups written out.
-fn uses(code: &str) -> Vec<(usize, String)> {
+pub(super) fn uses(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for at in find_words(code, "use") {
         let after = &code[at + 3..];

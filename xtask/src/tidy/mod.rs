@@ -8,6 +8,7 @@ mod events;
 mod exceptions;
 mod functions;
 mod imports;
+mod layers;
 mod leftovers;
 mod links;
 mod names;
@@ -63,6 +64,7 @@ const CHECKS: &[Check] = &[
     names::module_names,
     imports::forbidden_paths,
     imports::ledger_file_name,
+    layers::upward_imports,
     events::every_event_is_told,
     test_files::every_test_file_is_declared,
     leftovers::unfinished_work,

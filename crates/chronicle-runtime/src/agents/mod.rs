@@ -253,7 +253,7 @@ pub struct ToolInput(Value);
 
 impl ToolInput {
     /// Takes the value as it is.
-    pub fn new(value: Value) -> Self {
+    pub(crate) fn new(value: Value) -> Self {
         Self(value)
     }
 

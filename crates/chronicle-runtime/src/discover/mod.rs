@@ -154,7 +154,7 @@ impl Catalog {
     }
 
     /// A workflow with every workflow inside it.
-    pub fn load(&self, found: &FoundWorkflow) -> Loaded {
+    pub(crate) fn load(&self, found: &FoundWorkflow) -> Loaded {
         let mut loaded = self.assemble(&found.unit);
         for origin in &found.instead_of {
             let message = format!("it cannot be used: `{}` is used instead", found.origin.path);

@@ -183,7 +183,7 @@ impl Ask {
     }
 
     /// The ask that carries a person's command; none for what only a supervisor or worker says.
-    pub fn of(command: Command) -> Option<Self> {
+    pub(crate) fn of(command: Command) -> Option<Self> {
         Some(match command {
             Command::Pause { reason } => Self::Pause { reason },
             Command::Resume => Self::Resume,

@@ -74,7 +74,7 @@ impl TreesError {
     }
 
     /// The whole story in one line, for a ledger.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let mut text = self.to_string();
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {

@@ -4,6 +4,7 @@
 use std::fs;
 
 use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_runtime::for_tests::ledger::Folder;
 use chronicle_runtime::handle::{FindError, Project, find_run, new_run, new_run_id};
 use expect_test::expect;
 
@@ -106,7 +107,10 @@ fn a_run_has_its_places() {
     let inside =
         |path: std::path::PathBuf| path.strip_prefix(project.root()).unwrap().display().to_string();
     assert!(run.transcripts().is_dir() && run.keepers().is_dir());
-    assert_eq!(inside(run.ledger().ledger_path()), ".chronicle/runs/0199-a/ledger.jsonl");
+    assert_eq!(
+        inside(Folder::new(run.path.clone()).ledger_path()),
+        ".chronicle/runs/0199-a/ledger.jsonl"
+    );
     assert_eq!(inside(run.run_json()), ".chronicle/runs/0199-a/run.json");
     let transcript = inside(run.transcript(AttemptId(7)));
     assert_eq!(transcript, ".chronicle/runs/0199-a/transcripts/a7.jsonl");

@@ -47,7 +47,7 @@ pub(crate) const COMMANDS: &str = "verify commands";
 /// Something of a project that decides what runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Its path in the project, or [`COMMANDS`].
+    /// Its path in the project, or `verify commands`.
     pub name: String,
     /// The hash of what it holds.
     pub sum: String,

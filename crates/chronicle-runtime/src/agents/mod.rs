@@ -283,7 +283,7 @@ pub struct UnknownAgent {
     pub hint: String,
 }
 
-/// Finds the adapter for an agent's name, one of [`KNOWN`]. The program of a published agent is the one of the settings,
+/// Finds the adapter for an agent's name, one of `KNOWN`. The program of a published agent is the one of the settings,
 /// else the one on the path.
 pub fn find(
     agent: &str,

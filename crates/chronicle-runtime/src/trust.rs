@@ -42,7 +42,7 @@ const FILES_MAX: usize = 5_000;
 /// Largest record that is read.
 const RECORD_MAX: u64 = 4 * 1024 * 1024;
 /// What the project's check commands are called where others have a path.
-pub(crate) const COMMANDS: &str = "verify commands";
+const COMMANDS: &str = "verify commands";
 
 /// Something of a project that decides what runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use chronicle_core::base::redact::Redactor;
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Verdict;
-use chronicle_core::input::Answer;
-use chronicle_core::redact::Redactor;
-use chronicle_core::settings::Settings;
-use chronicle_core::signal::Signal;
+use chronicle_core::event::input::Answer;
+use chronicle_core::event::signal::Signal;
 use chronicle_runtime::for_tests::agents::{NAME_MAX, PATH_MAX, Seen, find};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Any text as a definition of every other kind: read or refused with places inside of it, never a panic.
 
-use chronicle_core::guard::read_rules;
-use chronicle_core::persona;
-use chronicle_core::workflow::{Format, Problem, Source, read, read_chains};
+use chronicle_core::definition::guard::read_rules;
+use chronicle_core::definition::persona;
+use chronicle_core::definition::workflow::{Format, Problem, Source, read, read_chains};
 
 /// More problems than anybody reads.
 const PROBLEMS_MAX: usize = 10_000;

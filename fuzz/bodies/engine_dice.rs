@@ -2,24 +2,24 @@
 
 use std::sync::LazyLock;
 
-use chronicle_core::effect::Action;
-use chronicle_core::engine::SHELL;
+use chronicle_core::base::ids::SHELL;
+use chronicle_core::base::ids::{
+    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::{Source, Workflow, load};
+use chronicle_core::event::input::{
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
+};
+use chronicle_core::event::notice::{About, Missed, NoticeGiven};
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::tree::{Changes, FileChange, TreeRecorded};
 use chronicle_core::event::{
     Break, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted, SnapshotUpdate,
 };
-use chronicle_core::ids::{
-    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
-};
-use chronicle_core::input::{
-    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
-};
-use chronicle_core::notice::{About, Missed, NoticeGiven};
-use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
-use chronicle_core::time::Millis;
-use chronicle_core::tree::{Changes, FileChange, TreeRecorded};
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_core::state::effect::Action;
 
 /// The last moment that a ledger can write: the end of the year 9999.
 const AT_MAX: u64 = 253_402_300_799_999;

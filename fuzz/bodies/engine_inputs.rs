@@ -8,15 +8,15 @@ mod engine_dice;
 
 use std::collections::BTreeMap;
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::Place;
+use chronicle_core::base::time::Millis;
 use chronicle_core::engine;
+use chronicle_core::event::input::{Actor, Answer, By, Command, Input, What};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::tree::Moment;
 use chronicle_core::event::{End, Event, Why};
-use chronicle_core::ids::Place;
-use chronicle_core::input::{Actor, Answer, By, Command, Input, What};
-use chronicle_core::record::Line;
+use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, Stage, State, Status};
-use chronicle_core::time::Millis;
-use chronicle_core::tree::Moment;
 use chronicle_core::{view, words};
 
 use engine_dice::Dice;

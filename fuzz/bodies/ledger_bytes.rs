@@ -1,10 +1,10 @@
 //! Any bytes as a ledger: what was written is read as it was, and nothing else is ever believed.
 
+use chronicle_core::base::time::Millis;
 use chronicle_core::event::Event;
-use chronicle_core::input::{Actor, By};
-use chronicle_core::record::{Line, VERSION};
+use chronicle_core::event::input::{Actor, By};
+use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::state::State;
-use chronicle_core::time::Millis;
 use chronicle_runtime::for_tests::ledger::{
     Head, Holder, Ledger, LedgerError, Memory, Sum, Writer, decode, encode, open,
 };

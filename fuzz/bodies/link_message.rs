@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use chronicle_core::base::ids::{GateId, RunId};
+use chronicle_core::definition::workflow::{Source, load};
 use chronicle_core::event::RunStarted;
-use chronicle_core::ids::{GateId, RunId};
-use chronicle_core::input::{Answer, Command};
-use chronicle_core::workflow::{Source, load};
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_runtime::handle::{
     self, Asker, Driven, Project, Remote, Rest, RunFolder, UPDATES_MAX, Update,
 };

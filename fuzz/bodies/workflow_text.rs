@@ -1,6 +1,6 @@
 //! Any text as a workflow: read or refused with places inside of it, never a panic; what is usable can be frozen and run.
 
-use chronicle_core::workflow::{Source, Workflow, load};
+use chronicle_core::definition::workflow::{Source, Workflow, load};
 
 /// More problems than anybody reads.
 const PROBLEMS_MAX: usize = 10_000;

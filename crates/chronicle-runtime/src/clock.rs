@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chronicle_core::time::Millis;
+use chronicle_core::base::time::Millis;
 
 /// Now, on the wall.
 pub fn now() -> Millis {

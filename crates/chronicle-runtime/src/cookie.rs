@@ -11,8 +11,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use chronicle_core::ids::{AttemptId, RunId};
-use chronicle_core::notice::About;
+use chronicle_core::base::ids::{AttemptId, RunId};
+use chronicle_core::event::notice::About;
 
 /// Digits of the sum in a cookie: hard to hit by chance.
 const DIGITS: usize = 24;

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use chronicle_core::engine;
-use chronicle_core::input::{Answer, Input};
-use chronicle_core::record::Line;
+use chronicle_core::event::input::{Answer, Input};
+use chronicle_core::event::record::Line;
 use chronicle_core::state::{State, Status};
 
 use crate::fail::{self, Point};

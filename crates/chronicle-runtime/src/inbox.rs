@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Actor, Answer, By, Command, Input, Report, What};
-use chronicle_core::signal::Signal;
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::words;
 
 use crate::clock;

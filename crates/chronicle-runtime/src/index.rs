@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::ids::RunId;
+use chronicle_core::base::ids::RunId;
 
 use crate::home;
 use crate::ledger::atomic_write;

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::base::ids::{AttemptId, RunId};
 
 use crate::cookie::Cookies;
 use crate::ledger::{Folder, atomic_write, sweep_beside};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chronicle_core::redact::{Redactor, is_secret_name};
+use chronicle_core::base::redact::{Redactor, is_secret_name};
 
 use crate::discover;
 use crate::project::Project;

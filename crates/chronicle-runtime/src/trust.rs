@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

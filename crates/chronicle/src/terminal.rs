@@ -4,8 +4,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
-use chronicle_core::limits::bounded;
-use chronicle_core::time::Millis;
+use chronicle_core::base::limits::bounded;
+use chronicle_core::base::time::Millis;
 use chronicle_core::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

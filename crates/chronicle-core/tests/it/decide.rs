@@ -1,7 +1,7 @@
 //! Decisions, text in and text out: a workflow, what the world does, what happened.
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Why;
-use chronicle_core::ids::AttemptId;
 use chronicle_core::state::Status;
 use expect_test::{Expect, expect};
 

@@ -1,10 +1,10 @@
 //! Decisions about questions, answers and notes between workers and people.
 
+use chronicle_core::base::ids::{AttemptId, GateId, NoteId, Place};
 use chronicle_core::engine;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Message, OnGate, Question};
-use chronicle_core::ids::{AttemptId, GateId, NoteId, Place};
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Report};
-use chronicle_core::signal::Signal;
 use chronicle_core::state::Status;
 use expect_test::expect;
 

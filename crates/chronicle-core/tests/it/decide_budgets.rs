@@ -1,11 +1,11 @@
 //! Decisions about budgets: who may begin, who is ended in mid-turn, and what a person's word changes.
 
+use chronicle_core::base::ids::{AttemptId, GateId, Place};
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::Budget;
+use chronicle_core::event::input::{Answer, AttemptReport, Command};
 use chronicle_core::event::{End, Event, GateKind, StopCause};
-use chronicle_core::ids::{AttemptId, GateId, Place};
-use chronicle_core::input::{Answer, AttemptReport, Command};
 use chronicle_core::state::Status;
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::workflow::Budget;
 use expect_test::expect;
 use proptest::prelude::*;
 

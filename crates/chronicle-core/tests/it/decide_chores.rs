@@ -1,10 +1,10 @@
 //! Decisions on the way out: what is verified before a phase is left, and what is put away whatever the way.
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::End;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{AttemptReport, Command, EndSeen};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen};
 use chronicle_core::state::Status;
+use chronicle_core::state::effect::Action;
 use expect_test::expect;
 
 use crate::decide::check;

@@ -1,10 +1,10 @@
 //! Decisions about help: who waits for whom, how it comes back, and what people do when it does not.
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::engine;
+use chronicle_core::event::input::Answer;
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, FollowUp};
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::Answer;
-use chronicle_core::signal::Signal;
 use chronicle_core::state::Status;
 use expect_test::expect;
 
@@ -329,7 +329,7 @@ fn a_session_that_asks_again_for_what_has_come_is_told_so() {
         signal(AttemptId(3), request, Signal::Break(Break::FollowUp(wanted.clone())))
     };
     let answer = world.step(&again("r0"));
-    assert_eq!(answer, Answer::Accepted(chronicle_core::signal::ALREADY.to_owned()));
+    assert_eq!(answer, Answer::Accepted(chronicle_core::event::signal::ALREADY.to_owned()));
     assert!(world.state.attempt(AttemptId(3)).is_some_and(|attempt| !attempt.is_leaving()));
     // An agent may count its calls anew: under the same id, another call is another one.
     let other = FollowUp { persona: "seeker".to_owned(), ..wanted.clone() };

@@ -1,7 +1,7 @@
 //! Decisions about phases that no agent works on: commands, and workflows inside.
 
-use chronicle_core::ids::AttemptId;
-use chronicle_core::limits::DECISION_EVENTS_MAX;
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::limits::DECISION_EVENTS_MAX;
 use chronicle_core::state::Status;
 use expect_test::expect;
 

@@ -1,10 +1,10 @@
 //! Decisions about time and about turning in circles.
 
-use chronicle_core::effect::Action;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, EndSeen, Report, Said, TimerKind};
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, Report, Said, TimerKind};
+use chronicle_core::event::tree::Moment;
 use chronicle_core::state::Status;
-use chronicle_core::tree::Moment;
+use chronicle_core::state::effect::Action;
 use expect_test::expect;
 
 use crate::world::{World, about, report, tree};
@@ -31,7 +31,7 @@ fn what_was_said_before_a_time_out_is_kept_as_a_finding_and_told() {
         ]
     "#]]
     .assert_eq(&format!("{:#?}\n", world.state.snapshot.findings));
-    let told = chronicle_core::work::work(&world.state, AttemptId(2)).unwrap().handover;
+    let told = chronicle_core::engine::work::work(&world.state, AttemptId(2)).unwrap().handover;
     assert!(told.contains("[Partial – Dig timed out] The hole is two metres deep."), "{told}");
 }
 

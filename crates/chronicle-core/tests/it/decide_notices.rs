@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::GateId;
+use chronicle_core::event::input::{Command, Report};
+use chronicle_core::event::notice::{About, Failed, NoticeGiven, Way};
 use chronicle_core::event::{Event, OnGate, RunStarted};
-use chronicle_core::ids::GateId;
-use chronicle_core::input::{Command, Report};
-use chronicle_core::notice::{About, Failed, NoticeGiven, Way};
 use chronicle_core::state::Status;
+use chronicle_core::state::effect::Action;
 use chronicle_core::view;
 use expect_test::expect;
 

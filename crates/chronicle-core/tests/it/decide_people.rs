@@ -1,11 +1,13 @@
 //! Decisions about people and workers who speak: gates, pauses, signals, tools.
 
+use chronicle_core::base::ids::{AttemptId, PhaseId};
+use chronicle_core::base::time::Millis;
 use chronicle_core::event::Verdict;
-use chronicle_core::ids::{AttemptId, PhaseId};
-use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
-use chronicle_core::signal::Signal;
+use chronicle_core::event::input::{
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What,
+};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::state::Status;
-use chronicle_core::time::Millis;
 use expect_test::expect;
 
 use crate::decide::{THREE, check};
@@ -221,7 +223,7 @@ fn gates_answered_by_one_are_closed_for_the_next() {
         World::started("{name: G, phases: {plan: {approval: before}}}", "plan: go done");
     world.step(&person(Command::Approve { gate: None, note: String::new() }));
     let again =
-        Command::Approve { gate: Some(chronicle_core::ids::GateId(1)), note: String::new() };
+        Command::Approve { gate: Some(chronicle_core::base::ids::GateId(1)), note: String::new() };
     let Answer::Refused(why) = world.step(&person(again)) else { panic!("approved twice") };
     expect!["g1 was already approved by ann at 2026-11-15T02:30:50.000Z"].assert_eq(&why);
 }

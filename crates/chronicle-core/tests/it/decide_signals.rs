@@ -1,9 +1,9 @@
 //! Decisions about what workers say within a phase: continuations, snapshots, verdicts, loops, giving up.
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Verdict;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport};
-use chronicle_core::signal::{Signal, parse};
+use chronicle_core::event::input::{Answer, AttemptReport};
+use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::state::Status;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -513,7 +513,7 @@ fn what_the_worker_before_wants_done_is_handed_over() {
     world.step(&signal(AttemptId(1), "r1", parse("workflow_transition", &arguments)));
     world.step(&about(
         AttemptId(1),
-        AttemptReport::Ended(chronicle_core::input::EndSeen::default()),
+        AttemptReport::Ended(chronicle_core::event::input::EndSeen::default()),
     ));
     let next = world.state.attempt(AttemptId(2)).unwrap();
     let text = chronicle_core::handover::handover(&world.state, next);

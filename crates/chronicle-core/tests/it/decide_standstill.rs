@@ -1,13 +1,13 @@
 //! Decisions about work of which nothing comes.
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::{AttemptId, Cause};
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Report, TimerKind};
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::tree::Moment;
 use chronicle_core::event::{SnapshotUpdate, Why};
-use chronicle_core::ids::{AttemptId, Cause};
-use chronicle_core::input::{AttemptReport, Command, EndSeen, Report, TimerKind};
-use chronicle_core::signal::Signal;
 use chronicle_core::state::Status;
-use chronicle_core::tree::Moment;
-use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::state::effect::Action;
 use expect_test::expect;
 
 use crate::world::{World, person, report, signal, tree};

@@ -1,15 +1,15 @@
 //! Traps that a run must not fall into: each was, or could have been, a way to work without end or to lose a word.
 
+use chronicle_core::base::ids::{AttemptId, GateId, Place};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::{CrashClass, End, Event, Why};
 use chronicle_core::handover::handover;
-use chronicle_core::ids::{AttemptId, GateId, Place};
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
 
 use crate::world::{World, about, person};
 
-fn ended(seen: EndSeen, id: u32) -> chronicle_core::input::Input {
+fn ended(seen: EndSeen, id: u32) -> chronicle_core::event::input::Input {
     about(AttemptId(id), AttemptReport::Ended(seen))
 }
 
@@ -170,7 +170,7 @@ fn a_long_task_leaves_room_for_the_instructions_and_the_way_out() {
     world.step(&person(Command::Start(Box::new(start))));
     let text = told(&world.state);
     assert!(text.contains("DO THIS") && text.contains("workflow_transition"));
-    assert!(text.len() <= chronicle_core::limits::HANDOVER_MAX + 100);
+    assert!(text.len() <= chronicle_core::base::limits::HANDOVER_MAX + 100);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The project's files are recorded before every attempt and after it, in the order of the way out.
 
-use chronicle_core::effect::Action;
-use chronicle_core::ids::{AttemptId, Place, TreeId};
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Report};
+use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
+use chronicle_core::event::tree::Moment;
 use chronicle_core::state::Status;
-use chronicle_core::tree::Moment;
+use chronicle_core::state::effect::Action;
 use chronicle_core::{view, words};
 use expect_test::{Expect, expect};
 
@@ -19,10 +19,10 @@ fn actions(world: &World) -> Vec<Action> {
     due.filter(|action| !matches!(action, Action::RunTimer { .. })).collect()
 }
 
-fn leave(to: &str) -> chronicle_core::signal::Signal {
+fn leave(to: &str) -> chronicle_core::event::signal::Signal {
     let target = Some(to.into());
     let summary = "did it".to_owned();
-    chronicle_core::signal::Signal::Leave { target, outcome: None, summary, task: None }
+    chronicle_core::event::signal::Signal::Leave { target, outcome: None, summary, task: None }
 }
 
 fn finish(world: &mut World, id: AttemptId) {

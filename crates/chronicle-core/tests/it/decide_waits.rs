@@ -1,13 +1,13 @@
 //! Decisions about waits that end by themselves.
 
-use chronicle_core::effect::Action;
-use chronicle_core::ids::{AttemptId, Place};
-use chronicle_core::input::{Answer, Command, Report, TimerKind};
-use chronicle_core::limits::{Limits, QUOTA_WAIT_MAX_MS};
+use chronicle_core::base::ids::{AttemptId, Place};
+use chronicle_core::base::limits::{Limits, QUOTA_WAIT_MAX_MS};
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::input::{Answer, Command, Report, TimerKind};
+use chronicle_core::event::wait::WaitKind;
 use chronicle_core::state::Status;
-use chronicle_core::time::Millis;
+use chronicle_core::state::effect::Action;
 use chronicle_core::view;
-use chronicle_core::wait::WaitKind;
 use expect_test::expect;
 
 use crate::world::{NOW, World, person, report};

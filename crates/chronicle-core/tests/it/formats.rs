@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use chronicle_core::guard::read_rules;
-use chronicle_core::persona::{self, read_teams};
-use chronicle_core::workflow::{Problem, Source, read_chains};
+use chronicle_core::definition::guard::read_rules;
+use chronicle_core::definition::persona::{self, read_teams};
+use chronicle_core::definition::workflow::{Problem, Source, read_chains};
 use expect_test::{Expect, expect};
 
 fn source(text: &str) -> Source {
@@ -186,7 +186,7 @@ fn chains_become_linear_workflows() {
         let _ = writeln!(shown, "{} sound: {}", unit.key, unit.is_sound());
         for phase in unit.workflow.iter().flat_map(|workflow| &workflow.phases) {
             let next: Vec<&str> =
-                phase.next.iter().map(chronicle_core::ids::PhaseId::as_str).collect();
+                phase.next.iter().map(chronicle_core::base::ids::PhaseId::as_str).collect();
             let _ = writeln!(
                 shown,
                 "  {} {:?} {:?} -> {next:?} retries {} chained {}",

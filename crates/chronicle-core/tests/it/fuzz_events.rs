@@ -2,25 +2,26 @@
 
 use std::sync::Arc;
 
-use chronicle_core::budget::{BudgetRaised, BudgetWarned, Lack, Resource};
-use chronicle_core::claims::{Claim, Unproven};
+use chronicle_core::base::ids::{
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::budget::Resource;
+use chronicle_core::definition::workflow::Budget;
+use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
+use chronicle_core::event::claims::{Claim, Unproven};
+use chronicle_core::event::input::{Actor, By};
+use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
+use chronicle_core::event::record::{Line, VERSION};
+use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
     GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
     SupervisorStarted, ToolCalled, Verdict, Why,
 };
-use chronicle_core::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
-};
-use chronicle_core::input::{Actor, By};
-use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
-use chronicle_core::record::{Line, VERSION};
 use chronicle_core::state::State;
-use chronicle_core::time::Millis;
-use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::wait::{WaitBegan, WaitEnded, WaitKind};
-use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 use proptest::sample::select;

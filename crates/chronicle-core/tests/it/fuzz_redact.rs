@@ -1,6 +1,6 @@
 //! Secrets go, and a line of JSON stays one.
 
-use chronicle_core::redact::{REDACTED, Redactor};
+use chronicle_core::base::redact::{REDACTED, Redactor};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

@@ -3,14 +3,14 @@
 
 use std::path::PathBuf;
 
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::limits::{HANDOVER_MAX, TASK_MAX, TEXT_MAX};
+use chronicle_core::definition::persona::Persona;
+use chronicle_core::definition::workflow::Tools;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Said};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Question, SnapshotUpdate};
 use chronicle_core::handover::{self, Told, handover, told_to};
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Said};
-use chronicle_core::limits::{HANDOVER_MAX, TASK_MAX, TEXT_MAX};
-use chronicle_core::persona::Persona;
-use chronicle_core::signal::Signal;
-use chronicle_core::workflow::Tools;
 use expect_test::{expect, expect_file};
 use proptest::prelude::*;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use chronicle_core::base::ids::{AttemptId, GateId, Place};
+use chronicle_core::base::limits::KEPT_MAX;
+use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::Event;
+use chronicle_core::event::input::{Answer, AttemptReport, Command};
 use chronicle_core::handover::handover;
-use chronicle_core::ids::{AttemptId, GateId, Place};
-use chronicle_core::input::{Answer, AttemptReport, Command};
-use chronicle_core::limits::KEPT_MAX;
 use chronicle_core::state::State;
-use chronicle_core::usage::{Scope, Usage};
 use chronicle_core::view;
 
 use crate::world::{World, about, person};

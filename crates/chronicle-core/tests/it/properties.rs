@@ -2,22 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use chronicle_core::budget::{self, Doing};
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::{
+    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
+};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::Budget;
 use chronicle_core::engine;
+use chronicle_core::event::input::{
+    Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
+};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::tree::Moment;
 use chronicle_core::event::{
     Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
     SnapshotUpdate,
 };
-use chronicle_core::ids::{AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId};
-use chronicle_core::input::{Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
-use chronicle_core::record::Line;
-use chronicle_core::signal::Signal;
+use chronicle_core::state::budget::{self, Doing};
+use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
-use chronicle_core::time::Millis;
-use chronicle_core::tree::Moment;
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::workflow::Budget;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Every prefix of every ledger resumes to the same end: nothing lost, nothing done twice.
 
-use chronicle_core::effect::Action;
-use chronicle_core::ids::{DONE, Place, TreeId};
-use chronicle_core::input::Command;
+use chronicle_core::base::ids::{DONE, Place, TreeId};
+use chronicle_core::event::input::Command;
+use chronicle_core::event::tree::Moment;
+use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
-use chronicle_core::tree::Moment;
 
 use crate::world::{World, person, tree};
 

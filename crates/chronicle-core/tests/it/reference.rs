@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::workflow;
+use chronicle_core::definition::workflow;
 use expect_test::expect_file;
 use jsonschema::Validator;
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use chronicle_core::base::ids::RunId;
+use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, rehearse};
+use chronicle_core::event::input::Command;
 use chronicle_core::handover::handover;
-use chronicle_core::ids::RunId;
-use chronicle_core::input::Command;
-use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, rehearse};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

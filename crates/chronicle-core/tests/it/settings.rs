@@ -1,8 +1,8 @@
 //! Settings: text in, what holds and what is wrong out.
 
-use chronicle_core::limits::{Limits, LoopCount, LoopLimit};
-use chronicle_core::settings::{KEYS, Layer, Settings, Value, Whose, commented, read};
-use chronicle_core::workflow::Source;
+use chronicle_core::base::limits::{Limits, LoopCount, LoopLimit};
+use chronicle_core::definition::settings::{KEYS, Layer, Settings, Value, Whose, commented, read};
+use chronicle_core::definition::workflow::Source;
 use expect_test::{Expect, expect};
 
 fn source(name: &str, text: &str) -> Source {

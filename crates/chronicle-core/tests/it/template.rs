@@ -1,10 +1,10 @@
 //! Words in braces: one pass, unknown ones left alone, and the six texts where they belong.
 
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::definition::template::expand;
+use chronicle_core::event::input::{Answer, AttemptReport, EndSeen};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::handover::handover;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, AttemptReport, EndSeen};
-use chronicle_core::signal::Signal;
-use chronicle_core::template::expand;
 use chronicle_core::view;
 use expect_test::expect;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn started(text: &str) -> World {
     let loaded = super::workflow::load_with(text, &[("inner", INNER)]);
     assert!(loaded.is_usable(), "{:?}", loaded.problems);
     let start = start(loaded.workflows);
-    world.step(&person(chronicle_core::input::Command::Start(Box::new(start))));
+    world.step(&person(chronicle_core::event::input::Command::Start(Box::new(start))));
     world
 }
 
@@ -137,7 +137,9 @@ fn after_the_leaving_signal_every_tool_hears_why() {
 fn a_blank_text_counts_as_none() {
     let mut world = World::new("");
     let text = "{initialMessage: ' ', notDoneReminder: '', phases: {a: }}";
-    world.step(&person(chronicle_core::input::Command::Start(Box::new(start(workflows(text))))));
+    world.step(&person(chronicle_core::event::input::Command::Start(Box::new(start(workflows(
+        text,
+    ))))));
     assert!(opening(&world).starts_with("## Why you are here"), "{}", opening(&world));
     end(&mut world, 1);
     assert!(opening(&world).contains("ended without a leaving signal"), "{}", opening(&world));

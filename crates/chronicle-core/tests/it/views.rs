@@ -1,7 +1,7 @@
 //! What people and programs see of a run, for one state of each kind. Every field is shown: a new one appears here.
 
-use chronicle_core::ids::{AttemptId, GateId};
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen};
+use chronicle_core::base::ids::{AttemptId, GateId};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::state::State;
 use chronicle_core::view;
 use expect_test::{Expect, expect};

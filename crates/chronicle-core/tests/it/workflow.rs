@@ -4,9 +4,11 @@
 
 use std::fmt::Write as _;
 
-use chronicle_core::ids::{Outcome, PhaseId};
-use chronicle_core::limits::{Limits, LoopCount, LoopLimit};
-use chronicle_core::workflow::{Approval, Loaded, Phase, PhaseKind, Source, Workflow, load};
+use chronicle_core::base::ids::{Outcome, PhaseId};
+use chronicle_core::base::limits::{Limits, LoopCount, LoopLimit};
+use chronicle_core::definition::workflow::{
+    Approval, Loaded, Phase, PhaseKind, Source, Workflow, load,
+};
 
 fn source(key: &str, text: &str) -> Source {
     Source { name: format!("{key}.yaml"), key: key.to_owned(), text: text.to_owned() }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use chronicle_core::workflow::{FILE_MAX, Loaded, Severity, Source, Workflow, load};
+use chronicle_core::definition::workflow::{FILE_MAX, Loaded, Severity, Source, Workflow, load};
 use proptest::prelude::*;
 
 fn load_text(text: &str) -> Loaded {

@@ -1,6 +1,6 @@
 //! Workflow files: what is told about them.
 
-use chronicle_core::workflow::unsupported;
+use chronicle_core::definition::workflow::unsupported;
 
 use super::workflow::{load_with, problems, rendered};
 

@@ -12,24 +12,26 @@
 
 use std::collections::BTreeMap;
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::{
+    AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::{Budget, Source, Workflow, load};
 use chronicle_core::engine;
+use chronicle_core::event::input::{
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+};
+use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{
     Break, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId};
-use chronicle_core::input::{
-    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
-};
-use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
-use chronicle_core::record::Line;
-use chronicle_core::signal::Signal;
 use chronicle_core::state::State;
-use chronicle_core::time::Millis;
-use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
-use chronicle_core::usage::{Scope, Usage};
+use chronicle_core::state::effect::Action;
 use chronicle_core::words;
-use chronicle_core::workflow::{Budget, Source, Workflow, load};
 
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;

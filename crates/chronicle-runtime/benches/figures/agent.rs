@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
+use chronicle_core::base::ids::RunId;
 use chronicle_core::event::Event;
-use chronicle_core::ids::RunId;
 use chronicle_runtime::handle::{self, Asker, Driven, Project as Place, Rest, Update};
 
 use crate::measure::{Row, Target, median, own_memory_kib, rate, seconds, time};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use chronicle_core::input::Input;
+use chronicle_core::event::input::Input;
 use chronicle_core::view;
 use chronicle_runtime::for_tests::driver::Run;
 

@@ -5,11 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 
+use chronicle_core::base::time::Millis;
 use chronicle_core::engine;
-use chronicle_core::input::Input;
-use chronicle_core::record::Line;
+use chronicle_core::event::input::Input;
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
-use chronicle_core::time::Millis;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Holder, Sum};
 

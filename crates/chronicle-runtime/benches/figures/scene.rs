@@ -4,13 +4,15 @@
 
 use std::path::Path;
 
+use chronicle_core::base::ids::{AttemptId, RunId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::{Source, load};
 use chronicle_core::event::RunStarted;
-use chronicle_core::ids::{AttemptId, RunId};
-use chronicle_core::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
-use chronicle_core::signal::Signal;
-use chronicle_core::time::Millis;
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::workflow::{Source, load};
+use chronicle_core::event::input::{
+    Actor, AttemptReport, By, Command, EndSeen, Input, Report, What,
+};
+use chronicle_core::event::signal::Signal;
 
 /// Rounds of tool call, end and usage in one attempt: an hour or two of a real agent.
 pub(crate) const ROUNDS: u64 = 100;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use chronicle_core::input::Input;
-use chronicle_core::time::Millis;
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::input::Input;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{Folder, Holder};
 

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use chronicle_core::event::Verdict;
-use chronicle_core::input::Answer;
+use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
 use super::{Adapter, GivenFile, Launch, Order, Seen};

@@ -1,7 +1,7 @@
 //! Figures as agents report them: tokens and their price, and the numbers of failures.
 
+use chronicle_core::base::usage::Usage;
 use chronicle_core::event::CrashClass;
-use chronicle_core::usage::Usage;
 
 use super::about;
 

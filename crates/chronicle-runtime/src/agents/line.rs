@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use chronicle_core::base::limits::bounded;
 use chronicle_core::event::CrashClass;
-use chronicle_core::limits::bounded;
 use serde_json::Value;
 
 use super::{LINE_MAX, NAME_MAX, Seen};

@@ -19,15 +19,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
+use chronicle_core::base::limits::{TOOL_INPUT_MAX, bounded};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::Tools;
+use chronicle_core::event::input::Answer;
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
-use chronicle_core::input::Answer;
-use chronicle_core::limits::{TOOL_INPUT_MAX, bounded};
-use chronicle_core::settings::Settings;
-use chronicle_core::signal::Signal;
-use chronicle_core::time::Millis;
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::workflow::Tools;
 use serde_json::Value;
 
 use claude::Claude;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use chronicle_core::event::input::Answer;
 use chronicle_core::event::{CrashClass, Verdict};
-use chronicle_core::input::Answer;
 use serde_json::{Value, json};
 
 use super::{Adapter, GivenFile, Launch, Order, Seen, signal_tools};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::event::Verdict;
-use chronicle_core::input::Answer;
+use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
 use super::{Adapter, Launch, Order, Seen};

@@ -1,5 +1,5 @@
 //! The tools that every worker has for its signals, as agents are told of them. How their arguments are read stands in
-//! `chronicle_core::signal`: whatever is written here must be understood there.
+//! `chronicle_core::event::signal`: whatever is written here must be understood there.
 
 use serde_json::{Value, json};
 

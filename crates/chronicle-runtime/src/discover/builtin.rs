@@ -1,6 +1,6 @@
 //! What is shipped inside the program: found last, so that anybody's own file of the same name wins.
 
-use chronicle_core::workflow::Source;
+use chronicle_core::definition::workflow::Source;
 
 /// A definition that is compiled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

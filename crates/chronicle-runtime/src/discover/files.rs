@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use chronicle_core::workflow::{FILE_MAX, Source, Trouble};
+use chronicle_core::definition::workflow::{FILE_MAX, Source, Trouble};
 
 use super::places::{Places, harmless};
 

@@ -20,9 +20,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chronicle_core::limits::Limits;
-use chronicle_core::persona::{Persona, TEAM_OF_ALL, Team};
-use chronicle_core::workflow::{
+use chronicle_core::base::limits::Limits;
+use chronicle_core::definition::persona::{Persona, TEAM_OF_ALL, Team};
+use chronicle_core::definition::workflow::{
     Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
 };
 use thiserror::Error;

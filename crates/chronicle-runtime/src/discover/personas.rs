@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::persona::{self, Persona, Team};
-use chronicle_core::workflow::{Problem, Severity, Source, Trouble};
+use chronicle_core::definition::persona::{self, Persona, Team};
+use chronicle_core::definition::workflow::{Problem, Severity, Source, Trouble};
 
 use super::files;
 use super::places::{Places, harmless};

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::limits::Limits;
+use chronicle_core::base::limits::Limits;
 
 use super::builtin::{self, Builtin};
 use crate::project::Project;

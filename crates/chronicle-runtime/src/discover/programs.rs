@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 
 use crate::agents::{self, About};
 

@@ -1,7 +1,7 @@
 //! The rules over tool calls that hold in a project.
 
-use chronicle_core::guard::{RulesRead, read_rules};
-use chronicle_core::workflow::{Problem, Severity};
+use chronicle_core::definition::guard::{RulesRead, read_rules};
+use chronicle_core::definition::workflow::{Problem, Severity};
 
 use super::files;
 use super::places::Places;
@@ -46,7 +46,7 @@ fn read(path: &std::path::Path, level: Level) -> FoundRules {
     let read = match files::source(path, "rules") {
         Ok(source) => read_rules(&source),
         Err(trouble) => RulesRead {
-            rules: chronicle_core::guard::Rules::default(),
+            rules: chronicle_core::definition::guard::Rules::default(),
             problems: vec![Problem::of_file(shown.clone(), Severity::Error, trouble)],
         },
     };

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use chronicle_core::settings::{self, Layer, Settings};
-use chronicle_core::workflow::{Problem, Severity, Source};
+use chronicle_core::definition::settings::{self, Layer, Settings};
+use chronicle_core::definition::workflow::{Problem, Severity, Source};
 
 use super::files;
 use super::places::Places;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use chronicle_core::limits::Limits;
-use chronicle_core::workflow::{
+use chronicle_core::base::limits::Limits;
+use chronicle_core::definition::workflow::{
     Format, Problem, Severity, Source, Trouble, Unit, assemble, read_chains_upon, read_upon,
 };
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::ids::AttemptId;
-use chronicle_core::limits::bounded;
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::limits::bounded;
 
 /// Longest last word that is kept.
 const LAST_MAX: usize = 300;

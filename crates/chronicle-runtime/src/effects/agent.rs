@@ -14,10 +14,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::engine::work::Work;
 use chronicle_core::event::CrashClass;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{AttemptReport, EndSeen, Said};
-use chronicle_core::work::Work;
+use chronicle_core::event::input::{AttemptReport, EndSeen, Said};
 
 use super::Context;
 use super::report::Reporter;

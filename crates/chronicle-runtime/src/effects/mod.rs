@@ -18,16 +18,16 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::redact::Redactor;
+use chronicle_core::definition::prices::Prices;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::engine::work::{self, Work};
+use chronicle_core::event::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::event::{GateAnswer, Message as ToTell};
 use chronicle_core::handover::told;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{AttemptReport, EndSeen, Input, Report};
-use chronicle_core::prices::Prices;
-use chronicle_core::redact::Redactor;
-use chronicle_core::settings::Settings;
 use chronicle_core::state::State;
-use chronicle_core::work::{self, Work};
+use chronicle_core::state::effect::Action;
 
 pub(crate) use activity::Activities;
 pub use activity::Activity;

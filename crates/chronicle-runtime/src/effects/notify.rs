@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use chronicle_core::input::{Input, Report};
-use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::event::input::{Input, Report};
+use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::state::State;
 use chronicle_core::view;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chronicle_core::input::{AttemptReport, EndSeen};
+use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::agent::unclear;
 use super::report::Reporter;

@@ -4,9 +4,11 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, Input, Report, What};
-use chronicle_core::signal::Signal;
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::input::{
+    Actor, Answer, AttemptReport, By, Command, Input, Report, What,
+};
+use chronicle_core::event::signal::Signal;
 
 use crate::clock;
 use crate::inbox::{Message, reported};

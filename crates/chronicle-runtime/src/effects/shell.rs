@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chronicle_core::engine::work::Work;
 use chronicle_core::event::CrashClass;
-use chronicle_core::input::{AttemptReport, EndSeen};
-use chronicle_core::work::Work;
+use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::Context;
 use super::agent::{cannot_start, ended_as, environment, thread};

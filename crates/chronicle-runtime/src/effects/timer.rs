@@ -8,10 +8,10 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chronicle_core::effect::{Action, Effect};
-use chronicle_core::ids::{AttemptId, Cause};
-use chronicle_core::input::{Report, TimerKind};
-use chronicle_core::time::Millis;
+use chronicle_core::base::ids::{AttemptId, Cause};
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::input::{Report, TimerKind};
+use chronicle_core::state::effect::{Action, Effect};
 
 use crate::clock;
 use crate::fail::{self, Point};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
-use chronicle_core::time::Millis;
+use chronicle_core::base::time::Millis;
 
 use crate::clock;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chronicle_core::effect::{Action, Effect};
-use chronicle_core::ids::{Cause, TreeId};
-use chronicle_core::input::{Input, Report};
+use chronicle_core::base::ids::{Cause, TreeId};
+use chronicle_core::event::input::{Input, Report};
+use chronicle_core::event::tree::{Moment, TreeRecorded};
 use chronicle_core::state::State;
-use chronicle_core::tree::{Moment, TreeRecorded};
+use chronicle_core::state::effect::{Action, Effect};
 
 use crate::fail::{self, Point};
 use crate::inbox::{Message, reported};
@@ -143,7 +143,7 @@ impl Job {
                 trees.changes(Some(base), &recorded.tree).unwrap_or_default()
             }
             // The first tree of a run has nothing to be compared with.
-            (None, _) => chronicle_core::tree::Changes::default(),
+            (None, _) => chronicle_core::event::tree::Changes::default(),
         };
         Ok(TreeRecorded {
             moment,

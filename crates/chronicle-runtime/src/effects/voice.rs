@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::input::Answer;
+use chronicle_core::event::input::Answer;
 
 use crate::agents::{Adapter, Seen};
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 
 use crate::process;
 use crate::project::Project;

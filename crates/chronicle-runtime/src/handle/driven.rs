@@ -4,10 +4,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Event;
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Answer, Command};
-use chronicle_core::record::Line;
+use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 

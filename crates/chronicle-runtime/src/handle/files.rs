@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use chronicle_core::ids::{AttemptId, Place, TreeId};
-use chronicle_core::input::{Answer, Command, Report};
-use chronicle_core::tree::Changes;
+use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::event::input::{Answer, Command, Report};
+use chronicle_core::event::tree::Changes;
 use chronicle_core::view::{Span, TreeBook};
 
 use super::HandleError;
@@ -187,8 +187,11 @@ pub fn undo(
 fn perform(folder: &RunFolder, run: &mut Run) -> Result<Result<Undone, HandleError>, HandleError> {
     let mut undone = Ok(Undone { files: 0, kept: Vec::new() });
     for input in perform_now(folder, run.state()) {
-        if let chronicle_core::input::What::Report(Report::TreeRestored { files, kept, error }) =
-            &input.what
+        if let chronicle_core::event::input::What::Report(Report::TreeRestored {
+            files,
+            kept,
+            error,
+        }) = &input.what
         {
             undone = match error {
                 None => Ok(Undone { files: *files, kept: kept.clone() }),

@@ -1,11 +1,12 @@
 //! What workers were told, from the record; and what the next one would be.
 
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::engine::Next;
+use chronicle_core::engine::work;
 use chronicle_core::event::{AttemptStarted, Event, Handed};
-use chronicle_core::handover::{self, Next, Told};
-use chronicle_core::ids::AttemptId;
+use chronicle_core::handover::{self, Told};
 use chronicle_core::state::State;
 use chronicle_core::view::{self, HandoverView};
-use chronicle_core::work;
 
 use super::HandleError;
 use crate::ledger::{ArtifactId, Head, Ledger, LedgerError};
@@ -41,7 +42,7 @@ pub fn handover(
 }
 
 fn is_asked_for(intent: &AttemptStarted, attempt: Option<AttemptId>) -> bool {
-    intent.agent != chronicle_core::engine::SHELL
+    intent.agent != chronicle_core::base::ids::SHELL
         && attempt.is_none_or(|asked| asked == intent.attempt)
 }
 

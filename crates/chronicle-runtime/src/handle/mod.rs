@@ -18,7 +18,7 @@ pub mod signals;
 mod telling;
 pub mod trust;
 
-use chronicle_core::ids::AttemptId;
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
 use thiserror::Error;
 

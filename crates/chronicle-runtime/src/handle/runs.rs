@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use chronicle_core::ids::RunId;
+use chronicle_core::base::ids::RunId;
 use thiserror::Error;
 
 use crate::index;

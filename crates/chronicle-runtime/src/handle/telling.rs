@@ -1,8 +1,9 @@
 //! A person's command to a run: to its supervisor while one lives, else into its ledger.
 
 use chronicle_core::engine;
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
-use chronicle_core::notice::{Missed, NoticeGiven, Owed};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
+use chronicle_core::event::notice::{Missed, NoticeGiven};
+use chronicle_core::state::Owed;
 use chronicle_core::state::State;
 
 use super::HandleError;

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
-use chronicle_core::record::Line;
+use chronicle_core::event::record::Line;
 
 use super::Head;
 use super::error::LedgerError;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::record::VERSION;
+use chronicle_core::event::record::VERSION;
 use thiserror::Error;
 
 use super::holder::Holder;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chronicle_core::time::Millis;
+use chronicle_core::base::time::Millis;
 use serde::{Deserialize, Serialize};
 
 /// The process that writes a ledger, for people to find it.

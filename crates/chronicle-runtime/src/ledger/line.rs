@@ -3,7 +3,7 @@
 //! The sum covers the raw bytes, so it is checked before anything is parsed: what fails after that was written so, by a
 //! newer Chronicle or by a mistake, and is no damage of the disk. Start with `encode`; `decode` is its inverse.
 
-use chronicle_core::record::{Line, VERSION};
+use chronicle_core::event::record::{Line, VERSION};
 use serde::Deserialize;
 use thiserror::Error;
 

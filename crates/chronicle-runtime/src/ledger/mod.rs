@@ -30,7 +30,7 @@ mod writer;
 use std::fmt;
 use std::str::FromStr;
 
-use chronicle_core::record::Line;
+use chronicle_core::event::record::Line;
 use serde::{Deserialize, Serialize};
 
 pub use cache::{load, save};

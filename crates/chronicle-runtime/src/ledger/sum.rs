@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chronicle_core::as_text;
+use chronicle_core::base::as_text;
 use serde::{Deserialize, Serialize};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use chronicle_core::record::Line;
+use chronicle_core::event::record::Line;
 
 use super::chain::{Chain, Lines, stands};
 use super::error::LedgerError;

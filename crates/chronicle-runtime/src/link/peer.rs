@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::net::UnixStream;
 
-use chronicle_core::ids::AttemptId;
+use chronicle_core::base::ids::AttemptId;
 
 use crate::cookie::Cookies;
 use crate::process::lineage;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::ids::AttemptId;
+use chronicle_core::base::ids::AttemptId;
 use uuid::Uuid;
 
 /// The secrets of all attempts that live here.

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chronicle_core::ids::{AttemptId, RunId};
-use chronicle_core::input::Answer;
-use chronicle_core::limits::bounded;
-use chronicle_core::redact::Redactor;
-use chronicle_core::signal;
+use chronicle_core::base::ids::{AttemptId, RunId};
+use chronicle_core::base::limits::bounded;
+use chronicle_core::base::redact::Redactor;
+use chronicle_core::event::input::Answer;
+use chronicle_core::event::signal;
 use serde_json::Value;
 
 use super::peer::{self, Peer};

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use chronicle_core::ids::{GateId, Place};
-use chronicle_core::input::{Answer, Command};
-use chronicle_core::workflow::Budget;
+use chronicle_core::base::ids::{GateId, Place};
+use chronicle_core::definition::workflow::Budget;
+use chronicle_core::event::input::{Answer, Command};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
-use chronicle_core::ids::TreeId;
-use chronicle_core::tree::{Changes, FileChange};
+use chronicle_core::event::tree::{Changes, FileChange};
 
 use super::git::{self, Git};
 use super::names::{parts, shown};

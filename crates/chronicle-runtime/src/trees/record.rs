@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use chronicle_core::ids::TreeId;
-use chronicle_core::tree::TREE_UNREADABLE_MAX;
+use chronicle_core::base::ids::TreeId;
+use chronicle_core::event::tree::TREE_UNREADABLE_MAX;
 
 use super::excludes::{Excludes, OURS};
 use super::git::{self, Git};

@@ -5,8 +5,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use chronicle_core::ids::TreeId;
-use chronicle_core::tree::TREE_UNREADABLE_MAX;
+use chronicle_core::base::ids::TreeId;
+use chronicle_core::event::tree::TREE_UNREADABLE_MAX;
 
 use super::diff::{Entry, NO_MODE};
 use super::git::{Git, ask_theirs};

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::{AttemptId, Place, RunId, SessionId};
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::Verdict;
-use chronicle_core::ids::{AttemptId, Place, RunId, SessionId};
-use chronicle_core::input::Answer;
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::Tools;
+use chronicle_core::event::input::Answer;
 use chronicle_runtime::for_tests::agents::{
     Adapter, FROM_AGENT, LINE_MAX, Order, Seen, TO_AGENT, find,
 };

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::Tools;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::Tools;
 use chronicle_runtime::for_tests::agents::{Adapter, Order, Seen, find};
 use expect_test::expect_file;
 use serde_json::Value;

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use chronicle_core::limits::LoopCount;
-use chronicle_core::workflow::PhaseKind;
+use chronicle_core::base::limits::LoopCount;
+use chronicle_core::definition::workflow::PhaseKind;
 use chronicle_runtime::for_tests::discover::{self, Builtin, builtin};
 use chronicle_runtime::handle::Project;
 

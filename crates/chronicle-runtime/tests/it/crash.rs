@@ -12,12 +12,12 @@ use std::rc::Rc;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
+use chronicle_core::base::ids::{Place, RunId, TreeId};
+use chronicle_core::definition::workflow::{Source, Workflow, load};
+use chronicle_core::event::input::Command;
+use chronicle_core::event::record::Line;
 use chronicle_core::event::{Event, RunStarted};
-use chronicle_core::ids::{Place, RunId, TreeId};
-use chronicle_core::input::Command;
-use chronicle_core::record::Line;
 use chronicle_core::state::{State, Status};
-use chronicle_core::workflow::{Source, Workflow, load};
 use chronicle_runtime::for_tests::clock;
 use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
 use chronicle_runtime::for_tests::fail::{self, Cut, Fate, Point};
@@ -473,7 +473,7 @@ impl Trial {
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
             "retry" => Command::Retry { place: None, note, agent: None },
             "budget" => {
-                let more = chronicle_core::budget::read(rest).unwrap();
+                let more = chronicle_core::definition::budget::read(rest).unwrap();
                 Command::Budget { place: None, more }
             }
             "answer" => Command::Answer { gate: Some(gate), text: note },

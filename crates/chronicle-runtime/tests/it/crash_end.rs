@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use chronicle_core::base::ids::SessionId;
+use chronicle_core::base::usage::Scope;
 use chronicle_core::event::Event;
-use chronicle_core::ids::SessionId;
-use chronicle_core::record::Line;
+use chronicle_core::event::record::Line;
 use chronicle_core::state::{State, Status};
-use chronicle_core::usage::Scope;
 use chronicle_core::words;
 
 /// What a run must come to, however often it died.

@@ -13,17 +13,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use chronicle_core::effect::Action;
-use chronicle_core::event::{Change, CrashClass, Duty};
-use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
-use chronicle_core::input::{
+use chronicle_core::base::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
-use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
-use chronicle_core::record::Line;
-use chronicle_core::signal::{Signal, parse};
+use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::signal::{Signal, parse};
+use chronicle_core::event::{Change, CrashClass, Duty};
+use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, State, Status};
-use chronicle_core::usage::{Scope, Usage};
 use chronicle_runtime::for_tests::clock;
 use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
 use chronicle_runtime::for_tests::fail::{self, Point};

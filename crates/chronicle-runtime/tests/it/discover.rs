@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use chronicle_core::workflow::FILE_MAX;
+use chronicle_core::definition::workflow::FILE_MAX;
 use chronicle_runtime::for_tests::discover::{self, DiscoverError};
 use chronicle_runtime::handle::Project;
 

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::Event;
-use chronicle_core::ids::{AttemptId, GateId};
-use chronicle_core::input::{Answer, AttemptReport, Command, Input, Report};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report};
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
 use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError, Memory};
@@ -264,7 +264,8 @@ fn what_the_world_reports_at_once_needs_no_queue() {
         fn reconcile(&mut self, state: &State) -> Vec<Input> {
             let over = state.live.is_empty();
             let cancel = Command::Cancel { reason: String::new() };
-            let stopped = chronicle_core::input::EndSeen { stopped: true, ..Default::default() };
+            let stopped =
+                chronicle_core::event::input::EndSeen { stopped: true, ..Default::default() };
             let what = AttemptReport::Ended(stopped);
             let end = Report::Attempt { attempt: AttemptId(1), active_ms: 0, what };
             if over { Vec::new() } else { vec![person(cancel), reported(end)] }

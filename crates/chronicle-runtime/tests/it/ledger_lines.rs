@@ -1,11 +1,11 @@
 //! Lines for the ledger's tests, written by the ledger itself or by hand.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::input::{Actor, By};
+use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::{Event, ToolCalled, Verdict};
-use chronicle_core::ids::AttemptId;
-use chronicle_core::input::{Actor, By};
-use chronicle_core::record::{Line, VERSION};
-use chronicle_core::time::Millis;
 use chronicle_runtime::for_tests::ledger::{
     Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
 };

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use chronicle_core::record::Line;
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_runtime::for_tests::ledger::{Head, Ledger, Memory};
 use serde_json::Value;

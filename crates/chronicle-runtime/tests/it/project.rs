@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use chronicle_core::ids::{AttemptId, RunId};
+use chronicle_core::base::ids::{AttemptId, RunId};
 use chronicle_runtime::for_tests::ledger::Folder;
 use chronicle_runtime::handle::{FindError, Project, find_run, new_run, new_run_id};
 use expect_test::expect;

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use chronicle_core::ids::RunId;
-use chronicle_core::input::{Answer, Command};
+use chronicle_core::base::ids::RunId;
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::{State, Status};
 use chronicle_core::view::{self, RunView};
 use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Ledger, LedgerError};

@@ -9,9 +9,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
-use chronicle_core::ids::TreeId;
-use chronicle_core::tree::Changes;
+use chronicle_core::event::tree::Changes;
 use chronicle_runtime::for_tests::process::Tool;
 use chronicle_runtime::for_tests::trees::{Form, Trees};
 

@@ -15,18 +15,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use chronicle_core::effect::Action;
-use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
-use chronicle_core::ids::{AttemptId, Place, RunId, SessionId, TreeId};
-use chronicle_core::input::{
+use chronicle_core::base::ids::{AttemptId, Place, RunId, SessionId, TreeId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::definition::workflow::{Source, Workflow, load};
+use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
-use chronicle_core::notice::{About, Failed, Missed, NoticeGiven, Way};
+use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
+use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
+use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
-use chronicle_core::time::Millis;
-use chronicle_core::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::words;
-use chronicle_core::workflow::{Source, Workflow, load};
 use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
 use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::input::{Answer, Input};
-use chronicle_core::record::Line;
+use chronicle_core::event::input::{Answer, Input};
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_runtime::for_tests::driver::{Message, Watch};
 use chronicle_runtime::for_tests::ledger::{

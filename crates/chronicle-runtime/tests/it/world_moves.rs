@@ -1,12 +1,12 @@
 //! The moves of a scripted world, read from their words.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use chronicle_core::base::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
+use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
-use chronicle_core::input::{AttemptReport, Command, EndSeen, TimerKind};
-use chronicle_core::signal::{Signal, parse};
-use chronicle_core::time::Millis;
-use chronicle_core::usage::{Scope, Usage};
 
 /// What an agent, or something about it, does next.
 pub(crate) enum Move {
@@ -141,9 +141,10 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         "retry-with" => Command::Retry { place: None, note: String::new(), agent: Some(note) },
         "skip" => Command::Skip { place: None, note },
         "answer" => Command::Answer { gate, text: note },
-        "budget" => {
-            Command::Budget { place: None, more: chronicle_core::budget::read(rest).unwrap() }
-        }
+        "budget" => Command::Budget {
+            place: None,
+            more: chronicle_core::definition::budget::read(rest).unwrap(),
+        },
         "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "pause" => Command::Pause { reason: note },

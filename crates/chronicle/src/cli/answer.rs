@@ -2,8 +2,8 @@
 //!
 //! While a supervisor lives it hears and acts; else they are written into the ledger, and `chronicle resume` acts on them.
 
-use chronicle_core::ids::{GateId, Place};
-use chronicle_core::input::{Answer, Command};
+use chronicle_core::base::ids::{GateId, Place};
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_runtime::handle::{self, RunFolder, Told, agents, definitions};
 use clap::Args;
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use chronicle_core::ids::PhaseId;
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::{Loaded, Problem, Severity, Source, Workflow, closest, unbounded};
+use chronicle_core::base::ids::PhaseId;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{
+    Loaded, Problem, Severity, Source, Workflow, closest, unbounded,
+};
 use chronicle_runtime::handle::agents::{self, UnknownAgent};
 use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level, Places};
 use clap::Args;

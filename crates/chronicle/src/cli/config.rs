@@ -1,6 +1,6 @@
 //! `chronicle config`.
 
-use chronicle_core::settings::{Layer, Row};
+use chronicle_core::definition::settings::{Layer, Row};
 use chronicle_runtime::handle::definitions::{self, FoundSettings};
 use clap::Args;
 use serde::Serialize;
@@ -94,7 +94,7 @@ fn detected(setting: &Setting) -> (Option<String>, String) {
         return (None, "default".to_owned());
     }
     let commands = found.iter().map(|one| one.command.clone()).collect();
-    let value = chronicle_core::settings::Value::Texts(commands);
+    let value = chronicle_core::definition::settings::Value::Texts(commands);
     (Some(value.to_string()), format!("found from {}", files.join(", ")))
 }
 

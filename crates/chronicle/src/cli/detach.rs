@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::state::Status;
 use chronicle_runtime::handle::{self, Rest, RunFolder, programs};
 use clap::Args;

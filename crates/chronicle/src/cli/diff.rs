@@ -2,8 +2,8 @@
 
 use std::io;
 
-use chronicle_core::ids::{AttemptId, Place};
-use chronicle_core::tree::Changes;
+use chronicle_core::base::ids::{AttemptId, Place};
+use chronicle_core::event::tree::Changes;
 use chronicle_runtime::handle::{self, Form, Part};
 use clap::Args;
 use serde::Serialize;

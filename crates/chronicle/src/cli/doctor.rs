@@ -4,7 +4,7 @@ mod agents;
 
 use std::path::PathBuf;
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, definitions, machine, trust};
 use clap::Args;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use chronicle_core::definition::workflow::{Workflow, unbounded};
+use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::event::RunStarted;
-use chronicle_core::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::words;
-use chronicle_core::workflow::{Workflow, unbounded};
 use chronicle_runtime::handle::trust::Unknown;
 use chronicle_runtime::handle::{agents, definitions};
 

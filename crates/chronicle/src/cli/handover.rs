@@ -1,6 +1,6 @@
 //! `chronicle handover`.
 
-use chronicle_core::ids::AttemptId;
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::HandoverView;
 use chronicle_runtime::handle;
 use clap::Args;

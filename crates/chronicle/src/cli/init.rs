@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_runtime::handle::agents::{self, InstalledAgent};
 use chronicle_runtime::handle::{definitions, trust};
 use clap::Args;

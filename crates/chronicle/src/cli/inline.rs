@@ -7,9 +7,9 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::GateKind;
-use chronicle_core::ids::{GateId, Place};
-use chronicle_core::input::{Answer, Command};
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words;
 use chronicle_runtime::handle::Remote;
@@ -116,7 +116,7 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
             Some(Command::Cancel { reason: note })
         }
         (GateKind::Budget, _) => {
-            let more = chronicle_core::budget::read(line).ok()?;
+            let more = chronicle_core::definition::budget::read(line).ok()?;
             Some(Command::Budget { place: None, more })
         }
         (GateKind::Intervention, "retry") => Some(Command::Retry { place, note, agent: None }),

@@ -1,6 +1,6 @@
 //! `chronicle list`.
 
-use chronicle_core::workflow::{Format, PhaseKind, Problem, Severity, Show};
+use chronicle_core::definition::workflow::{Format, PhaseKind, Problem, Severity, Show};
 use chronicle_runtime::handle::definitions::{
     self, Catalog, FoundPersona, FoundWorkflow, Level, Origin,
 };

@@ -3,9 +3,9 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Event;
-use chronicle_core::input::{Answer, Command};
-use chronicle_core::settings::Settings;
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;

@@ -1,6 +1,6 @@
 //! `chronicle pause`.
 
-use chronicle_core::input::Command;
+use chronicle_core::event::input::Command;
 use clap::Args;
 
 use super::{Setting, answer};

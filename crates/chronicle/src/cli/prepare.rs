@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
 use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
 use chronicle_runtime::handle::definitions::{self, Catalog};
 use chronicle_runtime::handle::trust::{self, Item, Unknown};
@@ -149,8 +149,8 @@ fn own_agent(settings: &Settings, name: &str) -> Option<String> {
 }
 
 fn lacks_agent(workflow: &Workflow) -> bool {
-    let is_worker = |phase: &&chronicle_core::workflow::Phase| {
-        phase.run == PhaseKind::Worker && phase.id.as_str() != chronicle_core::ids::DONE
+    let is_worker = |phase: &&chronicle_core::definition::workflow::Phase| {
+        phase.run == PhaseKind::Worker && phase.id.as_str() != chronicle_core::base::ids::DONE
     };
     let named = workflow.agent.is_some();
     workflow.phases.iter().filter(is_worker).any(|phase| !named && phase.agent.is_none())

@@ -1,7 +1,7 @@
 //! Problems of a definition, shown where they are.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use chronicle_core::workflow::{Loaded, Problem, Severity, Source};
+use chronicle_core::definition::workflow::{Loaded, Problem, Severity, Source};
 use chronicle_runtime::handle::definitions::FoundSettings;
 
 use crate::exit_code::Exit;

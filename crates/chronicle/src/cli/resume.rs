@@ -1,7 +1,7 @@
 //! `chronicle resume`.
 
 use chronicle_core::event::OnGate;
-use chronicle_core::input::Command;
+use chronicle_core::event::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};

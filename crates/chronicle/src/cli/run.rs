@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use chronicle_core::base::ids::RunId;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{Loaded, Show, Workflow, unsupported};
+use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
-use chronicle_core::ids::RunId;
-use chronicle_core::input::Command;
-use chronicle_core::settings::Settings;
-use chronicle_core::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_runtime::handle::definitions::{self, Places};
 use chronicle_runtime::handle::{self, Rest, agents};
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 
 /// Longest task that is read from a file.
-const TASK_FILE_MAX: u64 = chronicle_core::limits::TASK_MAX as u64;
+const TASK_FILE_MAX: u64 = chronicle_core::base::limits::TASK_MAX as u64;
 
 /// Start a workflow on a task and stay with it
 ///
@@ -235,8 +235,8 @@ fn check_agents(setting: (&Setting, &Settings), start: &RunStarted) -> Result<()
 
 fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item = &'a str> {
     let workers = workflow.phases.iter().filter(|phase| {
-        phase.run == chronicle_core::workflow::PhaseKind::Worker
-            && phase.id.as_str() != chronicle_core::ids::DONE
+        phase.run == chronicle_core::definition::workflow::PhaseKind::Worker
+            && phase.id.as_str() != chronicle_core::base::ids::DONE
     });
     let of_workflow = workflow.agent.as_deref();
     workers.map(move |phase| phase.agent.as_deref().or(of_workflow).unwrap_or(of_run))

@@ -48,7 +48,8 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
 
 fn line(row: &RunRow) -> String {
     let paint = Paint::stdout();
-    let places: Vec<&str> = row.places.iter().map(chronicle_core::ids::Place::as_str).collect();
+    let places: Vec<&str> =
+        row.places.iter().map(chronicle_core::base::ids::Place::as_str).collect();
     let age = handle::now().0.saturating_sub(row.updated_at.0);
     let needs =
         if row.needs_you > 0 { format!("  needs you: {}", row.needs_you) } else { String::new() };

@@ -1,6 +1,6 @@
 //! `chronicle schema`.
 
-use chronicle_core::workflow;
+use chronicle_core::definition::workflow;
 use clap::Args;
 
 use crate::exit_code::Exit;

@@ -1,7 +1,8 @@
 //! `chronicle status`.
 
+use chronicle_core::base::usage::Usage;
 use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
-use chronicle_core::{usage::Usage, words};
+use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
 

@@ -1,6 +1,6 @@
 //! `chronicle trust`, and the question that `run` asks before a project's own files decide what runs.
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_runtime::handle::Project;
 use chronicle_runtime::handle::trust::{self, Item, TrustError, Unknown};
 use clap::Args;

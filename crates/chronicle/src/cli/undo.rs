@@ -1,6 +1,6 @@
 //! `chronicle undo`.
 
-use chronicle_core::ids::Place;
+use chronicle_core::base::ids::Place;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, UndoPlan, Undoing, Undone};
 use clap::Args;

@@ -1,7 +1,7 @@
 //! What holds for a run beside its workflow: the rules over tool calls, and the team.
 
-use chronicle_core::guard::Rules;
-use chronicle_core::persona::Persona;
+use chronicle_core::definition::guard::Rules;
+use chronicle_core::definition::persona::Persona;
 use chronicle_runtime::handle::definitions::Catalog;
 
 use crate::exit_code::Exit;

@@ -1,7 +1,7 @@
 //! The files that `chronicle init` writes: settings with everything explained, and a first workflow.
 
-use chronicle_core::settings::{Value, commented};
-use chronicle_core::workflow::schema as schema_text;
+use chronicle_core::definition::settings::{Value, commented};
+use chronicle_core::definition::workflow::schema as schema_text;
 
 /// The name of the first workflow.
 pub(crate) const WORKFLOW: &str = "change";

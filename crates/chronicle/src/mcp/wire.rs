@@ -179,7 +179,7 @@ mod tests {
         for tool in tools["tools"].as_array().unwrap() {
             let name = tool["name"].as_str().unwrap();
             assert!(tool["inputSchema"]["type"] == "object" && tool["description"].is_string());
-            let signal = chronicle_core::signal::parse(name, &json!({}));
+            let signal = chronicle_core::event::signal::parse(name, &json!({}));
             assert!(!format!("{signal:?}").contains("there is no tool"), "{name}: {signal:?}");
         }
     }

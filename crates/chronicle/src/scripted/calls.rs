@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chronicle_core::limits::bounded;
-use chronicle_core::signal::{self, Signal};
+use chronicle_core::base::limits::bounded;
+use chronicle_core::event::signal::{self, Signal};
 use chronicle_runtime::handle;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use chronicle_core::limits::HANDOVER_MAX;
+use chronicle_core::base::limits::HANDOVER_MAX;
 
 use crate::session::Session;
 

@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
+use chronicle_core::base::ids::{AttemptId, SessionId};
+use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::signal;
 use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::{AttemptId, SessionId};
-use chronicle_core::limits::{TEXT_MAX, bounded};
-use chronicle_core::signal;
-use chronicle_core::usage::{Scope, Usage};
 use serde_json::Value;
 
 use crate::agents::figures::{advised, class_of_status, priced};

@@ -1,11 +1,11 @@
 //! What an agent's line means. Total: what cannot be read becomes `Seen::NotUnderstood`.
 
+use chronicle_core::base::ids::SessionId;
+use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Change, CrashClass};
-use chronicle_core::ids::SessionId;
-use chronicle_core::limits::{TEXT_MAX, bounded};
-use chronicle_core::signal::{self, Signal};
-use chronicle_core::time::Millis;
-use chronicle_core::usage::{Scope, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! How an agent ends: what is known of it before, and what its keeper saw.
 
+use chronicle_core::base::limits::TEXT_MAX;
+use chronicle_core::base::time::Millis;
 use chronicle_core::event::CrashClass;
-use chronicle_core::input::EndSeen;
-use chronicle_core::limits::TEXT_MAX;
-use chronicle_core::time::Millis;
+use chronicle_core::event::input::EndSeen;
 
 use crate::process::{KeeperEnd, Ring, SpawnError};
 

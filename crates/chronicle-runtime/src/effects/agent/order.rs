@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use chronicle_core::work::Work;
+use chronicle_core::engine::work::Work;
 
 use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::process::ChildStdout;
 
+use chronicle_core::base::limits::bounded;
+use chronicle_core::event::input::{Answer, AttemptReport};
+use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{CrashClass, Verdict};
-use chronicle_core::input::{Answer, AttemptReport};
-use chronicle_core::limits::bounded;
-use chronicle_core::signal::{self, Signal};
 
 use super::Shared;
 use crate::agents::Seen;

@@ -1,12 +1,14 @@
 //! Agents: they work, die, stall, flood and lie; and their sessions, which outlive them.
 
+use chronicle_core::base::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::engine::work::Work;
+use chronicle_core::event::input::{
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What,
+};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, Change, CrashClass, Duty, FollowUp, Question, SnapshotUpdate};
-use chronicle_core::ids::{AttemptId, Outcome, PhaseId, Place, SessionId};
-use chronicle_core::input::{Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What};
-use chronicle_core::signal::Signal;
-use chronicle_core::time::Millis;
-use chronicle_core::usage::{Scope, Usage};
-use chronicle_core::work::Work;
 
 use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
@@ -84,7 +86,7 @@ impl Sim<'_> {
         self.sessions.entry(intent.session.clone()).or_default();
         let state = supervisor.run.state();
         let workflow = state.frames.get(&frame).map_or("", |frame| frame.workflow.as_str());
-        let is_shell = intent.agent == chronicle_core::engine::SHELL;
+        let is_shell = intent.agent == chronicle_core::base::ids::SHELL;
         let commands = order.commands.iter().rev().map(|(index, _)| *index).collect();
         let agent = Agent {
             owner: supervisor.epoch,

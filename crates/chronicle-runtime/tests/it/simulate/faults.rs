@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use chronicle_core::base::ids::SessionId;
 use chronicle_core::engine;
-use chronicle_core::ids::SessionId;
-use chronicle_core::input::Command;
+use chronicle_core::event::input::Command;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, ArtifactId, Head, Ledger as _, LedgerError};
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
 use std::path::Path;
 
+use chronicle_core::base::ids::{AttemptId, FramePath, GateId, Place, SessionId};
+use chronicle_core::base::limits::LoopCount;
+use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::input::Actor;
+use chronicle_core::event::record::Line;
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
-use chronicle_core::ids::{AttemptId, FramePath, GateId, Place, SessionId};
-use chronicle_core::input::Actor;
-use chronicle_core::limits::LoopCount;
-use chronicle_core::record::Line;
 use chronicle_core::state::{Frame, State, Status};
-use chronicle_core::usage::{Scope, Usage};
 use chronicle_runtime::for_tests::ledger::{self, Head, SUM_DIGITS, Simulated};
 
 use super::figures::Met;

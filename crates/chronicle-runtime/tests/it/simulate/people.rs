@@ -1,12 +1,13 @@
 //! People: they answer late, twice, wrongly or never, and rightly in the end.
 
-use chronicle_core::budget::{Lack, Resource};
+use chronicle_core::base::ids::{AttemptId, GateId, PhaseId, Place, TreeId};
+use chronicle_core::definition::budget::Resource;
+use chronicle_core::definition::workflow::Budget;
+use chronicle_core::event::budget::Lack;
+use chronicle_core::event::input::{Answer, Command, Input, What};
+use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{GateAnswer, GateKind};
-use chronicle_core::ids::{AttemptId, GateId, PhaseId, Place, TreeId};
-use chronicle_core::input::{Answer, Command, Input, What};
-use chronicle_core::signal::Signal;
 use chronicle_core::state::Gate;
-use chronicle_core::workflow::Budget;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::LedgerError;
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chronicle_core::ids::{AttemptId, SessionId};
-use chronicle_core::input::{Actor, AttemptReport, By, Command, Input, Report, What};
-use chronicle_core::notice::About;
+use chronicle_core::base::ids::{AttemptId, SessionId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::input::{Actor, AttemptReport, By, Command, Input, Report, What};
+use chronicle_core::event::notice::About;
 use chronicle_core::state::{State, Status};
-use chronicle_core::time::Millis;
 use chronicle_runtime::for_tests::ledger::{
     self, ArtifactId, Disk, Faults, Folder, Head, Holder, Ledger as _, Process, Simulated,
 };

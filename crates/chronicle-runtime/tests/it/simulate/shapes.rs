@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use chronicle_core::engine::allowed_targets;
+use chronicle_core::base::ids::{DONE, PhaseId, RunId};
+use chronicle_core::definition::workflow::allowed_targets;
+use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::RunStarted;
-use chronicle_core::ids::{DONE, PhaseId, RunId};
-use chronicle_core::workflow::{Source, Workflow, load};
 
 use super::rng::Rng;
 

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use chronicle_core::effect::Action;
+use chronicle_core::base::ids::{AttemptId, Cause};
+use chronicle_core::engine::work::work;
 use chronicle_core::event::Change;
-use chronicle_core::ids::{AttemptId, Cause};
-use chronicle_core::input::{Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind};
-use chronicle_core::notice::{About, Missed, NoticeGiven, Way};
-use chronicle_core::record::Line;
+use chronicle_core::event::input::{
+    Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
+};
+use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::tree::{FileChange, Moment};
 use chronicle_core::state::Status;
-use chronicle_core::tree::{FileChange, Moment};
+use chronicle_core::state::effect::Action;
 use chronicle_core::words;
-use chronicle_core::work::work;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError, Process};
 
@@ -147,7 +149,7 @@ impl Sim<'_> {
     }
 
     fn epoch_of(&self, introduction: &[Input]) -> Result<u64, String> {
-        use chronicle_core::input::What;
+        use chronicle_core::event::input::What;
         let epoch = introduction.iter().find_map(|input| match &input.what {
             What::Report(Report::SupervisorStarted { epoch, .. }) => Some(*epoch),
             _ => None,

@@ -1,6 +1,6 @@
 //! The agents that are installed: where, which version, whether signed in, and what of Chronicle they can take part in.
 
-use chronicle_core::settings::Settings;
+use chronicle_core::definition::settings::Settings;
 use chronicle_core::words::one_line;
 use chronicle_runtime::handle::agents::{
     self, AGENT_PROGRAMS, About, InstalledAgent, SignedIn, about,

@@ -7,10 +7,12 @@
 
 mod agents;
 mod bench;
+mod code;
 mod crash_matrix;
 mod record;
 mod reference;
 mod simulate;
+mod structure;
 mod test;
 mod tidy;
 
@@ -40,6 +42,12 @@ const CHORES: &[Chore] = &[
         about: "check sizes, names, imports, docs and leftovers",
         options: &[],
         run: |root, _| tidy::run(root),
+    },
+    Chore {
+        name: "structure",
+        about: "print import cycles, public items, sizes and files per feature, or compare them",
+        options: &structure::OPTIONS,
+        run: structure::run,
     },
     Chore {
         name: "agents",
@@ -98,17 +106,23 @@ fn main() -> ExitCode {
     if (chore.run)(&root, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The first word that is neither an option nor the number that follows one, as in `--seed N`.
+/// The first word that is neither an option nor what follows one, as in `--seed N` (a number) or `--base REV` (a word).
 fn extra<'a>(options: &[&str], words: &'a [String]) -> Option<&'a String> {
-    let takes_number = |word: &String| options.iter().any(|it| it.strip_suffix(" N") == Some(word));
-    let is_option = |word: &String| options.contains(&word.as_str()) || takes_number(word);
-    let is_number = |word: &String| word.parse::<u64>().is_ok();
-    (0..words.len())
-        .find(|index| {
-            let follows = *index > 0 && takes_number(&words[index - 1]);
-            !(is_option(&words[*index]) || follows && is_number(&words[*index]))
-        })
-        .map(|index| &words[index])
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if options.contains(&word.as_str()) {
+            continue;
+        }
+        let followed = options.iter().filter_map(|option| option.split_once(' '));
+        let Some((_, what)) = followed.into_iter().find(|(option, _)| option == word) else {
+            return Some(word);
+        };
+        let fits = |value: &&String| what != "N" || value.parse::<u64>().is_ok();
+        if let Some(value) = rest.next().filter(|value| !fits(value)) {
+            return Some(value);
+        }
+    }
+    None
 }
 
 fn refuse(why: &str) -> ExitCode {
@@ -144,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_number_stands_only_after_an_option_that_takes_one() {
-        let options = ["--all", "--seed N"];
+        let options = ["--all", "--seed N", "--base REV"];
         let found = |text: &str| {
             let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
             extra(&options, &words).cloned()
@@ -153,5 +167,6 @@ mod tests {
         assert_eq!(found("--all 7").as_deref(), Some("7"));
         assert_eq!(found("--seed seven").as_deref(), Some("seven"));
         assert_eq!(found("7").as_deref(), Some("7"));
+        assert_eq!(found("--base main").as_deref(), None);
     }
 }

@@ -11,42 +11,16 @@
 //!             └─► view : what people see
 //! ```
 //!
-//! Start reading at `event.rs` (the words), then `engine/mod.rs` (the decisions).
+//! The folders are layers, and import only downwards: `base` < `definition` < `event` < `state` < `words` < `handover` <
+//! `engine`, with `view` beside `engine`. One concern has the same file name in each of them.
+//!
+//! Start reading at `event/mod.rs` (the words), then `engine/mod.rs` (the decisions).
 
-pub mod as_text;
-pub mod budget;
-mod chain;
-pub mod chore;
-pub mod claims;
-pub mod effect;
+pub mod base;
+pub mod definition;
 pub mod engine;
 pub mod event;
-pub mod evidence;
-pub mod guard;
 pub mod handover;
-pub mod ids;
-pub mod input;
-pub mod limits;
-pub mod notice;
-pub mod persona;
-mod plain;
-pub mod prices;
-pub mod record;
-pub mod redact;
-pub mod rehearsal;
-pub mod settings;
-pub mod shell;
-pub mod signal;
-pub mod snapshot;
-pub mod start;
 pub mod state;
-pub mod template;
-pub mod time;
-pub mod tree;
-pub mod usage;
-pub mod verdict;
 pub mod view;
-pub mod wait;
 pub mod words;
-pub mod work;
-pub mod workflow;

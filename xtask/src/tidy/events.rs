@@ -1,10 +1,11 @@
 //! Every kind of event has its paragraph, its sentence and its effect on the state.
 
-use super::functions::closing_brace;
-use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo, missing};
+use crate::code::source::find_words;
+use crate::code::variants::variants;
 
-const EVENTS: &str = "crates/chronicle-core/src/event.rs";
+/// The module whose file has `enum Event`: this name with `.rs`, or a folder.
+const EVENTS: &str = "crates/chronicle-core/src/event";
 const FORMAT: &str = "docs/ledger-format.md";
 /// The folders or files where each kind must occur as `Event::Kind`, and what it gets there.
 const CODE: &[(&str, &str)] = &[
@@ -12,39 +13,47 @@ const CODE: &[(&str, &str)] = &[
     ("crates/chronicle-core/src/state", "its effect on the state"),
 ];
 
-/// Compares the kinds in `event.rs` with the places that tell of them.
+/// Compares the kinds of events with the places that tell of them.
 pub(super) fn every_event_is_told(repo: &Repo) -> Vec<Finding> {
-    let Some(events) = repo.get(EVENTS) else {
-        return missing(repo, EVENTS).into_iter().collect();
-    };
-    let kinds = kinds(&events.source.code);
-    let mut findings = Vec::new();
-    if kinds.is_empty() {
-        let fix = "keep it there, or move the check in xtask/src/tidy/events.rs with it";
-        findings.push(Finding::new(EVENTS, 1, "no `enum Event` was found", fix));
+    let module: Vec<&File> = repo.rust().filter(|file| is_in(EVENTS, &file.path)).collect();
+    if module.is_empty() {
+        return missing(repo, &format!("{EVENTS}.rs")).into_iter().collect();
     }
-    findings.extend(missing(repo, FORMAT));
+    let has_kinds = |file: &&&File| !variants(&file.source.code, "Event").is_empty();
+    let Some(events) = module.iter().find(has_kinds) else {
+        let fix = "keep it there, or move the check in xtask/src/tidy/events.rs with it";
+        return vec![Finding::new(&module[0].path, 1, "no `enum Event` was found", fix)];
+    };
+    let kinds = variants(&events.source.code, "Event");
+    let mut findings: Vec<Finding> = missing(repo, FORMAT).into_iter().collect();
     if let Some(format) = repo.get(FORMAT) {
         for (kind, line) in &kinds {
             let heading = snake_case(kind);
             if !has_heading(&format.text, &heading) {
+                let what = format!("`{kind}` is not told");
                 let fix = format!("describe it in {FORMAT} under `### {heading}`");
-                findings.push(Finding::new(EVENTS, *line, format!("`{kind}` is not told"), fix));
+                findings.push(Finding::new(&events.path, *line, what, fix));
             }
         }
     }
     for (place, what) in CODE {
-        findings.extend(untold(repo, &kinds, place, what));
+        findings.extend(untold(repo, &events.path, &kinds, (place, what)));
     }
     findings
 }
 
-fn untold(repo: &Repo, kinds: &[(&str, usize)], place: &str, what: &str) -> Vec<Finding> {
-    let is_there = |path: &str| {
-        let rest = path.strip_prefix(place);
-        rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-    };
-    let told_in = repo.rust().filter(|file| is_there(&file.path));
+/// Whether a path is the file of a module, or below its folder.
+fn is_in(module: &str, path: &str) -> bool {
+    path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+}
+
+fn untold(
+    repo: &Repo,
+    events: &str,
+    kinds: &[(&str, usize)],
+    (place, what): (&str, &str),
+) -> Vec<Finding> {
+    let told_in = repo.rust().filter(|file| is_in(place, &file.path));
     let codes: Vec<String> = told_in.map(File::product_code).collect();
     if codes.is_empty() {
         return missing(repo, &format!("{place}.rs")).into_iter().collect();
@@ -57,35 +66,9 @@ fn untold(repo: &Repo, kinds: &[(&str, usize)], place: &str, what: &str) -> Vec<
     silent
         .map(|(kind, line)| {
             let what_is = format!("`{kind}` has no `Event::{kind}` in {place}");
-            Finding::new(EVENTS, *line, what_is, format!("give it {what}"))
+            Finding::new(events, *line, what_is, format!("give it {what}"))
         })
         .collect()
-}
-
-/// The variants of `enum Event`, each with its line.
-fn kinds(code: &str) -> Vec<(&str, usize)> {
-    let start = find_words(code, "enum Event").next();
-    let Some(open) = start.and_then(|at| code[at..].find('{').map(|brace| at + brace)) else {
-        return Vec::new();
-    };
-    let close = closing_brace(code, open).unwrap_or(code.len());
-    let mut found = Vec::new();
-    let mut depth = 0_i32;
-    let mut is_fresh = true;
-    for (at, byte) in code.bytes().enumerate().take(close).skip(open + 1) {
-        if depth == 0 && is_fresh && byte.is_ascii_uppercase() {
-            let length = code[at..].bytes().take_while(|byte| is_name(*byte)).count();
-            found.push((&code[at..at + length], line_of(code, at)));
-            is_fresh = false;
-        }
-        match byte {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth -= 1,
-            b',' if depth == 0 => is_fresh = true,
-            _ => {}
-        }
-    }
-    found
 }
 
 fn snake_case(kind: &str) -> String {
@@ -113,9 +96,7 @@ mod tests {
         \x20   RunDone,\n}\npub enum Other { A }\n";
 
     #[test]
-    fn variants_are_read_from_the_text() {
-        let code = super::super::source::Source::read(ENUM).code;
-        assert_eq!(kinds(&code), [("RunStarted", 4), ("TailSetAside", 6), ("RunDone", 10)]);
+    fn a_heading_is_the_kind_in_snake_case() {
         assert_eq!(snake_case("TailSetAside"), "tail_set_aside");
     }
 
@@ -124,7 +105,8 @@ mod tests {
         let all = "Event::RunStarted(_) => a, Event::TailSetAside { .. } => b, Event::RunDone => c";
         let words = all.replace("Event::RunDone", "Event::RunDoneAgain");
         let repo = Repo::of(&[
-            (EVENTS, ENUM),
+            ("crates/chronicle-core/src/event/mod.rs", "mod kinds;\n"),
+            ("crates/chronicle-core/src/event/kinds.rs", ENUM),
             (FORMAT, "### run_started\n### `tail_set_aside`\n#### run_done\n"),
             ("crates/chronicle-core/src/words.rs", &words),
             ("crates/chronicle-core/src/words/tests.rs", all),
@@ -137,6 +119,7 @@ mod tests {
 
     #[test]
     fn an_enum_that_cannot_be_read_is_found() {
-        assert_eq!(every_event_is_told(&Repo::of(&[(EVENTS, "pub struct Event;\n")])).len(), 1);
+        let path = "crates/chronicle-core/src/event.rs";
+        assert_eq!(every_event_is_told(&Repo::of(&[(path, "pub struct Event;\n")])).len(), 1);
     }
 }

@@ -1,22 +1,11 @@
 //! How long functions may be.
 
-use std::ops::Range;
-
 use super::exceptions::{LONG_FUNCTION, excepted};
-use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo};
+use crate::code::functions::{body_start, closing_brace, functions};
 
 /// From the line of `fn` to its closing brace; lines of a text literal do not count.
 const LINES_MOST: usize = 70;
-
-/// A function with a body.
-#[derive(Debug, PartialEq, Eq)]
-struct Function<'a> {
-    name: &'a str,
-    line: usize,
-    /// Between its braces.
-    body: Range<usize>,
-}
 
 /// Every function, tests too. A flat table is no burden: one `match` whose arms are a line each may be as long as it likes.
 pub(super) fn function_sizes(repo: &Repo) -> Vec<Finding> {
@@ -39,61 +28,12 @@ pub(super) fn long_functions(file: &File) -> Vec<(&str, usize, usize)> {
     let code = &file.source.code;
     let mut long = Vec::new();
     for function in functions(code) {
-        let last = line_of(code, function.body.end);
-        let counted = (function.line..=last).filter(|line| !file.source.is_literal(*line)).count();
+        let counted = function.lines(&file.source);
         if counted > LINES_MOST && !is_flat_match(&code[function.body.clone()]) {
             long.push((function.name, function.line, counted));
         }
     }
     long
-}
-
-fn functions(code: &str) -> Vec<Function<'_>> {
-    find_words(code, "fn").filter_map(|at| function(code, at)).collect()
-}
-
-fn function(code: &str, at: usize) -> Option<Function<'_>> {
-    let after = code[at + 2..].trim_start();
-    let length = after.bytes().take_while(|byte| is_name(*byte)).count();
-    let start = code.len() - after.len();
-    let open = body_start(code, start + length).filter(|_| length > 0)?;
-    let close = closing_brace(code, open)?;
-    Some(Function {
-        name: &code[start..start + length],
-        line: line_of(code, at),
-        body: open + 1..close,
-    })
-}
-
-/// The brace that opens the body; none when a `;` ends the signature.
-fn body_start(code: &str, from: usize) -> Option<usize> {
-    let mut depth = 0_i32;
-    for (at, byte) in code.bytes().enumerate().skip(from) {
-        match byte {
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth -= 1,
-            b'{' if depth == 0 => return Some(at),
-            b';' if depth == 0 => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The brace that closes the one at `open`.
-pub(super) fn closing_brace(code: &str, open: usize) -> Option<usize> {
-    let mut depth = 0_i32;
-    for (at, byte) in code.bytes().enumerate().skip(open) {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// Whether a body is one `match` and nothing else, each arm on a line of its own.
@@ -151,11 +91,5 @@ mod tests {
     fn lines_of_a_text_do_not_count() {
         let text = format!("fn a() {{\n    b(\"\n{}\");\n}}\n", "line\n".repeat(90));
         assert!(long(&text).is_empty());
-    }
-
-    #[test]
-    fn signatures_without_a_body_and_pointers_are_no_functions() {
-        assert_eq!(functions("trait A { fn a(b: [u8; 4]); } type B = fn(u8) -> u8;"), []);
-        assert_eq!(functions("fn a<T>(b: [u8; 4]) -> T where T: C { d }").len(), 1);
     }
 }

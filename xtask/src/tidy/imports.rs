@@ -1,14 +1,18 @@
 //! Which folder may name what: the arrows of the architecture, as a table.
 
 use super::exceptions::{FORBIDDEN_PATH, excepted};
-use super::source::{find_words, is_name, line_of};
 use super::{File, Finding, Repo, missing};
+use crate::code::paths::named;
+use crate::code::source::line_of;
 
 const RUNTIME: &str = "crates/chronicle-runtime/src/";
 const BINARY: &str = "crates/chronicle/src/";
 const LEDGER: &str = "crates/chronicle-runtime/src/ledger/";
 const PROCESS: &str = "crates/chronicle-runtime/src/process/";
 const AGENTS: &str = "crates/chronicle-runtime/src/agents/";
+
+/// Whether [`faces_use_the_handle`] counts.
+const FACES_APPLIES: bool = true;
 
 /// Paths that only some folders may name.
 struct Rule {
@@ -22,40 +26,16 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule {
-        paths: &["std::process::Command", "process::Command", "std::process::*", "tokio::process"],
+        paths: &["std::process::Command", "process::Command", "std::process::*"],
         inside: &[RUNTIME, BINARY],
         except: &[PROCESS],
         fix: "only process/ starts programs: go through it, so that a keeper holds them",
     },
     Rule {
-        paths: &["chronicle_runtime::for_tests"],
-        inside: &[BINARY],
-        except: &[],
-        fix: "faces use the handle alone: give it what is missing",
-    },
-    Rule {
-        paths: &["std::process", "std::fs", "std::thread", "tokio"],
+        paths: &["std::process", "std::fs", "std::thread"],
         inside: &[AGENTS],
         except: &[],
         fix: "an adapter only translates: let process/ and effects/ do the work",
-    },
-    Rule {
-        paths: &["ratatui"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/tui/"],
-        fix: "only tui/ knows ratatui",
-    },
-    Rule {
-        paths: &["axum"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/web/"],
-        fix: "only web/ knows HTTP",
-    },
-    Rule {
-        paths: &["rmcp"],
-        inside: &["crates/"],
-        except: &["crates/chronicle/src/mcp/"],
-        fix: "only mcp/ knows MCP",
     },
     Rule {
         paths: &["clap", "clap_complete"],
@@ -98,6 +78,39 @@ fn broken(rule: &Rule, file: &File) -> Vec<Finding> {
     findings
 }
 
+/// Rules about paths that nobody names at all: they promise what they do not hold.
+pub(super) fn idle_rules(repo: &Repo) -> Vec<Finding> {
+    let is_held = |rule: &Rule| {
+        let codes = || repo.under("crates/").map(|file| &file.source.code);
+        rule.paths.iter().any(|path| codes().any(|code| !lines_naming(code, path).is_empty()))
+    };
+    let idle = RULES.iter().filter(|rule| repo.is_whole() && !is_held(rule));
+    idle.map(|rule| {
+        let what = format!("nobody names `{}`, which a rule is about", rule.paths.join("`, `"));
+        Finding::new("xtask/src/tidy/imports.rs", 1, what, "take the rule out")
+    })
+    .collect()
+}
+
+/// Faces know one module of the runtime: its handle.
+pub(super) fn faces_use_the_handle(repo: &Repo) -> Vec<Finding> {
+    if FACES_APPLIES { beside_the_handle(repo) } else { Vec::new() }
+}
+
+fn beside_the_handle(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.under(BINARY) {
+        let code = file.product_code();
+        let named = named(&code).into_iter().filter(|it| it.is_below("chronicle_runtime"));
+        for named in named.filter(|it| !it.is_below("chronicle_runtime::handle")) {
+            let what = format!("names `{}`", named.path);
+            let fix = "faces use the handle alone: let it offer what is needed";
+            findings.push(Finding::new(&file.path, line_of(&code, named.at), what, fix));
+        }
+    }
+    findings
+}
+
 /// The name of the ledger's file, as a text in code.
 pub(super) fn ledger_file_name(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -116,58 +129,10 @@ pub(super) fn ledger_file_name(repo: &Repo) -> Vec<Finding> {
 
 /// Lines that name a path, in a `use` or in place.
 fn lines_naming(code: &str, path: &str) -> Vec<usize> {
-    let is_below = |used: &str| {
-        let rest = used.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-    };
-    let mut lines = Vec::new();
-    lines.extend(uses(code).into_iter().filter(|(_, used)| is_below(used)).map(|(line, _)| line));
-    let is_whole = |at: &usize| !code[..*at].ends_with(':');
-    lines.extend(find_words(code, path).filter(is_whole).map(|at| line_of(code, at)));
-    lines.sort_unstable();
+    let below = named(code).into_iter().filter(|named| named.is_below(path));
+    let mut lines: Vec<usize> = below.map(|named| line_of(code, named.at)).collect();
     lines.dedup();
     lines
-}
-
-/// Every path that a `use` brings in, groups written out.
-pub(super) fn uses(code: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for at in find_words(code, "use") {
-        let after = &code[at + 3..];
-        let Some(end) = after.find(';').filter(|_| after.starts_with(char::is_whitespace)) else {
-            continue;
-        };
-        let mut paths = Vec::new();
-        write_out("", &after[..end], &mut paths);
-        let line = line_of(code, at);
-        found.extend(paths.into_iter().map(|path| (line, path)));
-    }
-    found
-}
-
-fn write_out(before: &str, tree: &str, paths: &mut Vec<String>) {
-    let tree = tree.trim();
-    if let Some((head, group)) = tree.split_once('{') {
-        let group = group.rsplit_once('}').map_or(group, |(group, _)| group);
-        let before = format!("{before}{}", head.trim());
-        for branch in branches(group) {
-            write_out(&before, branch, paths);
-        }
-    } else if !tree.is_empty() {
-        let name = tree.bytes().take_while(|byte| is_name(*byte) || b":*".contains(byte)).count();
-        let path = format!("{before}{}", &tree[..name]);
-        paths.push(path.trim_start_matches("::").trim_end_matches("::self").to_owned());
-    }
-}
-
-/// Splits a group at its own commas.
-fn branches(group: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let is_own_comma = |byte: char| {
-        depth += i32::from(byte == '{') - i32::from(byte == '}');
-        byte == ',' && depth == 0
-    };
-    group.split(is_own_comma).collect()
 }
 
 #[cfg(test)]
@@ -177,14 +142,6 @@ mod tests {
     fn found(path: &str, text: &str) -> Vec<usize> {
         let findings = forbidden_paths(&Repo::of(&[(path, text)]));
         findings.into_iter().map(|finding| finding.line).collect()
-    }
-
-    #[test]
-    fn groups_are_written_out() {
-        let paths: Vec<_> =
-            uses("use std::{fs::{self, File as F}, io};\nuse ::a::*;").into_iter().collect();
-        let expected = [(1, "std::fs"), (1, "std::fs::File"), (1, "std::io"), (2, "a::*")];
-        assert_eq!(paths, expected.map(|(line, path)| (line, path.to_owned())));
     }
 
     #[test]
@@ -216,6 +173,32 @@ mod tests {
     fn one_folder_knows_clap() {
         assert_eq!(found("crates/chronicle/src/main.rs", "use clap::Parser;\n"), [1]);
         assert_eq!(found("crates/chronicle/src/cli/mod.rs", "use clap::Parser;\n"), []);
+    }
+
+    #[test]
+    fn a_rule_about_what_nobody_names_is_found() {
+        let all = "use std::process::Command;\nuse std::fs;\nuse clap::Parser;\n";
+        let found =
+            |text| idle_rules(&Repo::of(&[("README.md", ""), ("crates/a/src/b.rs", text)])).len();
+        assert_eq!(found(all), 0);
+        assert_eq!(found("use std::process::Command;\nuse std::fs;\n"), 1);
+        assert!(idle_rules(&Repo::of(&[])).is_empty());
+    }
+
+    #[test]
+    fn faces_know_the_handle_alone() {
+        let found = |path, text| {
+            let findings = beside_the_handle(&Repo::of(&[(path, text)]));
+            findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        let text = "use chronicle_runtime::handle::{self, Run};\nuse chronicle_runtime::{fail, handle, process};\n\
+            fn a() { chronicle_runtime::project::find() }\n#[cfg(test)]\nmod tests {\n    use chronicle_runtime::link;\n}\n";
+        assert_eq!(found("crates/chronicle/src/cli/run.rs", text), [2, 2, 3]);
+        assert_eq!(
+            found("crates/chronicle/src/main.rs", "use chronicle_runtime as runtime;\n"),
+            [1]
+        );
+        assert_eq!(found("crates/chronicle-runtime/tests/it/main.rs", text), []);
     }
 
     #[test]

@@ -1,100 +1,189 @@
-//! Modules of a crate that import only from the layers below their own.
+//! The layers of a crate: a file imports from its own layer and from lower ones.
+//!
+//! So no import cycle can span two layers. Files of one module may import each other as they like; modules that share a
+//! layer may not form a cycle.
 
-use super::source::line_of;
-use super::{File, Finding, Repo, imports};
+use super::{Finding, Repo};
+use crate::code::modules::{Import, Modules};
 
-const RUNTIME: &str = "crates/chronicle-runtime/src/";
+/// The layers of one crate.
+struct Layered {
+    src: &'static str,
+    /// Off: the list is prepared, and nothing is checked yet.
+    applies: bool,
+    /// Nothing is checked before this file or folder exists.
+    once: &'static str,
+    /// Every top module, lowest layer first. `<` separates layers, `|` those on one level, which may not import each other.
+    order: &'static str,
+}
 
-/// The runtime's modules, the lowest first. Modules of one layer do not import each other.
-const RUNTIME_LAYERS: &[&[&str]] = &[
-    &["clock", "cookie", "fail", "home"],
-    &["ledger", "process"],
-    &["project"],
-    &["agents", "index", "trees"],
-    &["discover"],
-    &["projections", "secrets", "trust"],
-    &["inbox"],
-    &["driver", "link"],
-    &["effects"],
-    &["handle"],
+const CRATES: &[Layered] = &[
+    Layered {
+        src: "crates/chronicle-core/src/",
+        applies: false,
+        once: "crates/chronicle-core/src/base",
+        order: "base < definition < event < state < words < handover < engine | view",
+    },
+    Layered {
+        src: "crates/chronicle-runtime/src/",
+        applies: true,
+        once: "crates/chronicle-runtime/src/lib.rs",
+        order: "clock cookie fail home < ledger process < project < index trees agents < discover \
+            < trust secrets projections < inbox < driver link < effects < handle",
+    },
 ];
 
-/// Imports that point upwards, and modules that have no layer yet. Tests count too: they are compiled in the same place.
-pub(super) fn upward_imports(repo: &Repo) -> Vec<Finding> {
-    let layered = repo.under(RUNTIME).filter(|file| file.path != format!("{RUNTIME}lib.rs"));
-    layered.flat_map(findings).collect()
+/// Where a module stands: its level from below, and its layer on that level.
+type Place = (usize, usize);
+
+/// Imports that lead upwards, cycles within a layer, and modules that nobody placed.
+pub(super) fn layers(repo: &Repo) -> Vec<Finding> {
+    let applying = CRATES.iter().filter(|layered| layered.applies && repo.has(layered.once));
+    applying.flat_map(|layered| check(repo, layered)).collect()
 }
 
-fn findings(file: &File) -> Vec<Finding> {
-    let Some(own) = file.path.strip_prefix(RUNTIME).and_then(|path| path.split(['/', '.']).next())
-    else {
-        return Vec::new();
-    };
-    let Some(height) = layer(own) else {
-        let fix = "give it a place in xtask/src/tidy/layers.rs and in lib.rs";
-        return vec![Finding::new(&file.path, 1, format!("`{own}` has no layer"), fix)];
-    };
-    let points_down = |name: &str| name == own || layer(name).is_none_or(|other| other < height);
-    let upward = named(&file.source.code).into_iter().filter(|(_, name)| !points_down(name));
-    upward
-        .map(|(line, name)| {
-            let fix = "move what both need to the lower layer: modules import downwards only";
-            Finding::new(&file.path, line, format!("`{own}` imports `{name}`"), fix)
-        })
-        .collect()
+fn check(repo: &Repo, layered: &Layered) -> Vec<Finding> {
+    let modules = Modules::read(repo, layered.src);
+    let mut findings = misplaced(&modules, layered);
+    for import in modules.imports() {
+        findings.extend(wrong_way(&modules, layered, &import));
+    }
+    for cycle in modules.top_cycles() {
+        // One between layers has an import that leads upwards, and that was told.
+        let places: Vec<_> = cycle.iter().map(|module| place(layered, module)).collect();
+        if places.iter().all(|place| *place == places[0]) {
+            let what = format!("modules of one layer import each other: {}", cycle.join(" "));
+            let fix = "let them import one way: move what both need to a lower layer";
+            findings.push(Finding::new(&path_of(&modules, cycle[0]), 1, what, fix));
+        }
+    }
+    findings
 }
 
-fn layer(module: &str) -> Option<usize> {
-    RUNTIME_LAYERS.iter().position(|layer| layer.contains(&module))
-}
-
-/// The crate's own modules that code names, in a `use` or in place.
-fn named(code: &str) -> Vec<(usize, String)> {
-    let first = |path: &str| path.split("::").next().unwrap_or_default().to_owned();
-    let used = imports::uses(code).into_iter();
-    let used = used.filter_map(|(line, path)| Some((line, first(path.strip_prefix("crate::")?))));
-    let in_place = code.match_indices("crate::").map(|(at, start)| {
-        let rest = &code[at + start.len()..];
-        let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        (line_of(code, at), rest[..end.unwrap_or(rest.len())].to_owned())
+/// Modules without a place, and places without a module.
+fn misplaced(modules: &Modules<'_>, layered: &Layered) -> Vec<Finding> {
+    let tops = modules.tops();
+    let unplaced = tops.iter().filter(|module| place(layered, module).is_none()).map(|module| {
+        let fix = "place it in the list in xtask/src/tidy/layers.rs";
+        Finding::new(&path_of(modules, module), 1, format!("`{module}` is in no layer"), fix)
     });
-    let mut named: Vec<(usize, String)> = used.chain(in_place).collect();
-    named.sort();
-    named.dedup();
-    named
+    let gone = names(layered).filter(|name| !tops.contains(name)).map(|name| {
+        let what = format!("the layers name a module `{name}` that does not exist");
+        Finding::new(layered.src, 1, what, "take it out of the list in xtask/src/tidy/layers.rs")
+    });
+    unplaced.chain(gone).collect()
+}
+
+/// The crate's root may import everything. Nobody imports from it: that could lead anywhere.
+fn wrong_way(modules: &Modules<'_>, layered: &Layered, import: &Import) -> Option<Finding> {
+    let from = modules.top(import.from)?;
+    let path = &modules.files[import.from].path;
+    let Some(to) = modules.top(import.to) else {
+        let what = format!("`{}` leads through the crate's root", import.path);
+        return Some(Finding::new(path, import.line, what, "name the module that has it"));
+    };
+    let (lower, upper) = (place(layered, from)?, place(layered, to)?);
+    if upper.0 < lower.0 || upper == lower {
+        return None;
+    }
+    let where_to = if upper.0 == lower.0 { "beside" } else { "above" };
+    let what = format!("`{}`: `{to}` is {where_to} `{from}`", import.path);
+    let fix = "move what is needed into a lower layer, or this code into a higher one";
+    Some(Finding::new(path, import.line, what, fix))
+}
+
+fn place(layered: &Layered, module: &str) -> Option<Place> {
+    for (level, layers) in layered.order.split('<').enumerate() {
+        let layer =
+            layers.split('|').position(|layer| layer.split_whitespace().any(|it| it == module));
+        if let Some(layer) = layer {
+            return Some((level, layer));
+        }
+    }
+    None
+}
+
+fn names(layered: &Layered) -> impl Iterator<Item = &'static str> {
+    layered.order.split(['<', '|']).flat_map(str::split_whitespace)
+}
+
+/// The first file of a module.
+fn path_of(modules: &Modules<'_>, top: &str) -> String {
+    let first = (0..modules.files.len()).find(|file| modules.top(*file) == Some(top));
+    first.map(|file| modules.files[file].path.clone()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(path: &str, text: &str) -> Vec<(usize, String)> {
-        let findings = upward_imports(&Repo::of(&[(path, text)]));
-        findings.into_iter().map(|finding| (finding.line, finding.what)).collect()
+    const HERE: Layered =
+        Layered { src: "src/", applies: true, once: "src/a.rs", order: "a b < c < d | e" };
+
+    /// Each finding as `path:line`.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let all = ["src/a.rs", "src/b.rs", "src/c/mod.rs", "src/d.rs", "src/e.rs", "src/lib.rs"];
+        let mut whole: Vec<(&str, &str)> = all.map(|path| (path, "")).to_vec();
+        whole.retain(|(path, _)| files.iter().all(|(other, _)| other != path));
+        whole.extend(files);
+        let findings = check(&Repo::of(&whole), &HERE);
+        findings.into_iter().map(|finding| format!("{}:{}", finding.path, finding.line)).collect()
     }
 
     #[test]
-    fn modules_import_downwards() {
-        let text = "use crate::{clock, handle::Asker};\nfn a() { crate::effects::b() }\n";
-        let wrong = |line, what: &str| (line, what.to_owned());
-        assert_eq!(
-            found("crates/chronicle-runtime/src/link/server.rs", text),
-            [wrong(1, "`link` imports `handle`"), wrong(2, "`link` imports `effects`")]
+    fn imports_lead_down_or_stay_in_the_layer() {
+        assert!(
+            found(&[("src/d.rs", "use crate::{a, b, c::x};\n"), ("src/a.rs", "use crate::b;\n")])
+                .is_empty()
         );
-        assert_eq!(found("crates/chronicle-runtime/src/handle/mod.rs", text), []);
-        assert_eq!(found("crates/chronicle-runtime/src/lib.rs", text), []);
+        assert_eq!(found(&[("src/a.rs", "\nfn f() { crate::c::g() }\n")]), ["src/a.rs:2"]);
+        assert_eq!(found(&[("src/c/x.rs", "use super::super::d::D;\n")]), ["src/c/x.rs:1"]);
+        assert!(
+            found(&[("src/a.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::d;\n}\n")])
+                .is_empty()
+        );
     }
 
     #[test]
-    fn modules_of_one_layer_stay_apart() {
-        let path = "crates/chronicle-runtime/src/driver.rs";
-        assert_eq!(found(path, "use crate::link::Client;\n").len(), 1);
-        assert_eq!(found(path, "use crate::inbox::Message;\nuse crate::driver::Run;\n"), []);
+    fn layers_on_one_level_do_not_know_each_other() {
+        assert_eq!(found(&[("src/e.rs", "use crate::d::D;\n")]), ["src/e.rs:1"]);
     }
 
     #[test]
-    fn a_new_module_needs_a_layer() {
-        let found = found("crates/chronicle-runtime/src/pools.rs", "");
-        assert_eq!(found, [(1, "`pools` has no layer".to_owned())]);
+    fn the_root_imports_everything_and_is_imported_by_nobody() {
+        assert!(found(&[("src/lib.rs", "pub use d::D;\npub use a::A;\n")]).is_empty());
+        assert_eq!(found(&[("src/a.rs", "use crate::D;\n")]), ["src/a.rs:1"]);
+    }
+
+    #[test]
+    fn files_of_a_module_may_form_a_cycle_and_modules_of_a_layer_may_not() {
+        assert!(
+            found(&[("src/c/x.rs", "use super::y;\n"), ("src/c/y.rs", "use super::x;\n")])
+                .is_empty()
+        );
+        assert_eq!(
+            found(&[("src/a.rs", "use crate::b;\n"), ("src/b.rs", "use crate::a;\n")]),
+            ["src/a.rs:1"]
+        );
+    }
+
+    #[test]
+    fn every_module_has_a_place_and_every_place_a_module() {
+        assert_eq!(found(&[("src/f/g.rs", "use crate::d;\n")]), ["src/f/g.rs:1"]);
+        let repo =
+            Repo::of(&[("src/a.rs", ""), ("src/b.rs", ""), ("src/c.rs", ""), ("src/d.rs", "")]);
+        assert_eq!(check(&repo, &HERE).len(), 1);
+    }
+
+    #[test]
+    fn a_list_counts_once_its_folder_exists() {
+        let upward = "use crate::engine::Decision;\n";
+        let path = "crates/chronicle-core/src/base/ids.rs";
+        assert!(
+            !layers(&Repo::of(&[(path, upward), ("crates/chronicle-core/src/engine.rs", "")]))
+                .is_empty()
+        );
+        let before = [("crates/chronicle-core/src/ids.rs", upward)];
+        assert!(layers(&Repo::of(&before)).is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! What may not stay in a finished change.
 
-use super::functions::closing_brace;
 use super::links::without_code;
-use super::source::{find_words, line_of};
 use super::{Finding, Repo};
+use crate::code::functions::closing_brace;
+use crate::code::source::{find_words, line_of};
 
 /// Marks of unfinished work, in comments and prose. In backticks they are only spoken of.
 const MARKS: &[&str] = &["TODO", "FIXME", "XXX"];

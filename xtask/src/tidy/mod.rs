@@ -11,16 +11,15 @@ mod imports;
 mod layers;
 mod leftovers;
 mod links;
+mod named_files;
 mod names;
-mod repo;
 mod sizes;
-mod source;
 mod test_files;
 mod whitespace;
 
 use std::path::Path;
 
-use repo::{File, Repo};
+use crate::code::repo::{File, Repo};
 
 /// Something to be put right at a line, or only to be known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +62,10 @@ const CHECKS: &[Check] = &[
     names::file_names,
     names::module_names,
     imports::forbidden_paths,
+    imports::faces_use_the_handle,
+    imports::idle_rules,
     imports::ledger_file_name,
-    layers::upward_imports,
+    layers::layers,
     events::every_event_is_told,
     test_files::every_test_file_is_declared,
     leftovers::unfinished_work,
@@ -72,6 +73,7 @@ const CHECKS: &[Check] = &[
     leftovers::sleeping_tests,
     whitespace::whitespace,
     links::dead_links,
+    named_files::named_files,
     exceptions::stale_exceptions,
 ];
 

@@ -1,7 +1,7 @@
 //! What files and modules may not be called.
 
-use super::source::{find_words, is_name, line_of};
 use super::{Finding, Repo};
+use crate::code::source::{find_words, is_name, line_of};
 
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] =

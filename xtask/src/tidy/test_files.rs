@@ -1,8 +1,8 @@
 //! A test file that nobody declares is a test that never runs.
 
-use super::repo::module_folder;
-use super::source::{find_words, is_name};
 use super::{Finding, Repo};
+use crate::code::repo::module_folder;
+use crate::code::source::{find_words, is_name};
 
 /// Every Rust file below `tests/it/` is declared by the file above it.
 pub(super) fn every_test_file_is_declared(repo: &Repo) -> Vec<Finding> {

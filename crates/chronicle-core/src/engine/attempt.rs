@@ -4,15 +4,12 @@
 
 use super::enter::begin;
 use super::gates::{self, intervene};
-use crate::budget::{Doing, Shortage, shortage};
+use crate::base::ids::{AttemptId, Place, RunId, SHELL, SessionId};
+use crate::definition::workflow::{Phase, PhaseKind, SessionUse};
 use crate::event::{AttemptStarted, Event, Why};
-use crate::ids::{AttemptId, Place, RunId, SessionId};
+use crate::state::budget::{Doing, Shortage, shortage};
 use crate::state::{Frame, State};
 use crate::words;
-use crate::workflow::{Phase, PhaseKind, SessionUse};
-
-/// What the attempts of command phases are called where others have an agent.
-pub const SHELL: &str = "shell";
 
 /// Tries a phase again: an attempt, or the workflow inside it from its beginning.
 pub(super) fn start(state: &State, frame: &Frame, why: Why) -> Event {

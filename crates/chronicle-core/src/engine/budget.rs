@@ -4,13 +4,15 @@ use super::attempt;
 use super::follow::next_of;
 use super::people::{emit_answer, refuse_over, who};
 use super::scratch::Scratch;
-use crate::budget::{self, Balance, BudgetRaised, BudgetWarned, Doing, Resource, Shortage};
+use crate::base::ids::{GateId, Place};
+use crate::definition::budget::{Resource, limit};
+use crate::definition::workflow::Budget;
+use crate::event::budget::{BudgetRaised, BudgetWarned};
+use crate::event::input::{Answer, By};
 use crate::event::{Event, GateAnswer, GateKind, StopCause};
-use crate::ids::{GateId, Place};
-use crate::input::{Answer, By};
+use crate::state::budget::{self, Balance, Doing, Shortage};
 use crate::state::{Attempt, Frame, Stage, State};
 use crate::words;
-use crate::workflow::Budget;
 
 /// What follows from what was spent: a warning, or the end of an attempt that has used up a limit.
 pub(super) fn follow(state: &State) -> Option<Event> {
@@ -123,8 +125,7 @@ fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
 
 /// A limit that does not exist cannot be raised.
 fn raisable(state: &State, account: Option<&Place>, more: &Budget) -> Result<(), String> {
-    let asked =
-        Resource::ALL.into_iter().filter(|it| budget::limit(more, *it).is_some_and(|it| it > 0));
+    let asked = Resource::ALL.into_iter().filter(|it| limit(more, *it).is_some_and(|it| it > 0));
     let asked: Vec<Resource> = asked.collect();
     if asked.is_empty() {
         return Err(

@@ -3,15 +3,15 @@
 //! They are attempts of their own, so that they are seen, kept, stopped and found again like all others; but they are nobody's
 //! work: no budget, no try and no session counts them. What a crash cut short is done again.
 
-use super::attempt::{SHELL, attempt, new_session};
+use super::attempt::{attempt, new_session};
 use super::gates::intervene;
 use super::out::{Way, take};
 use super::target::resolve;
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL};
+use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Why};
-use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::state::{Check, Frame, Stage, State};
 use crate::words;
-use crate::workflow::{Phase, PhaseKind};
 
 /// Outcomes that claim nothing that could be verified.
 const NO_CLAIM: [&str; 2] = ["fail", "rejected"];

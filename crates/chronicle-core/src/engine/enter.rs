@@ -2,12 +2,12 @@
 
 use super::attempt;
 use super::gates::{gate, intervene, question};
-use super::target::allowed_targets;
+use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+use crate::definition::workflow::allowed_targets;
+use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{Event, GateKind, Question, Why};
-use crate::ids::{DONE, HUMAN_INTERVENTION};
 use crate::state::{Frame, State};
 use crate::words;
-use crate::workflow::{Phase, PhaseKind};
 
 pub(super) fn enter(state: &State, frame: &Frame) -> Event {
     match frame.phase.as_str() {

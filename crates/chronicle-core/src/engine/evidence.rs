@@ -3,11 +3,11 @@
 use super::attempt::attempt;
 use super::gates::intervene;
 use super::out::Way;
+use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::definition::workflow::Phase;
 use crate::event::{Event, Why};
-use crate::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::state::{Frame, State};
 use crate::words;
-use crate::workflow::Phase;
 
 /// What the phase demands and the record does not show; nothing where the worker says that it failed, or asks for a person.
 pub(super) fn lacks(

@@ -6,9 +6,9 @@
 use super::gates::intervene;
 use super::scratch::Scratch;
 use super::{attempt, budget, chore, enter, mend, out, parting};
+use crate::base::ids::FramePath;
+use crate::base::limits::DECISION_EVENTS_MAX;
 use crate::event::{Event, OnGate};
-use crate::ids::FramePath;
-use crate::limits::DECISION_EVENTS_MAX;
 use crate::state::{Frame, Stage, State};
 use crate::words;
 

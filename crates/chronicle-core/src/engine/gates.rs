@@ -1,7 +1,7 @@
 //! Opening gates: where the run waits for a person.
 
-use crate::budget::Shortage;
 use crate::event::{Event, GateKind, GateOpened, Question};
+use crate::state::budget::Shortage;
 use crate::state::{Frame, State};
 use crate::words;
 

@@ -3,12 +3,13 @@
 use super::attempt::attempt;
 use super::gates::intervene;
 use super::out::{Way, take};
+use super::wait;
+use crate::base::ids::{AttemptId, Outcome};
+use crate::definition::workflow::{Phase, PhaseKind};
+use crate::event::wait::WaitBegan;
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
-use crate::ids::{AttemptId, Outcome};
 use crate::state::{Attempt, Frame, Repeat, State};
-use crate::wait::{self, WaitBegan};
 use crate::words;
-use crate::workflow::{Phase, PhaseKind};
 
 pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
     let place = frame.place();

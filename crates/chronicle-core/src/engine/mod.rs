@@ -15,20 +15,23 @@ mod mend;
 mod out;
 mod parting;
 mod people;
+mod preview;
+pub mod rehearsal;
 mod scratch;
 mod target;
 mod trees;
+mod wait;
+pub mod work;
 mod worker;
 mod world;
 
 use crate::event::Event;
-use crate::input::{Actor, Answer, By, Command, Input, What};
-use crate::record::{Line, VERSION};
+use crate::event::input::{Actor, Answer, By, Command, Input, What};
+use crate::event::record::{Line, VERSION};
 use crate::state::State;
 use scratch::Scratch;
 
-pub use attempt::SHELL;
-pub use target::allowed_targets;
+pub use preview::{Next, next};
 
 /// What an input leads to. It counts only once it is on disk.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,13 +8,14 @@ use super::chore::{cleanup, verify};
 use super::evidence::demand;
 use super::gates::{intervene, opened};
 use super::target::resolve;
-use crate::claims::{self, Unproven};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::limits::LoopCount;
+use crate::definition::workflow::Phase;
+use crate::event::claims::Unproven;
 use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
-use crate::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
-use crate::limits::LoopCount;
+use crate::state::claims;
 use crate::state::{Check, Frame, State};
 use crate::words;
-use crate::workflow::Phase;
 
 /// How a phase is being left.
 pub(super) struct Way<'a> {

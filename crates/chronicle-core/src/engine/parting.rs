@@ -2,10 +2,10 @@
 
 use super::attempt::attempt;
 use super::gates::{intervene, question};
+use crate::definition::workflow::Phase;
 use crate::event::{Break, Event, FollowUp, Mover, Why};
 use crate::state::{Frame, State};
 use crate::words;
-use crate::workflow::Phase;
 
 pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
     let place = frame.place();

@@ -1,10 +1,10 @@
 //! A sheet to decide on: the state as it would be after the events so far.
 
+use crate::base::ids::Cause;
+use crate::base::time::Millis;
 use crate::event::Event;
 use crate::handover;
-use crate::ids::Cause;
 use crate::state::State;
-use crate::time::Millis;
 
 /// Collects events. The state is copied only when an event changes what may follow.
 pub(super) struct Scratch<'a> {

@@ -1,19 +1,7 @@
 //! Where a phase may be left for.
 
-use crate::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
-use crate::workflow::Phase;
-
-/// Every target that a worker of this phase may name: `next`, the targets of `on`, and `done` at an end.
-pub fn allowed_targets(phase: &Phase) -> Vec<PhaseId> {
-    let mut targets: Vec<PhaseId> = Vec::new();
-    let end = phase.next.is_empty().then(|| PhaseId::from(DONE));
-    for target in phase.next.iter().chain(phase.on.values()).chain(end.iter()) {
-        if !targets.contains(target) {
-            targets.push(target.clone());
-        }
-    }
-    targets
-}
+use crate::base::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::definition::workflow::{Phase, allowed_targets};
 
 /// Finds the target of a leaving signal, or says what would be right.
 pub(super) fn resolve(

@@ -1,11 +1,13 @@
 //! Trees: what is known of the project's files, before and after every attempt.
 
 use super::scratch::Scratch;
+use crate::base::ids::TreeId;
+use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::Event;
-use crate::ids::TreeId;
-use crate::input::Answer;
-use crate::limits::{TEXT_MAX, bounded};
-use crate::tree::{Moment, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded};
+use crate::event::input::Answer;
+use crate::event::tree::{
+    Moment, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
+};
 
 /// The files were recorded. What nobody waits for any more says nothing new, but for what a person asked for.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {

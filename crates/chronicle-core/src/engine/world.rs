@@ -1,21 +1,21 @@
 //! Reports: what the world says about an effect. They cannot be refused.
 
 use super::scratch::Scratch;
-use crate::budget;
+use crate::base::ids::{AttemptId, SHELL};
+use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
+use crate::base::time::Millis;
+use crate::definition::workflow::Tools;
+use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
+use crate::event::signal::is_ours;
+use crate::event::wait::WaitEnded;
 use crate::event::{
     AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, NoticeGiven, StopCause,
     SupervisorStarted, ToolCalled, Verdict,
 };
-use crate::ids::AttemptId;
-use crate::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
-use crate::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
-use crate::signal::is_ours;
+use crate::handover::Stand;
+use crate::state::budget;
 use crate::state::{Attempt, State, watched};
-use crate::template::Stand;
-use crate::time::Millis;
-use crate::wait::WaitEnded;
 use crate::words;
-use crate::workflow::Tools;
 
 /// Longest name of a tool, call, file or session kept in an event.
 const NAME_MAX: usize = 400;
@@ -283,7 +283,7 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
     let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
-    let is_shell = attempt.intent.agent == super::attempt::SHELL;
+    let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
     let rests = state.paused.is_some() || given_up;
     if let Some(why) = &seen.unclear {

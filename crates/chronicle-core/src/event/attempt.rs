@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Chore, Handed, is_zero};
-use crate::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
-use crate::time::Millis;
+use crate::base::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
+use crate::base::time::Millis;
 
 /// The intent to start an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

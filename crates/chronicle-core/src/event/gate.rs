@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Lack;
-use crate::ids::{AttemptId, GateId, PhaseId, Place, SessionId};
+use crate::base::ids::{AttemptId, GateId, PhaseId, Place, SessionId};
+use crate::event::budget::Lack;
 
 /// A wait for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::limits::bounded;
+use crate::base::limits::bounded;
 
 /// Room for the words that say what was left out.
 const NOTICE_MAX: usize = 900;

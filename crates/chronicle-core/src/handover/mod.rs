@@ -7,29 +7,29 @@
 
 mod carried;
 mod fit;
-mod next;
 mod record;
+mod status;
+mod template;
 
 use std::fmt::Write as _;
 
-use crate::chain;
-use crate::engine::allowed_targets;
+use crate::base::ids::{DONE, Outcome, RunId};
+use crate::base::limits::{HANDOVER_MAX, TEXT_MAX, bounded};
+use crate::definition::workflow::CHANGED_FILES;
+use crate::definition::workflow::allowed_targets;
+use crate::definition::workflow::{Phase, Text, Tools};
 use crate::event::{Crash, CrashClass, End, Why};
-use crate::evidence::CHANGED_FILES;
-use crate::ids::{DONE, Outcome, RunId};
-use crate::limits::{HANDOVER_MAX, TEXT_MAX, bounded};
+use crate::state::chain;
 use crate::state::{Attempt, State};
-use crate::template::Stand;
-use crate::view;
 use crate::words;
-use crate::workflow::{Phase, Text, Tools};
 
 use fit::{Fitted, Keeps, Part, fit};
 
 pub use carried::told;
-pub use next::{Next, next};
-pub use record::Handed;
 pub(crate) use record::handed;
+pub(crate) use status::for_worker;
+pub(crate) use template::Stand;
+pub use template::completion;
 
 /// Longest instructions, their words replaced.
 const INSTRUCTIONS_MAX: usize = 256_000;
@@ -245,7 +245,7 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt
         "Phases left so far: {done}. You are {}, try {}.",
         intent.attempt, intent.try_number
     );
-    for crumb in view::breadcrumbs(state) {
+    for crumb in words::breadcrumbs(state) {
         let frame = crumb.frame.as_str();
         let within =
             if frame.is_empty() { "The way".to_owned() } else { format!("Within `{frame}`") };

@@ -1,21 +1,9 @@
 //! What was told, kept for good: the sums of the texts stand in the event that starts an attempt, the texts beside the ledger.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Told, told_to};
-use crate::engine::SHELL;
-use crate::ids::AttemptId;
+use crate::base::ids::{AttemptId, SHELL};
+use crate::event::handover::Handed;
 use crate::state::State;
-
-/// What a worker is told at its start: artifacts, by the sums of their content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handed {
-    /// The text itself.
-    pub text: String,
-    /// What did not fit into it: a file that the text names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rest: Option<String>,
-}
 
 /// What the worker of an attempt that just started is told: by its sums for the event, and the texts, which must be on disk
 /// before the event is. None for one that runs commands.

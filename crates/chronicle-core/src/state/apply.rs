@@ -8,17 +8,17 @@ use super::{
     Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
     number,
 };
+use crate::base::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
+use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
+use crate::base::time::Millis;
+use crate::base::usage::{Scope, Usage};
+use crate::event::notice::About;
+use crate::event::record::Line;
+use crate::event::signal::is_ours;
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
     Mover, StopCause, ToolCalled, Why,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
-use crate::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
-use crate::notice::About;
-use crate::record::Line;
-use crate::signal::is_ours;
-use crate::time::Millis;
-use crate::usage::{Scope, Usage};
 use crate::words;
 
 impl State {

@@ -3,8 +3,8 @@
 use super::frame::Check;
 use super::stages::checked;
 use super::{Attempt, Frame, Stage, State};
+use crate::base::ids::FramePath;
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
-use crate::ids::FramePath;
 use crate::words;
 
 impl State {

@@ -1,14 +1,14 @@
 //! What is due now. Derived each time, so that running and recovering are one path.
 
+use super::budget;
 use super::{Attempt, State};
-use crate::budget;
-use crate::effect::{Action, Effect};
-use crate::engine::SHELL;
+use crate::base::ids::GateId;
+use crate::base::ids::SHELL;
+use crate::base::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
+use crate::event::input::TimerKind;
+use crate::event::tree::Moment;
 use crate::event::{Duty, Message};
-use crate::ids::GateId;
-use crate::input::TimerKind;
-use crate::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
-use crate::tree::Moment;
+use crate::state::effect::{Action, Effect};
 
 impl State {
     /// Everything that should be going on.

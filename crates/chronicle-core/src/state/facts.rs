@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{State, Visit, number};
+use crate::base::ids::{AttemptId, Place};
+use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
+use crate::base::shell;
+use crate::base::usage::Usage;
 use crate::event::{Event, GateAnswer, ToolCalled, Verdict};
-use crate::ids::{AttemptId, Place};
-use crate::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
-use crate::shell;
-use crate::usage::Usage;
 use crate::words;
 
 /// Commands of one visit, each text once, the one that ran last at the end.

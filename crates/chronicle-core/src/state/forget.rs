@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Frame, Stage, State};
-use crate::ids::{AttemptId, SessionId};
-use crate::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
+use crate::base::ids::{AttemptId, SessionId};
+use crate::base::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
 
 impl State {
     /// Keeps attempts that live, and those on whose end a frame has yet to act.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::Evidence;
+use super::wait::Waited;
+use crate::base::ids::{
+    AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
+};
+use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::{Break, End, FollowUp, Why};
-use crate::evidence::Evidence;
-use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
-use crate::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
-use crate::wait::Waited;
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,16 +5,23 @@
 //! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
 
 mod apply;
+pub mod budget;
+pub(crate) mod chain;
 mod chore;
+pub(crate) mod claims;
 mod due;
+pub mod effect;
+pub(crate) mod evidence;
 mod facts;
 mod forget;
 mod frame;
 mod list;
+mod notice;
 mod said;
 mod stages;
 mod tally;
 mod trees;
+mod wait;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -25,23 +32,25 @@ pub(crate) use apply::watched;
 pub use facts::{Commands, Ran, Remark};
 pub use frame::{Check, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting};
 pub use list::List;
+pub use notice::{Notices, Owed};
 pub use tally::Tally;
 pub use trees::{Trees, Undo};
 
-use crate::budget::Budgets;
-use crate::claims::Claim;
+use self::budget::Budgets;
+use crate::base::ids::{
+    AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
+};
+use crate::base::time::Millis;
+use crate::base::usage::{SessionUsage, Usage};
+use crate::definition::persona::Persona;
+use crate::definition::workflow::{Phase, Tools, Workflow};
+use crate::event::claims::Claim;
+use crate::event::snapshot::Snapshot;
+use crate::event::tree::Changes;
 use crate::event::{
     AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
     StopCause, SupervisorStarted, Verdict,
 };
-use crate::ids::{AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId};
-use crate::notice::Notices;
-use crate::persona::Persona;
-use crate::snapshot::Snapshot;
-use crate::time::Millis;
-use crate::tree::Changes;
-use crate::usage::{SessionUsage, Usage};
-use crate::workflow::{Phase, Tools, Workflow};
 
 /// A run as far as its ledger tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

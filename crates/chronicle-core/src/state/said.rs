@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::stages::left_as;
+use super::wait::Waited;
 use super::{Answered, Frame, Note, Parted, Stage, State, Waiting, number};
+use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
+use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
-use crate::ids::{AttemptId, Cause, Outcome, Place};
-use crate::wait::{WaitBegan, WaitEnded, Waited};
 use crate::words;
 
 /// Most reasons of one try that are kept: the first, and the latest.
@@ -218,7 +219,7 @@ impl Frame {
         }
         self.reasons.push(intent.why.clone());
         self.try_number = intent.try_number;
-        if intent.agent == crate::engine::SHELL {
+        if intent.agent == SHELL {
             return;
         }
         self.before = Some((intent.session.clone(), intent.agent.clone()));

@@ -1,8 +1,8 @@
 //! Where an end or an answer leaves a frame.
 
 use super::{Attempt, Check, Stage};
+use crate::base::ids::{Outcome, PhaseId};
 use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, Why};
-use crate::ids::{Outcome, PhaseId};
 
 /// Where the end of an attempt leaves its frame.
 pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {

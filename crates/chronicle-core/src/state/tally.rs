@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, State};
+use crate::base::ids::{AttemptId, Place};
+use crate::base::usage::Usage;
+use crate::event::tree::Changes;
 use crate::event::{AttemptStarted, Why};
-use crate::ids::{AttemptId, Place};
-use crate::tree::Changes;
-use crate::usage::Usage;
 
 /// Sums over all visits of one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

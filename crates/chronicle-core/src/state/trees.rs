@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::State;
+use crate::base::ids::{AttemptId, Cause, FramePath, Place, TreeId};
+use crate::base::limits::PROGRESS_TREES_MAX;
+use crate::event::tree::{Changes, Moment, TreeRecorded};
 use crate::event::{AttemptStarted, Event};
-use crate::ids::{AttemptId, Cause, FramePath, Place, TreeId};
-use crate::limits::PROGRESS_TREES_MAX;
-use crate::tree::{Changes, Moment, TreeRecorded};
 
 /// The trees of a run, as far as anything still depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::VIEW_VERSION;
+use crate::base::ids::{AttemptId, Place, RunId};
 use crate::event::{AttemptStarted, Why};
 use crate::handover::{Told, artifact};
-use crate::ids::{AttemptId, Place, RunId};
 
 /// What one worker was told.
 #[derive(Debug, Clone, PartialEq, Serialize)]

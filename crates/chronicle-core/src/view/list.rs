@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::run::Spent;
-use crate::ids::Place;
+use crate::base::ids::Place;
+use crate::base::time::Millis;
 use crate::state::{State, Status};
-use crate::time::Millis;
 use crate::words;
 
 /// One run among many.

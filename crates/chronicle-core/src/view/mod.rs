@@ -5,7 +5,6 @@
 
 pub mod graph;
 mod handover;
-mod line;
 mod list;
 mod notice;
 mod run;
@@ -13,14 +12,11 @@ mod run_json;
 mod timeline;
 mod trees;
 
+pub use crate::words::{Breadcrumb, Mark};
 pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};
 pub use notice::{NoticeView, notice};
-pub(crate) use run::breadcrumbs;
-pub use run::{
-    AttemptRow, Breadcrumb, BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent, WaitRow,
-    for_worker, run,
-};
+pub use run::{AttemptRow, BudgetRow, GateRow, PhaseRow, RunView, Spent, WaitRow, run};
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
 pub use trees::{Span, TreeBook};

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::VIEW_VERSION;
 use super::run::{GateRow, gate_row};
-use crate::limits::{TEXT_MAX, bounded};
-use crate::notice::About;
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::event::notice::About;
 use crate::state::State;
 use crate::words;
 

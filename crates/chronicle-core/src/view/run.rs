@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::VIEW_VERSION;
-use crate::budget::{Balance, Resource, all_balances};
+use super::{Breadcrumb, Mark, VIEW_VERSION};
+use crate::base::ids::{AttemptId, FramePath, GateId, Place};
+use crate::base::time::Millis;
+use crate::base::usage::Usage;
+use crate::definition::budget::Resource;
+use crate::definition::workflow::Phase;
 use crate::event::OnGate;
+use crate::event::snapshot::Snapshot;
+use crate::event::wait::{WaitBegan, WaitKind};
 use crate::handover;
-use crate::ids::{AttemptId, FramePath, GateId, Place};
-use crate::limits::{HANDOVER_MAX, bounded};
-use crate::snapshot::Snapshot;
-use crate::state::{Attempt, Gate, Stage, State, Status};
-use crate::template;
-use crate::time::Millis;
-use crate::usage::Usage;
-use crate::wait::{WaitBegan, WaitKind};
+use crate::state::budget::{Balance, all_balances};
+use crate::state::{Attempt, Gate, State, Status};
 use crate::words;
-use crate::workflow::{Phase, Workflow};
 
 /// Everything about one run that a face may show.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,27 +87,6 @@ pub struct RunView {
     pub seq: u64,
     /// What to type next, most urgent first.
     pub next: Vec<String>,
-}
-
-/// Where a frame is among its phases.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Breadcrumb {
-    /// The frame, empty for the outermost.
-    pub frame: String,
-    /// `Planning [✓] -> Implementation [●] -> Verification [ ]`
-    pub text: String,
-}
-
-/// How far a phase is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mark {
-    /// It was left.
-    Done,
-    /// The run is there.
-    Current,
-    /// It was not entered.
-    Pending,
 }
 
 /// What was spent.
@@ -271,11 +249,11 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
             Status::Failed => state.failed.clone(),
             Status::Running | Status::Waiting | Status::Done => None,
         },
-        completion: state.done.then(|| template::completion(state)).flatten(),
+        completion: state.done.then(|| handover::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
         on_gate: run.on_gate,
-        breadcrumbs: breadcrumbs(state),
-        line: super::line::status_line(state),
+        breadcrumbs: words::breadcrumbs(state),
+        line: words::status_line(state),
         snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
@@ -292,42 +270,6 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         seq: state.seq,
         next: gate_next.chain(words::standing_next(state, supervised, short)).collect(),
         needs_you,
-    })
-}
-
-/// What `workflow_status` answers.
-pub fn for_worker(state: &State, attempt: &Attempt) -> String {
-    let place = &attempt.intent.place;
-    let targets = state.phase_at(place).map(crate::engine::allowed_targets).unwrap_or_default();
-    let targets: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
-    let crumbs: Vec<String> = breadcrumbs(state).into_iter().map(|crumb| crumb.text).collect();
-    let way = match &attempt.intent.persona {
-        Some(persona) => format!(
-            "You help as `{persona}`: when you are done, call `signal_back` with `complete`."
-        ),
-        None => format!("You may go to: {}.", targets.join(", ")),
-    };
-    format!(
-        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}\nCarried on: {}.\nSpent so far: {}.{}",
-        super::line::status_line(state),
-        attempt.intent.attempt,
-        attempt.intent.try_number,
-        crumbs.join("\n"),
-        words::carried(&state.snapshot),
-        words::spent(&state.usage),
-        rest_of(state, attempt),
-    )
-}
-
-/// The part of its handover that did not fit: where it is, and itself for whoever cannot read files.
-fn rest_of(state: &State, attempt: &Attempt) -> String {
-    let handed = attempt.intent.handover.as_ref();
-    let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));
-    rest.map_or_else(String::new, |(run, sum)| {
-        let path = handover::artifact_at(&run.run, sum);
-        let whole = handover::told_to(state, attempt).rest.unwrap_or_default();
-        let whole = bounded(whole.trim(), HANDOVER_MAX);
-        format!("\nWhat did not fit into your handover is in the file `{path}`:\n\n{whole}")
     })
 }
 
@@ -360,47 +302,6 @@ fn waits(state: &State) -> Vec<WaitRow> {
     state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
 }
 
-pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
-    state
-        .frames
-        .values()
-        .filter_map(|frame| {
-            let workflow = state.workflow(&frame.workflow)?;
-            Some(Breadcrumb {
-                frame: frame.path.as_str().to_owned(),
-                text: breadcrumb(state, &frame.path, workflow),
-            })
-        })
-        .collect()
-}
-
-fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
-    let shown = workflow.phases.iter().filter(|phase| phase.id.as_str() != crate::ids::DONE);
-    let parts: Vec<String> = shown
-        .map(|phase| {
-            let sign = match mark(state, &path.place(&phase.id)) {
-                Mark::Done => "✓",
-                Mark::Current => "●",
-                Mark::Pending => " ",
-            };
-            format!("{} [{sign}]", phase.name)
-        })
-        .collect();
-    parts.join(" -> ")
-}
-
-fn mark(state: &State, place: &Place) -> Mark {
-    let known = state.tally(place).filter(|tally| tally.visits > 0);
-    let here = state.frames.get(&place.frame()).is_some_and(|frame| {
-        frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended)
-    });
-    match known {
-        Some(_) if here => Mark::Current,
-        Some(tally) if tally.is_left => Mark::Done,
-        Some(_) | None => Mark::Pending,
-    }
-}
-
 /// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.
 fn phases(state: &State) -> Vec<PhaseRow> {
     let root = FramePath::root();
@@ -408,7 +309,7 @@ fn phases(state: &State) -> Vec<PhaseRow> {
     let mut places: Vec<Place> = main
         .map(|main| main.phases.iter().map(|phase| root.place(&phase.id)).collect())
         .unwrap_or_default();
-    places.retain(|place| place.as_str() != crate::ids::DONE);
+    places.retain(|place| place.as_str() != crate::base::ids::DONE);
     let entered = state.places.iter().filter(|(_, tally)| tally.visits > 0);
     let mut inside: Vec<_> = entered.filter(|(place, _)| !places.contains(place)).collect();
     inside.sort_by_key(|(_, tally)| tally.first_visit);
@@ -421,7 +322,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
     PhaseRow {
         name: definition(state, &place)
             .map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
-        mark: mark(state, &place),
+        mark: words::mark(state, &place),
         visits: tally.visits,
         attempts: tally.attempts,
         spent: Spent::from(&tally.usage),

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use crate::base::time::Millis;
 use crate::event::Event;
-use crate::input::By;
-use crate::record::Line;
-use crate::time::Millis;
-use crate::tree::Moment;
+use crate::event::input::By;
+use crate::event::record::Line;
+use crate::event::tree::Moment;
 use crate::words;
 
 /// One event as people read it.

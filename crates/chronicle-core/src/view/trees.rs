@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::ids::{AttemptId, Place, TreeId};
 use crate::event::Event;
-use crate::ids::{AttemptId, Place, TreeId};
-use crate::record::Line;
-use crate::tree::Moment;
+use crate::event::record::Line;
+use crate::event::tree::Moment;
 
 /// Every tree of a run, in order: a fold of its lines.
 #[derive(Debug, Clone, Default)]

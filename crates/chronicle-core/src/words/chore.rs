@@ -1,9 +1,9 @@
 //! Words about what is done on the way out of a phase.
 
 use super::{agent_name, one_line};
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::definition::workflow::Phase;
 use crate::event::{AttemptStarted, Chore, Duty};
-use crate::limits::{TEXT_MAX, bounded};
-use crate::workflow::Phase;
 
 pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
     let what = match chore.duty {

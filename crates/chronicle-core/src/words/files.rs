@@ -1,7 +1,7 @@
 //! Words about the project's files.
 
 use crate::event::Event;
-use crate::tree::{Changes, Moment, TreeRecorded};
+use crate::event::tree::{Changes, Moment, TreeRecorded};
 
 /// Most names of files in a sentence.
 const NAMES_MAX: usize = 5;

@@ -2,7 +2,7 @@
 
 use super::{one_line, sentence};
 use crate::event::Event;
-use crate::notice::{About, Failed, Missed, NoticeGiven, Way};
+use crate::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use crate::state::State;
 
 pub(super) fn given(notice: &NoticeGiven) -> String {

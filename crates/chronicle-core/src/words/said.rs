@@ -1,12 +1,12 @@
 //! Words about what workers and people say to each other through the supervisor.
 
 use super::{code, one_line, quote, saying};
+use crate::base::ids::{AttemptId, Outcome};
+use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
+use crate::definition::workflow::Phase;
+use crate::event::snapshot::{Snapshot, SnapshotUpdate};
 use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
-use crate::ids::{AttemptId, Outcome};
-use crate::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
-use crate::snapshot::{Snapshot, SnapshotUpdate};
 use crate::state::Frame;
-use crate::workflow::Phase;
 
 /// The answer to a worker's first wish to give the run up.
 pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean it, call \

@@ -1,10 +1,12 @@
 //! Words about budgets.
 
 use super::{agent_name, duration, thousands, usd};
-use crate::budget::{Balance, BudgetRaised, BudgetWarned, Lack, Resource, Shortage, limit};
+use crate::base::ids::Place;
+use crate::definition::budget::{Resource, limit};
+use crate::definition::workflow::Budget;
 use crate::event::GateOpened;
-use crate::ids::Place;
-use crate::workflow::Budget;
+use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
+use crate::state::budget::{Balance, Shortage};
 
 pub(super) fn warned(warned: &BudgetWarned) -> String {
     let BudgetWarned { place, resource, spent, limit } = warned;

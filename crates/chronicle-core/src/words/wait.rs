@@ -1,9 +1,9 @@
 //! Words about waits that end by themselves, and about work that does not come to an end.
 
 use super::{one_line, saying, with_agent};
+use crate::definition::workflow::Phase;
+use crate::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use crate::state::Repeat;
-use crate::wait::{WaitBegan, WaitEnded, WaitKind};
-use crate::workflow::Phase;
 
 /// What a worker hears that makes the same call again and again.
 pub(crate) const REPEATED: &str = "you have made this very call too often, and nothing came of it: a person is asked. End your turn now.";

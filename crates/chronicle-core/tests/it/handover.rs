@@ -7,6 +7,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::limits::{HANDOVER_MAX, TASK_MAX, TEXT_MAX};
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::Tools;
+use chronicle_core::engine;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Said};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Question, SnapshotUpdate};
@@ -393,7 +394,7 @@ fn what_did_not_fit_is_named_in_the_handover_and_by_the_status() {
 
 #[test]
 fn the_next_worker_is_found_by_going_on() {
-    let told = |world: &World| match handover::next(&world.state) {
+    let told = |world: &World| match engine::next(&world.state) {
         Ok(next) => format!(
             "{} {} {}",
             next.intent.attempt,
@@ -406,7 +407,7 @@ fn the_next_worker_is_found_by_going_on() {
     expect!["a2 plan a1 is interrupted"].assert_eq(&told(&world));
     leave_for(&mut world, 1, "build", "wrote the plan");
     expect!["a2 build g1 is approved"].assert_eq(&told(&world));
-    let next = handover::next(&world.state).unwrap().told;
+    let next = engine::next(&world.state).unwrap().told;
     approve(&mut world, "");
     assert_eq!(next.text, opening(&world), "it is what is told then");
     world.step(&person(Command::Pause { reason: String::new() }));

@@ -255,7 +255,8 @@ impl Judge {
             && let Some(workflow) = workflow
             && let Some(phase) = workflow.phase(&edge.from)
         {
-            let allowed = engine::allowed_targets(phase).contains(&edge.to);
+            let allowed =
+                chronicle_core::definition::workflow::allowed_targets(phase).contains(&edge.to);
             assert!(allowed || edge.to == workflow.initial, "no edge allows {edge:?}");
         }
         let is_success = !edge.outcome.is_failure() && edge.by == Mover::Run;

@@ -1,8 +1,8 @@
 //! What workers were told, from the record; and what the next one would be.
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::engine::Next;
 use chronicle_core::engine::work;
+use chronicle_core::engine::{self, Next};
 use chronicle_core::event::{AttemptStarted, Event, Handed};
 use chronicle_core::handover::{self, Told};
 use chronicle_core::state::State;
@@ -71,7 +71,7 @@ fn kept(folder: &RunFolder, handed: &Handed) -> Option<Told> {
 /// What the next worker would be told now.
 pub fn next_handover(folder: &RunFolder) -> Result<HandoverView, HandleError> {
     let (state, _) = super::reading::read(folder)?;
-    let Next { assumed, intent, told, persona } = handover::next(&state)
+    let Next { assumed, intent, told, persona } = engine::next(&state)
         .map_err(|why| HandleError::NobodyNext { run: folder.id.short().to_owned(), why })?;
     let view = view::handover(&folder.id, &intent, persona, told, false);
     Ok(HandoverView { assumed, ..view })

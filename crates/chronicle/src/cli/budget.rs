@@ -1,9 +1,9 @@
 //! `chronicle budget`, and what `chronicle run` is told about it.
 
 use chronicle_core::base::ids::Place;
+use chronicle_core::definition::budget;
 use chronicle_core::definition::workflow::{Budget, Workflow};
 use chronicle_core::event::input::Command;
-use chronicle_core::state::budget;
 use clap::Args;
 
 use super::{Setting, answer};

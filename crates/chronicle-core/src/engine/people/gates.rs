@@ -3,10 +3,10 @@
 use super::super::budget;
 use super::super::scratch::Scratch;
 use super::{emit_answer, refuse_over};
+use crate::base::ids::GateId;
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::event::input::{Answer, By};
 use crate::event::{GateAnswer, GateKind, GateOpened};
-use crate::ids::GateId;
-use crate::input::{Answer, By};
-use crate::limits::{TEXT_MAX, bounded};
 use crate::state::{Gate, Stage, State};
 
 pub(in crate::engine) fn approve(

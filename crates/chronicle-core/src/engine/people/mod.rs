@@ -9,10 +9,10 @@ mod notes;
 use std::sync::Arc;
 
 use super::scratch::Scratch;
+use crate::base::ids::{FramePath, GateId};
+use crate::base::limits::{TASK_MAX, TEXT_MAX, bounded};
+use crate::event::input::{Actor, Answer, By};
 use crate::event::{Event, GateAnswer, RunStarted};
-use crate::ids::{FramePath, GateId};
-use crate::input::{Actor, Answer, By};
-use crate::limits::{TASK_MAX, TEXT_MAX, bounded};
 use crate::state::State;
 
 pub(super) use gates::{answer, approve, reject};

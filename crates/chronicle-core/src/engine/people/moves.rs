@@ -3,12 +3,12 @@
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{emit_answer, refuse_over, who};
+use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::event::input::{Answer, By};
+use crate::event::wait::WaitEnded;
 use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
-use crate::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
-use crate::input::{Answer, By};
-use crate::limits::{TEXT_MAX, bounded};
 use crate::state::{Frame, Stage, State};
-use crate::wait::WaitEnded;
 
 /// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
 pub(in crate::engine) fn retry(

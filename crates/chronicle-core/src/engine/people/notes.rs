@@ -2,10 +2,10 @@
 
 use super::super::scratch::Scratch;
 use super::{refuse_over, who};
+use crate::base::ids::{FramePath, Place};
+use crate::base::limits::{NOTE_MAX, NOTES_MAX};
 use crate::event::Event;
-use crate::ids::{FramePath, Place};
-use crate::input::{Answer, By};
-use crate::limits::{NOTE_MAX, NOTES_MAX};
+use crate::event::input::{Answer, By};
 use crate::state::{Attempt, Frame, State};
 
 pub(in crate::engine) fn note(

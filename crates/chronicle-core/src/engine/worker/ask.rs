@@ -6,9 +6,9 @@
 use super::super::gates::opened;
 use super::super::scratch::Scratch;
 use super::{Call, caller, is_still_open, may_send};
+use crate::base::limits::QUESTIONS_MAX;
+use crate::event::input::Answer;
 use crate::event::{Event, GateAnswer, GateAsker, GateKind, GateOpened, Message, Question};
-use crate::input::Answer;
-use crate::limits::QUESTIONS_MAX;
 use crate::state::{Attempt, Gate, State};
 
 pub(super) fn ask(
@@ -69,7 +69,7 @@ fn asked_before<'a>(
     })
 }
 
-fn hear(scratch: &mut Scratch<'_>, call: &Call, id: crate::ids::GateId) -> Answer {
+fn hear(scratch: &mut Scratch<'_>, call: &Call, id: crate::base::ids::GateId) -> Answer {
     let Some(gate) = scratch.state().gate(id) else { return Answer::Waits };
     match &gate.answered {
         None => Answer::Waits,

@@ -4,14 +4,14 @@ use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{Call, caller, has_no_question, is_still_open, may_send};
+use crate::base::ids::{Outcome, PhaseId};
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::base::verdict::{Judged, judged};
+use crate::definition::workflow::Phase;
+use crate::event::input::Answer;
 use crate::event::{Break, Event, Leave};
-use crate::ids::{Outcome, PhaseId};
-use crate::input::Answer;
-use crate::limits::{TEXT_MAX, bounded};
 use crate::state::{Attempt, State};
-use crate::verdict::{Judged, judged};
 use crate::words;
-use crate::workflow::Phase;
 
 /// What a worker says about its way out.
 pub(super) struct Asked<'a> {

@@ -9,14 +9,14 @@ mod snapshot;
 mod step;
 
 use super::scratch::Scratch;
+use crate::base::ids::{AttemptId, GateId};
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::definition::workflow::Phase;
 use crate::event::Event;
-use crate::ids::{AttemptId, GateId};
-use crate::input::Answer;
-use crate::limits::{TEXT_MAX, bounded};
-use crate::signal::{SIGNALS, Signal};
+use crate::event::input::Answer;
+use crate::event::signal::{SIGNALS, Signal};
+use crate::handover;
 use crate::state::{Answered, Attempt, State};
-use crate::view;
-use crate::workflow::Phase;
 
 /// Longest id of a request that is kept.
 const REQUEST_MAX: usize = 200;
@@ -128,5 +128,5 @@ fn code(word: impl std::fmt::Display) -> String {
 
 /// What a worker hears that asks where it is.
 fn standing(state: &State, call: &Call) -> String {
-    state.attempt(call.id).map_or_else(String::new, |attempt| view::for_worker(state, attempt))
+    state.attempt(call.id).map_or_else(String::new, |attempt| handover::for_worker(state, attempt))
 }

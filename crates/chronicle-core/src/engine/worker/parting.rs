@@ -3,13 +3,13 @@
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{Call, caller, code, has_no_question, is_still_open, may_send};
+use crate::base::ids::Outcome;
+use crate::definition::workflow::{Phase, PhaseKind};
+use crate::event::input::Answer;
+use crate::event::signal::ALREADY;
 use crate::event::{Break, Event, FollowUp};
-use crate::ids::Outcome;
-use crate::input::Answer;
-use crate::signal::ALREADY;
 use crate::state::{Attempt, State};
 use crate::words;
-use crate::workflow::{Phase, PhaseKind};
 
 pub(super) fn part(
     scratch: &mut Scratch<'_>,

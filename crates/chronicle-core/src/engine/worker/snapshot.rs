@@ -2,8 +2,8 @@
 
 use super::super::scratch::Scratch;
 use super::{Call, caller, is_still_open};
+use crate::event::input::Answer;
 use crate::event::{Event, SnapshotUpdate};
-use crate::input::Answer;
 use crate::words;
 
 pub(super) fn update(

@@ -3,10 +3,10 @@
 use super::super::scratch::Scratch;
 use super::leave::{accept, proven};
 use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
+use crate::base::ids::Outcome;
+use crate::base::limits::{TEXT_MAX, bounded};
+use crate::event::input::Answer;
 use crate::event::{Event, Leave};
-use crate::ids::Outcome;
-use crate::input::Answer;
-use crate::limits::{TEXT_MAX, bounded};
 use crate::words;
 
 pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Graph, Node, NodeKind, Way, cells};
-use crate::workflow::PhaseKind;
+use crate::definition::workflow::PhaseKind;
 
 /// The picture as a Graphviz digraph.
 pub fn dot(graph: &Graph) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Graph, Node, NodeKind, Way};
-use crate::workflow::PhaseKind;
+use crate::definition::workflow::PhaseKind;
 
 const STYLES: &str = "  classDef command fill:#0d948822,stroke:#0d9488
   classDef workflow fill:#7c3aed22,stroke:#7c3aed

@@ -18,8 +18,8 @@ pub use mermaid::mermaid;
 pub use svg::svg;
 pub use text::{Lines, text};
 
-use crate::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
-use crate::workflow::{Phase, PhaseKind, Workflow};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
+use crate::definition::workflow::{Phase, PhaseKind, Workflow};
 
 /// Most nodes of one picture; workflows inside that would be more are named, not drawn.
 const NODES_MAX: usize = 600;

@@ -1,8 +1,8 @@
 //! What stands in a node: the name, who works there and with what, and where a person is asked.
 
 use super::{Node, NodeKind, cells};
-use crate::ids::{DONE, HUMAN_INTERVENTION};
-use crate::workflow::{Approval, Phase, PhaseKind, Workflow};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+use crate::definition::workflow::{Approval, Phase, PhaseKind, Workflow};
 
 /// Longest line of a node, in columns.
 const LINE_MAX: usize = 44;

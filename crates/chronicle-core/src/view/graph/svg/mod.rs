@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use self::layout::{HEAD, LINE, Layout, PAD, Spot};
 use self::routes::Route;
 use super::{Graph, Node, NodeKind, Way};
-use crate::workflow::PhaseKind;
+use crate::definition::workflow::PhaseKind;
 
 const STYLE: &str = "\
 svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}

@@ -1,0 +1,251 @@
+//! Names of things: newtypes, so that a phase is never taken for a place.
+//!
+//! Runs have a UUID, made by the caller; everything else counts per run (`a7`, `g3`) or is a path.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::as_text::{self, put};
+
+/// What the attempts of command phases are called where others have an agent.
+pub const SHELL: &str = "shell";
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it is.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::new(text)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// A run: a UUIDv7, shown by its last eight digits.
+    RunId
+);
+text_id!(
+    /// A phase of one workflow.
+    PhaseId
+);
+text_id!(
+    /// What an agent calls the conversation it can resume.
+    SessionId
+);
+text_id!(
+    /// How a phase was left: `complete`, `fail`, or a worker's own word.
+    Outcome
+);
+
+text_id!(
+    /// A recorded state of the project's files, by its content.
+    TreeId
+);
+
+impl RunId {
+    /// The last eight digits: what people see and type.
+    pub fn short(&self) -> &str {
+        let start = self.0.len().saturating_sub(8);
+        self.0.get(start..).unwrap_or(&self.0)
+    }
+}
+
+/// Ends a frame when it is the target of an edge.
+pub const DONE: &str = "done";
+/// Opens the intervention gate when it is the target of an edge.
+pub const HUMAN_INTERVENTION: &str = "human_intervention";
+
+/// The outcomes that Chronicle itself gives or knows.
+pub const KNOWN_OUTCOMES: [&str; 10] = [
+    "complete",
+    "pass",
+    "fail",
+    "gaps",
+    "crash",
+    "stuck",
+    "timeout",
+    "rejected",
+    "conflict",
+    "unverified",
+];
+
+impl Outcome {
+    /// Whether this outcome means that the work did not succeed, so that it needs an edge of its own.
+    pub fn is_failure(&self) -> bool {
+        KNOWN_OUTCOMES[2..].contains(&self.as_str())
+    }
+}
+
+/// Where a frame stands in the tree: the root is empty, a frame below bears its parent's place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FramePath(String);
+
+impl FramePath {
+    /// The outermost frame.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Whether this is the outermost frame.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The place of a phase of this frame.
+    pub fn place(&self, phase: &PhaseId) -> Place {
+        if self.is_root() {
+            Place(phase.0.clone())
+        } else {
+            Place(format!("{}/{}", self.0, phase.0))
+        }
+    }
+
+    /// Whether this frame is that one, or below it.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let below = || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.starts_with('/'));
+        other.is_root() || self == other || below()
+    }
+
+    /// The text, empty for the root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A phase of a frame as a path: `build/step-2/ward`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Place(String);
+
+impl Place {
+    /// Takes the text as it is.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The frame which this place belongs to.
+    pub fn frame(&self) -> FramePath {
+        FramePath(self.0.rsplit_once('/').map_or(String::new(), |(frame, _)| frame.to_owned()))
+    }
+
+    /// The phase of that frame.
+    pub fn phase(&self) -> PhaseId {
+        PhaseId::new(self.0.rsplit_once('/').map_or(self.0.as_str(), |(_, phase)| phase))
+    }
+
+    /// The frame that a sub-workflow entered here has.
+    pub fn frame_below(&self) -> FramePath {
+        FramePath(self.0.clone())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+macro_rules! counted_id {
+    ($(#[$doc:meta])* $name:ident, $letter:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}{}", char::from($letter), self.0)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                text.strip_prefix(char::from($letter))
+                    .and_then(|digits| digits.parse().ok())
+                    .map(Self)
+                    .ok_or_else(|| format!("`{text}` is not an id like `{}1`", char::from($letter)))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                // A letter and at most ten digits.
+                let mut text = [b'0'; 11];
+                let digits = self.0.checked_ilog10().unwrap_or(0) as usize + 1;
+                let text = &mut text[..=digits];
+                put(u64::from(self.0), text);
+                text[0] = $letter;
+                to.serialize_str(std::str::from_utf8(text).unwrap_or_default())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                as_text::read(from, str::parse)
+            }
+        }
+    };
+}
+
+counted_id!(
+    /// One start of one agent at a place: `a7`.
+    AttemptId,
+    b'a'
+);
+counted_id!(
+    /// One wait for a person: `g3`.
+    GateId,
+    b'g'
+);
+
+counted_id!(
+    /// One note of a person to a worker: `n2`.
+    NoteId,
+    b'n'
+);
+
+/// The event that made something due: its line and its index in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cause {
+    /// The line's sequence number.
+    pub seq: u64,
+    /// The event's index in the line.
+    pub index: u32,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.seq, self.index)
+    }
+}

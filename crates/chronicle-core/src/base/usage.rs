@@ -1,0 +1,264 @@
+//! What agents spent, kept per session.
+//!
+//! Agents report the same tokens in three widths: one message, one turn, the whole session. A wider figure replaces the
+//! narrower ones that it covers and never lowers the sum; a total that falls starts a new baseline (some agents report
+//! nothing after an interrupt). So a session resumed by another attempt is counted once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::limits::TURN_MESSAGES_MAX;
+
+/// Tokens and their price.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens read, without those from a cache.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// Tokens read from a cache.
+    pub cache_read: u64,
+    /// Tokens written to a cache.
+    pub cache_write: u64,
+    /// The known price in millionths of a dollar.
+    pub usd_micros: u64,
+    /// Whether some of it has no known price, so that `usd_micros` is a lower bound.
+    pub unpriced: bool,
+    /// Whether some of the price is ours and not the agent's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+}
+
+impl fmt::Debug for Usage {
+    /// As it always was: what was added later is told where it is so.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told = f.debug_struct("Usage");
+        told.field("input", &self.input).field("output", &self.output);
+        told.field("cache_read", &self.cache_read).field("cache_write", &self.cache_write);
+        told.field("usd_micros", &self.usd_micros).field("unpriced", &self.unpriced);
+        if self.estimated {
+            told.field("estimated", &true);
+        }
+        told.finish()
+    }
+}
+
+impl Usage {
+    /// Tokens of every kind.
+    pub fn tokens(&self) -> u64 {
+        [self.input, self.output, self.cache_read, self.cache_write]
+            .iter()
+            .fold(0, |sum, part| sum.saturating_add(*part))
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.join(other, u64::saturating_add)
+    }
+
+    /// The larger of each part.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        self.join(other, u64::max)
+    }
+
+    /// What this has more than the other, nothing below zero.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        let (unpriced, estimated) = (self.unpriced, self.estimated);
+        Self { unpriced, estimated, ..self.join(other, u64::saturating_sub) }
+    }
+
+    fn join(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        Self {
+            input: with(self.input, other.input),
+            output: with(self.output, other.output),
+            cache_read: with(self.cache_read, other.cache_read),
+            cache_write: with(self.cache_write, other.cache_write),
+            usd_micros: with(self.usd_micros, other.usd_micros),
+            unpriced: self.unpriced || other.unpriced,
+            estimated: self.estimated || other.estimated,
+        }
+    }
+}
+
+/// What a usage figure covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", content = "id", rename_all = "snake_case")]
+pub enum Scope {
+    /// One message, by the agent's id; a later figure for the same id replaces it.
+    Message(String),
+    /// The turn that ends here.
+    Turn,
+    /// All of the session so far.
+    Session,
+}
+
+/// The sum of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SessionUsage {
+    /// Turns that have ended.
+    closed: Usage,
+    /// Messages of the turn in hand.
+    messages: BTreeMap<String, Usage>,
+    /// Their sum, kept so that a report costs the same after hundreds of them.
+    turn: Usage,
+    /// What was spent before the agent's totals began again.
+    baseline: Usage,
+    /// The agent's last total.
+    total: Usage,
+}
+
+impl SessionUsage {
+    /// Everything spent in this session.
+    pub fn sum(&self) -> Usage {
+        let (counted, told) = (self.counted(), self.baseline.plus(&self.total));
+        let mut sum = counted.max(&told);
+        if told.tokens() >= counted.tokens() {
+            // The price of what the messages counted came with the total.
+            sum.unpriced = told.unpriced;
+            if counted.estimated && !told.unpriced {
+                sum.usd_micros = told.usd_micros;
+                sum.estimated = told.estimated;
+            }
+        }
+        sum
+    }
+
+    /// Takes in a report.
+    pub fn add(&mut self, scope: &Scope, usage: &Usage) {
+        match scope {
+            Scope::Message(id) => self.add_message(id, usage),
+            Scope::Turn => {
+                self.turn = self.turn.max(usage);
+                self.close_turn();
+            }
+            Scope::Session => {
+                if usage.tokens() < self.total.tokens() {
+                    self.baseline = self.sum();
+                }
+                self.total = *usage;
+                // The total covers what was counted so far, the turn in hand included; only what comes later adds to it.
+                self.turn = self.sum().minus(&self.closed);
+            }
+        }
+    }
+
+    fn add_message(&mut self, id: &str, usage: &Usage) {
+        if self.messages.len() >= TURN_MESSAGES_MAX && !self.messages.contains_key(id) {
+            // They stay in the turn's sum; only which of them spent what is forgotten.
+            self.messages.clear();
+        }
+        let message = self.messages.entry(id.to_owned()).or_default();
+        let larger = message.max(usage);
+        self.turn = self.turn.plus(&larger.minus(message));
+        *message = larger;
+    }
+
+    fn close_turn(&mut self) {
+        self.closed = self.closed.plus(&self.turn);
+        self.turn = Usage::default();
+        self.messages.clear();
+    }
+
+    fn counted(&self) -> Usage {
+        self.closed.plus(&self.turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(input: u64) -> Usage {
+        Usage { input, ..Usage::default() }
+    }
+
+    fn sum(reports: &[(Scope, u64)]) -> u64 {
+        let mut session = SessionUsage::default();
+        for (scope, input) in reports {
+            session.add(scope, &tokens(*input));
+        }
+        session.sum().tokens()
+    }
+
+    fn message(id: &str) -> Scope {
+        Scope::Message(id.to_owned())
+    }
+
+    #[test]
+    fn a_message_reported_twice_counts_once() {
+        assert_eq!(sum(&[(message("m1"), 1), (message("m1"), 40), (message("m2"), 2)]), 42);
+    }
+
+    #[test]
+    fn a_turn_replaces_its_messages_and_never_lowers() {
+        assert_eq!(sum(&[(message("m1"), 10), (Scope::Turn, 50), (message("m2"), 1)]), 51);
+        assert_eq!(sum(&[(message("m1"), 10), (Scope::Turn, 0)]), 10);
+    }
+
+    #[test]
+    fn a_session_total_covers_all_before_it() {
+        assert_eq!(sum(&[(Scope::Turn, 50), (Scope::Session, 60), (Scope::Session, 90)]), 90);
+        assert_eq!(sum(&[(Scope::Turn, 50), (Scope::Session, 20)]), 50);
+    }
+
+    #[test]
+    fn a_falling_total_starts_a_new_baseline() {
+        assert_eq!(sum(&[(Scope::Session, 100), (Scope::Session, 0), (Scope::Session, 30)]), 130);
+    }
+
+    #[test]
+    fn a_turn_after_a_total_that_covered_it_counts_once() {
+        assert_eq!(sum(&[(Scope::Session, 60), (Scope::Turn, 60)]), 60);
+        assert_eq!(sum(&[(Scope::Turn, 50), (Scope::Session, 60), (Scope::Turn, 20)]), 70);
+    }
+
+    #[test]
+    fn messages_after_a_total_add_to_it() {
+        let total = (Scope::Session, 60);
+        assert_eq!(sum(&[(message("m1"), 10), total.clone(), (message("m2"), 5)]), 65);
+        assert_eq!(sum(&[(message("m1"), 10), total, (message("m1"), 12)]), 62);
+    }
+
+    #[test]
+    fn a_total_brings_the_price_of_its_messages() {
+        let mut session = SessionUsage::default();
+        session.add(&message("m1"), &Usage { unpriced: true, ..tokens(10) });
+        assert!(session.sum().unpriced);
+        session.add(&Scope::Session, &Usage { usd_micros: 7, ..tokens(10) });
+        assert_eq!((session.sum().unpriced, session.sum().usd_micros), (false, 7));
+        session.add(&message("m2"), &Usage { unpriced: true, ..tokens(5) });
+        assert!(session.sum().unpriced, "nothing is known of what came later");
+    }
+
+    #[test]
+    fn what_the_agent_says_replaces_what_we_reckoned() {
+        let mut session = SessionUsage::default();
+        let ours = Usage { usd_micros: 9, estimated: true, ..tokens(10) };
+        session.add(&message("m1"), &ours);
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (true, 9));
+        session.add(&Scope::Session, &Usage { usd_micros: 7, ..tokens(10) });
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (false, 7));
+        session.add(&message("m2"), &ours);
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (true, 16));
+        session.add(&Scope::Session, &Usage { usd_micros: 15, ..tokens(20) });
+        assert_eq!((session.sum().estimated, session.sum().usd_micros), (false, 15));
+    }
+
+    #[test]
+    fn many_messages_are_bounded() {
+        let mut session = SessionUsage::default();
+        for i in 0..2_000 {
+            session.add(&message(&format!("m{i}")), &tokens(1));
+        }
+        assert_eq!(session.sum().tokens(), 2_000);
+        session.add(&Scope::Turn, &tokens(2_000));
+        assert_eq!(session.sum().tokens(), 2_000, "the turn covers its messages, however many");
+        assert!(session.messages.len() <= TURN_MESSAGES_MAX);
+    }
+}

@@ -1,0 +1,215 @@
+//! A file of rules, in either dialect: lists of commands and paths, or bare patterns.
+
+use fancy_regex::Regex;
+use serde::Serialize;
+
+use crate::base::limits::bounded;
+use crate::definition::workflow::draft::{Field, Node, Span, Value};
+use crate::definition::workflow::problem::{Finding, Problems, quoted};
+use crate::definition::workflow::suggest::closest;
+use crate::definition::workflow::{Problem, Severity, Source, yaml};
+
+/// Longest pattern, in bytes.
+const PATTERN_MAX: usize = 2_000;
+/// Longest account of what is wrong with a pattern.
+const ERROR_MAX: usize = 200;
+/// Most rules of one file.
+const RULES_MAX: usize = 5_000;
+
+const LISTS: [&str; 6] = [
+    "bashToolPatterns",
+    "zeroAccessPaths",
+    "readOnlyPaths",
+    "noDeletePaths",
+    "destructiveCommands",
+    "sensitivePaths",
+];
+
+/// Everything that one file forbids.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Rules {
+    /// Commands, in the file's order: the first that fits counts.
+    pub commands: Vec<CommandRule>,
+    /// Paths that may not be named for any use.
+    pub zero_access: Vec<String>,
+    /// Paths that may be read only.
+    pub read_only: Vec<String>,
+    /// Paths that may be changed, and not removed.
+    pub no_delete: Vec<String>,
+    /// Patterns of paths that may not be named for any use.
+    pub sensitive: Vec<String>,
+}
+
+/// A command that is refused, or asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CommandRule {
+    /// A regular expression, look-around included.
+    pub pattern: String,
+    /// Why.
+    pub reason: String,
+    /// Whether a person is asked instead.
+    pub ask: bool,
+}
+
+impl Rules {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.commands.len()
+            + self.zero_access.len()
+            + self.read_only.len()
+            + self.no_delete.len()
+            + self.sensitive.len()
+    }
+}
+
+/// What became of a file of rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RulesRead {
+    /// The rules; those that cannot be used are missing.
+    pub rules: Rules,
+    /// What is wrong. An error means that the file protects less than it says: nothing may start with it.
+    pub problems: Vec<Problem>,
+}
+
+impl RulesRead {
+    /// Whether every rule of the file can be used.
+    pub fn is_usable(&self) -> bool {
+        self.problems.iter().all(|problem| problem.severity != Severity::Error)
+    }
+}
+
+/// Reads a file of rules.
+pub fn read_rules(source: &Source) -> RulesRead {
+    let mut problems = Problems::default();
+    let mut rules = Rules::default();
+    match yaml::read_part(0, &source.text, 0..source.text.len(), &mut problems) {
+        Ok(Some(Node { value: Value::Map(fields), .. })) => {
+            for field in fields {
+                take(&mut rules, &field, &mut problems);
+            }
+        }
+        Ok(Some(node)) if node.value != Value::Null => {
+            let finding = Finding::error("not-rules", node.span.first(), "not a map of rules");
+            problems.push(finding.hint(format!("begin with `{}:`", LISTS[0])));
+        }
+        // Nothing but comments forbids nothing.
+        Ok(_) | Err(yaml::Told) => {}
+    }
+    RulesRead { rules, problems: problems.finish(std::slice::from_ref(source)) }
+}
+
+fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
+    let Some(items) = list(field, problems) else { return };
+    for item in items {
+        if rules.count() >= RULES_MAX {
+            let message = format!("more than {RULES_MAX} rules");
+            problems.push(Finding::error("too-many-rules", item.span, message));
+            return;
+        }
+        match field.name.as_str() {
+            "bashToolPatterns" => rules.commands.extend(command(item, problems)),
+            "destructiveCommands" => rules.commands.extend(bare(item, problems)),
+            "zeroAccessPaths" => rules.zero_access.extend(text(item, problems)),
+            "readOnlyPaths" => rules.read_only.extend(text(item, problems)),
+            "noDeletePaths" => rules.no_delete.extend(text(item, problems)),
+            _ => rules.sensitive.extend(pattern(item, problems)),
+        }
+    }
+}
+
+/// The items of a known list. A name that we do not know would be a rule that nobody keeps.
+fn list<'f>(field: &'f Field, problems: &mut Problems) -> Option<&'f [Node]> {
+    if !LISTS.contains(&field.name.as_str()) {
+        let message = format!("no kind of rule is called {}", quoted(&field.name));
+        let finding = Finding::error("unknown-field", field.at, message);
+        problems.push(finding.did_you_mean(closest(&field.name, LISTS)));
+        return None;
+    }
+    match &field.value.value {
+        Value::Null => None,
+        Value::List(items) => Some(items),
+        Value::Scalar(_) | Value::Map(_) => {
+            let message = format!("{} must be a list", quoted(&field.name));
+            problems.push(Finding::error("wrong-type", field.value.span, message));
+            None
+        }
+    }
+}
+
+fn text(node: &Node, problems: &mut Problems) -> Option<String> {
+    let said = node.text().map(str::trim).filter(|text| !text.is_empty());
+    if said.is_none() {
+        problems.push(Finding::error("wrong-type", node.span, "must be a text"));
+    }
+    said.map(str::to_owned)
+}
+
+fn pattern(node: &Node, problems: &mut Problems) -> Option<String> {
+    let said = node.text().filter(|text| !text.is_empty());
+    if said.is_none() {
+        problems.push(Finding::error("wrong-type", node.span, "must be a pattern"));
+    }
+    let said = said?;
+    compiles(said, node.span, problems).then(|| said.to_owned())
+}
+
+fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
+    if pattern.len() > PATTERN_MAX {
+        let message = format!("the pattern is longer than {PATTERN_MAX} bytes");
+        problems.push(Finding::error("bad-pattern", at, message));
+        return false;
+    }
+    let Err(error) = Regex::new(pattern) else { return true };
+    let words = bounded(&error.to_string().replace('\n', " "), ERROR_MAX);
+    let message = format!("the pattern {} does not compile: {}", quoted(pattern), words.trim());
+    problems.push(Finding::error("bad-pattern", at, message));
+    false
+}
+
+fn bare(node: &Node, problems: &mut Problems) -> Option<CommandRule> {
+    let pattern = pattern(node, problems)?;
+    Some(CommandRule { pattern, reason: "a destructive command".to_owned(), ask: false })
+}
+
+fn command(node: &Node, problems: &mut Problems) -> Option<CommandRule> {
+    let Value::Map(fields) = &node.value else {
+        let message = "must be a map of `pattern`, `reason` and `ask`";
+        problems.push(Finding::error("wrong-type", node.span, message));
+        return None;
+    };
+    let mut said = None;
+    let mut rule = CommandRule { pattern: String::new(), reason: String::new(), ask: false };
+    for field in fields {
+        match field.name.as_str() {
+            "pattern" => said = pattern(&field.value, problems),
+            "reason" => field.value.text().unwrap_or_default().clone_into(&mut rule.reason),
+            "ask" => rule.ask = flag(&field.value, problems),
+            _ => {
+                let message = format!("a rule has no field {}: it is ignored", quoted(&field.name));
+                problems.push(Finding::warning("unknown-field", field.at, message));
+            }
+        }
+    }
+    if !fields.iter().any(|field| field.name == "pattern") {
+        let finding = Finding::error("missing-field", node.span.first(), "a rule needs `pattern`");
+        problems.push(finding.hint("add `pattern:`"));
+    }
+    said.map(|pattern| CommandRule { pattern, ..rule })
+}
+
+/// Anything but yes or no would turn a refusal into a question, or the other way round.
+fn flag(node: &Node, problems: &mut Problems) -> bool {
+    match node.text() {
+        Some("true" | "True" | "TRUE") => true,
+        Some("false" | "False" | "FALSE") => false,
+        _ if node.value == Value::Null => false,
+        _ => {
+            problems.push(Finding::error(
+                "wrong-type",
+                node.span,
+                "`ask` must be `true` or `false`",
+            ));
+            false
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Teams: which personas go together. Three dialects are about.
+
+use serde::Serialize;
+
+use crate::definition::workflow::draft::{Field, Node, Value};
+use crate::definition::workflow::problem::{Finding, Problems, quoted};
+use crate::definition::workflow::{Problem, Source, yaml};
+
+/// The team of every persona, which is always there.
+pub const TEAM_OF_ALL: &str = "all";
+/// Most members of one team that are kept.
+const MEMBERS_MAX: usize = 500;
+
+/// Personas that a run may be limited to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Team {
+    /// What it is called by.
+    pub name: String,
+    /// Names of personas.
+    pub members: Vec<String>,
+    /// What it says that it cannot do.
+    pub not_covered: Vec<String>,
+}
+
+impl Team {
+    /// Whether a persona belongs to it.
+    pub fn has(&self, persona: &str) -> bool {
+        self.members.iter().any(|member| member.eq_ignore_ascii_case(persona))
+    }
+}
+
+/// Reads a file of teams: `team: [names]`, `team: {agents: [names], not_covered: […]}` or `teams: {team: [names]}`.
+pub fn read_teams(source: &Source) -> (Vec<Team>, Vec<Problem>) {
+    let mut problems = Problems::default();
+    let root = yaml::read(0, &source.text, &mut problems);
+    let teams = root.map(|root| teams(root, &mut problems)).unwrap_or_default();
+    (teams, problems.finish(std::slice::from_ref(source)))
+}
+
+fn teams(root: Node, problems: &mut Problems) -> Vec<Team> {
+    let Value::Map(mut fields) = root.value else {
+        let finding = Finding::error("not-teams", root.span.first(), "not a map of teams");
+        problems.push(finding.hint("write `team: [persona, persona]`"));
+        return Vec::new();
+    };
+    let is_wrapped =
+        |field: &Field| field.name == "teams" && matches!(field.value.value, Value::Map(_));
+    if let Some(at) = fields.iter().position(is_wrapped)
+        && let Value::Map(inner) = fields.remove(at).value.value
+    {
+        fields.extend(inner);
+    }
+    fields.into_iter().filter_map(|field| team(field, problems)).collect()
+}
+
+fn team(field: Field, problems: &mut Problems) -> Option<Team> {
+    let Field { name, at, value } = field;
+    let mut team = Team { name, members: Vec::new(), not_covered: Vec::new() };
+    match value.value {
+        Value::List(_) | Value::Null | Value::Scalar(_) => team.members = names(&value, problems),
+        Value::Map(fields) => {
+            for field in fields {
+                match field.name.as_str() {
+                    "agents" | "members" | "personas" => {
+                        team.members = names(&field.value, problems);
+                    }
+                    "not_covered" => team.not_covered = names(&field.value, problems),
+                    "description" => {}
+                    _ => {
+                        let message =
+                            format!("a team has no field {}: it is ignored", quoted(&field.name));
+                        problems.push(Finding::warning("unknown-field", field.at, message));
+                    }
+                }
+            }
+        }
+    }
+    if team.name.chars().any(char::is_control) {
+        let message = format!("the name {} contains a control character", quoted(&team.name));
+        problems.push(Finding::error("bad-name", at, message));
+        return None;
+    }
+    Some(team)
+}
+
+fn names(node: &Node, problems: &mut Problems) -> Vec<String> {
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        Value::Scalar(_) => std::slice::from_ref(node),
+        Value::Null => &[],
+        Value::Map(_) => {
+            problems.push(Finding::error("wrong-type", node.span, "must be a list of names"));
+            &[]
+        }
+    };
+    let mut names = Vec::new();
+    for item in items.iter().take(MEMBERS_MAX) {
+        match item.text() {
+            Some(text) => names.push(text.trim().to_owned()),
+            None => problems.push(Finding::error("wrong-type", item.span, "must be a name")),
+        }
+    }
+    names
+}

@@ -1,0 +1,34 @@
+//! `{word}` in a workflow's texts: replaced in one pass by what only a run knows.
+//!
+//! A word that is not known where it stands is left as it is, and what was put in is never looked at again: a task that
+//! says `{phaseName}` stays as the person wrote it. Which words are known where is the table in the field reference.
+
+use crate::base::limits::bounded;
+
+/// Longest text of a template that is used, its words replaced.
+pub const TEMPLATE_MAX: usize = 4_000;
+
+/// Replaces each `{word}` that `value` knows, in one pass. At most `max` bytes; the rest is cut and said so.
+pub fn expand(text: &str, max: usize, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('{')
+        && out.len() <= max
+    {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let known = word(&from[1..]).and_then(|word| Some((word.len() + 2, value(word)?)));
+        let (length, put) = known.unwrap_or_else(|| (1, "{".to_owned()));
+        out.push_str(&put);
+        rest = &from[length..];
+    }
+    out.push_str(rest);
+    bounded(&out, max)
+}
+
+/// The word that a `{` opens, if a `}` closes it.
+fn word(text: &str) -> Option<&str> {
+    let (word, _) = text.split_once('}')?;
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (!word.is_empty() && word.bytes().all(is_word)).then_some(word)
+}

@@ -1,0 +1,182 @@
+//! Where phases lead: what is omitted is filled in, what is not defined becomes a worker.
+
+use std::collections::BTreeSet;
+
+use super::super::draft::{Named, Span};
+use super::super::model::{Phase, PhaseKind};
+use super::super::problem::{Finding, Problems, quoted};
+use super::super::suggest::closest;
+use super::phase::{PhaseRead, tell_bad_id};
+use super::{PHASES_MAX, Shape};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::base::limits::Limits;
+
+/// Phases with their edges; those that are only named in an edge come last.
+pub(crate) fn connect(
+    reads: Vec<PhaseRead>,
+    shape: Shape,
+    limits: &Limits,
+    problems: &mut Problems,
+) -> Vec<Phase> {
+    let ids: Vec<PhaseId> = reads.iter().map(|read| read.phase.id.clone()).collect();
+    let mut targets = Targets {
+        defined: ids.iter().cloned().collect(),
+        named: BTreeSet::new(),
+        implicit: Vec::new(),
+    };
+    let mut phases = Vec::new();
+    for (index, read) in reads.into_iter().enumerate() {
+        let following = match shape {
+            Shape::List => ids.get(index + 1),
+            Shape::Map => None,
+        };
+        phases.push(with_edges(read, following, &mut targets, problems));
+    }
+    for id in targets.implicit {
+        let persona = Some(id.as_str().to_owned());
+        phases.push(Phase { persona, implicit: true, ..Phase::new(id, limits.clone()) });
+    }
+    phases
+}
+
+fn with_edges(
+    read: PhaseRead,
+    following: Option<&PhaseId>,
+    targets: &mut Targets,
+    problems: &mut Problems,
+) -> Phase {
+    let PhaseRead { mut phase, at, next, on, .. } = read;
+    match next {
+        Some(said) => {
+            for target in said {
+                let target = targets.resolve(&target, problems);
+                phase.next.extend(target.filter(|target| !phase.next.contains(target)));
+            }
+        }
+        // A phase called `done` ends the frame on entry.
+        None if phase.id.as_str() == DONE => {}
+        None => phase.next.extend(following.cloned()),
+    }
+    for (outcome, target) in on {
+        tell_unknown_outcome(&outcome, &phase.outcomes, problems);
+        tell_unsent(&outcome, &phase, problems);
+        if let Some(target) = targets.resolve(&target, problems) {
+            phase.on.insert(Outcome::new(outcome.text), target);
+        }
+    }
+    tell_no_choice(&phase, at, problems);
+    phase
+}
+
+/// What edges may lead to.
+struct Targets {
+    defined: BTreeSet<PhaseId>,
+    /// Those in `implicit`.
+    named: BTreeSet<PhaseId>,
+    /// In the order in which they were first named.
+    implicit: Vec<PhaseId>,
+}
+
+impl Targets {
+    /// The phase of that name, made if need be; none when no phase could be called so.
+    fn resolve(&mut self, target: &Named, problems: &mut Problems) -> Option<PhaseId> {
+        let id = PhaseId::new(target.text.clone());
+        let is_end = [DONE, HUMAN_INTERVENTION].contains(&id.as_str());
+        if is_end || self.defined.contains(&id) {
+            return Some(id);
+        }
+        if tell_bad_id(target, problems) {
+            return None;
+        }
+        if !self.named.contains(&id) {
+            if self.defined.len() + self.named.len() >= PHASES_MAX {
+                let message = format!("more than {PHASES_MAX} phases");
+                problems.push(Finding::error("too-many-phases", target.at, message));
+                return None;
+            }
+            self.named.insert(id.clone());
+            self.implicit.push(id.clone());
+        }
+        self.tell_implicit(target, problems);
+        Some(id)
+    }
+
+    fn tell_implicit(&self, target: &Named, problems: &mut Problems) {
+        let name = quoted(&target.text);
+        let message = format!("no phase is called {name}: a worker with that persona is added");
+        let finding = Finding::warning("implicit-phase", target.at, message);
+        let known = self.defined.iter().map(PhaseId::as_str).chain([DONE, HUMAN_INTERVENTION]);
+        let meant = if problems.is_full() { None } else { closest(&target.text, known) };
+        problems.push(finding.did_you_mean(meant));
+    }
+}
+
+fn tell_unknown_outcome(outcome: &Named, own: &[Outcome], problems: &mut Problems) {
+    let own = own.iter().map(Outcome::as_str);
+    let mut known = KNOWN_OUTCOMES.into_iter().chain(own);
+    if known.clone().any(|known| known == outcome.text) {
+        return;
+    }
+    let name = quoted(&outcome.text);
+    let message = format!("nothing is known to end with {name}");
+    let finding = Finding::warning("unknown-outcome", outcome.at, message)
+        .hint(format!("add `outcomes: [{}]`", name.trim_matches('`')));
+    problems.push(finding.did_you_mean(closest(&outcome.text, &mut known)));
+}
+
+/// A worker may leave with any outcome; commands and workflows leave with a few, and only a limit ends with its own.
+fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
+    let is = |known: &[&str]| known.contains(&outcome.text.as_str());
+    let why = match phase.run {
+        _ if !is(&KNOWN_OUTCOMES) => return,
+        PhaseKind::Worker | PhaseKind::Command
+            if is(&["timeout"]) && phase.limits.timeout_ms.is_none() =>
+        {
+            "no `limits.timeout` is set"
+        }
+        _ if is(&["unverified"]) && phase.verify.is_empty() => "it has no `verify`",
+        PhaseKind::Command if is(&["stuck"]) && phase.limits.idle_ms.is_none() => {
+            "`limits.idle` is `none`"
+        }
+        PhaseKind::Command | PhaseKind::Workflow
+            if is(&["rejected"]) && !phase.approval.is_before() =>
+        {
+            "nobody is asked before it begins"
+        }
+        PhaseKind::Command if is(&["pass", "gaps", "conflict"]) => {
+            "commands end with `complete` or `fail`"
+        }
+        PhaseKind::Workflow
+            if is(&["pass", "fail", "gaps", "crash", "stuck", "timeout", "conflict"]) =>
+        {
+            "a workflow inside ends with `complete`"
+        }
+        PhaseKind::Worker
+        | PhaseKind::Command
+        | PhaseKind::Workflow
+        | PhaseKind::Inline
+        | PhaseKind::Pool
+        | PhaseKind::Human => return,
+    };
+    let name = quoted(&outcome.text);
+    let message = format!("{} never ends with {name}: {why}", quoted(phase.id.as_str()));
+    problems.push(Finding::warning("unsent-outcome", outcome.at, message));
+}
+
+/// A worker chooses among several edges; a sub-workflow and a command cannot.
+fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
+    let choosing: &[&str] = match phase.run {
+        PhaseKind::Workflow => &["complete"],
+        PhaseKind::Command => &["complete", "pass"],
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Human => return,
+    };
+    let chosen = phase.on.keys().any(|outcome| choosing.contains(&outcome.as_str()));
+    if phase.next.len() < 2 || chosen {
+        return;
+    }
+    let id = quoted(phase.id.as_str());
+    let message = format!("{id} has several `next` and nobody to choose among them");
+    let first = phase.next.first().map_or("", PhaseId::as_str);
+    let finding = Finding::error("no-choice", at, message);
+    problems.push(finding.hint(format!("add `on: {{complete: {first}}}`")));
+}

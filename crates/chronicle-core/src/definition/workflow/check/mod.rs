@@ -1,0 +1,221 @@
+//! The one judge: what a file said becomes a workflow, and what is wrong with it becomes problems.
+//!
+//! Everything is looked at, whatever was wrong before: a person wants to hear it all at once. Nothing of a file is
+//! dropped in silence: a field is read, or it is a problem.
+
+mod edges;
+mod fields;
+mod notes;
+mod phase;
+mod places;
+mod reach;
+mod shared;
+mod unsupported;
+pub(crate) mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::edges::connect;
+use self::fields::Fields;
+pub use self::notes::unbounded;
+use self::phase::PhaseRead;
+pub(crate) use self::places::Places;
+pub use self::unsupported::{Unsupported, unsupported};
+pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
+use super::draft::{Draft, Entry, Named, Phases, Span};
+use super::format::WORKFLOW;
+use super::model::{GuardMode, Guards, Show, Workflow};
+use super::problem::{Finding, Problems, quoted};
+use super::suggest::closest;
+use crate::base::ids::PhaseId;
+use crate::base::limits::Limits;
+
+/// Most phases of one workflow, those named in a `next` only included.
+const PHASES_MAX: usize = 500;
+
+const SHOWS: &[(&str, Show)] = &[("user", Show::User), ("workflows", Show::Workflows)];
+const GUARD_MODES: &[(&str, GuardMode)] =
+    &[("enforce", GuardMode::Enforce), ("best-effort", GuardMode::BestEffort)];
+
+/// Texts for the host's session, kept under the names that they have in the phased format.
+const TEMPLATES: [&str; 8] = [
+    "initialMessage",
+    "roleInstruction",
+    "advanceReminder",
+    "blockReasonTemplate",
+    "completionMessage",
+    "notDoneReminder",
+    "sessionNamePrefix",
+    "sessionNameMaxLength",
+];
+
+/// What became of a draft.
+pub(crate) struct Checked {
+    /// The workflow; none when it has no phase to begin with.
+    pub workflow: Option<Workflow>,
+    /// The workflows that it runs, each where it says so.
+    pub calls: Vec<Named>,
+    /// Where its fields stand.
+    pub places: Option<Places>,
+}
+
+/// Judges a draft. `outer` holds where neither the workflow nor a phase sets a limit.
+pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Problems) -> Checked {
+    let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
+    let limits = shared::limits(&mut fields, outer);
+    let initial = fields.named("initial");
+    refuse_second_phases(&mut fields);
+    let head = read_head(&mut fields, key, limits.clone());
+    fields.finish();
+
+    let (shape, reads) = read_phases(draft, &limits, problems);
+    let calls = reads.iter().filter_map(|read| read.call.clone()).collect();
+    let origins: BTreeMap<String, Span> =
+        reads.iter().map(|read| (read.phase.id.as_str().to_owned(), read.at)).collect();
+    let phases = connect(reads, shape, &limits, problems);
+    let Some(first) = phases.first().map(|phase| phase.id.clone()) else {
+        return Checked { workflow: None, calls, places: None };
+    };
+    let mut workflow = Workflow { initial: first, phases, ..head };
+    if let Some(initial) = initial {
+        begin_at(&mut workflow, &initial, problems);
+    }
+    reach::judge(&workflow, &origins, problems);
+    refuse_unsupported(&workflow, draft, problems);
+    let places = Some(Places::of(draft, &workflow));
+    Checked { workflow: Some(workflow), calls, places }
+}
+
+/// Everything but the phases.
+fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow {
+    check_key(fields, key);
+    let templates = TEMPLATES
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), fields.text_or_blank(name)?)))
+        .collect();
+    let guards = fields.within("guards", |fields| Guards {
+        rules: fields.texts("rules").unwrap_or_default(),
+        mode: fields.choice("mode", GUARD_MODES).unwrap_or_default(),
+    });
+    Workflow {
+        key: key.to_owned(),
+        name: fields.text("name").unwrap_or_else(|| key.to_owned()),
+        description: fields.text_or_blank("description"),
+        command_name: fields.text("commandName"),
+        show: fields.forgiving(|fields| fields.choice("show", SHOWS)).unwrap_or_default(),
+        initial: PhaseId::new(""),
+        phases: Vec::new(),
+        agent: fields.text("agent"),
+        model: fields.text("model"),
+        budget: shared::budget(fields),
+        limits,
+        guards,
+        verify: fields.texts("verify").unwrap_or_default(),
+        cleanup: fields.texts("cleanup").unwrap_or_default(),
+        env: shared::env(fields),
+        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or(true),
+        templates,
+    }
+}
+
+fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
+    fields.text_or_blank("$schema");
+    let Some(said) = fields.named("key").filter(|said| said.text != key) else { return };
+    let message =
+        format!("the key is {}, as the file is named, not {}", quoted(key), quoted(&said.text));
+    fields.problems.push(Finding::warning("key-differs", said.at, message));
+}
+
+/// A reader takes the first of `phases` and `states` away; another one must not go unseen.
+fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
+    if let Some(second) = fields.take("phases") {
+        let message = format!("phases are said twice, the second time as {}", quoted(&second.name));
+        fields.problems.push(Finding::error("conflicting-fields", second.at, message));
+    }
+}
+
+/// What a phase leads to when it does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// To the following one.
+    List,
+    /// To the end.
+    Map,
+}
+
+fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shape, Vec<PhaseRead>) {
+    let (shape, entries) = match &draft.phases {
+        Phases::List(entries) => (Shape::List, entries.as_slice()),
+        Phases::Map(entries) => (Shape::Map, entries.as_slice()),
+        Phases::Missing => (Shape::List, [].as_slice()),
+        Phases::Other(node) => {
+            let message = "`phases` must be a list or a map";
+            problems.push(Finding::error("wrong-type", node.span, message));
+            return (Shape::List, Vec::new());
+        }
+    };
+    if entries.is_empty() {
+        let finding = Finding::error("no-phases", draft.span, "a workflow without phases");
+        problems.push(finding.hint("add `phases:` with at least one phase"));
+    }
+    let mut reads: Vec<PhaseRead> = Vec::new();
+    let mut ids = BTreeSet::new();
+    for entry in entries {
+        let Some(read) = read_entry(entry, limits, problems) else { continue };
+        if reads.len() >= PHASES_MAX {
+            let message = format!("more than {PHASES_MAX} phases");
+            problems.push(Finding::error("too-many-phases", read.at, message));
+            break;
+        }
+        if ids.insert(read.phase.id.clone()) {
+            reads.push(read);
+        } else {
+            let message = format!("another phase is called {}", quoted(read.phase.id.as_str()));
+            problems.push(Finding::error("duplicate-id", read.at, message));
+        }
+    }
+    (shape, reads)
+}
+
+fn read_entry(entry: &Entry, limits: &Limits, problems: &mut Problems) -> Option<PhaseRead> {
+    let finding = match entry {
+        Entry::Phase(draft) => return phase::read(draft, limits, problems),
+        Entry::Told => return None,
+        // Files were read before; here only where there are none to read from.
+        Entry::File { file, .. } => {
+            let message = format!("there is no phase file {} here", quoted(&file.text));
+            Finding::error("phase-file", file.at, message)
+                .hint("write the phase inline: `id:`, `instructions:`")
+        }
+        Entry::Other(node) => Finding::error(
+            "wrong-type",
+            node.span,
+            format!("a phase must be a map of fields, not {}", fields::described(node)),
+        ),
+    };
+    problems.push(finding);
+    None
+}
+
+fn begin_at(workflow: &mut Workflow, initial: &Named, problems: &mut Problems) {
+    let id = PhaseId::new(initial.text.clone());
+    let known = workflow.phase(&id).is_some_and(|phase| !phase.implicit);
+    if known {
+        workflow.initial = id;
+        return;
+    }
+    let ids = workflow.phases.iter().map(|phase| phase.id.as_str());
+    let message = format!("no phase is called {}, where it is to begin", quoted(&initial.text));
+    let finding = Finding::error("unknown-initial", initial.at, message);
+    problems.push(finding.did_you_mean(closest(&initial.text, ids)));
+}
+
+fn refuse_unsupported(workflow: &Workflow, draft: &Draft, problems: &mut Problems) {
+    for found in unsupported(workflow) {
+        let span = draft.locate(found.phase.as_ref().map(PhaseId::as_str), found.field);
+        let message =
+            format!("this version cannot enforce `{}`, and will not ignore it", found.said);
+        let hint = "take it out, or accept that with `--accept-unenforced`";
+        problems.push(Finding::error("not-supported-yet", span, message).hint(hint));
+    }
+}

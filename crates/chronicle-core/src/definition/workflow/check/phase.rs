@@ -1,0 +1,278 @@
+//! One phase: its fields, read and judged; its edges as said.
+
+use super::super::draft::{Named, Node, PhaseDraft, Span, Value};
+use super::super::format::PHASE;
+use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, StepItem, Tools};
+use super::super::problem::{Finding, Problems, quoted};
+use super::fields::Fields;
+use super::shared;
+use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::limits::Limits;
+use crate::definition::workflow::CHANGED_FILES;
+
+/// Longest id of a phase, in bytes.
+const ID_MAX: usize = 100;
+
+const RUNS: &[(&str, PhaseKind)] = &[
+    ("worker", PhaseKind::Worker),
+    ("inline", PhaseKind::Inline),
+    ("command", PhaseKind::Command),
+    ("pool", PhaseKind::Pool),
+    ("workflow", PhaseKind::Workflow),
+    ("human", PhaseKind::Human),
+];
+const APPROVALS: &[(&str, Approval)] = &[
+    ("none", Approval::None),
+    ("before", Approval::Before),
+    ("after", Approval::After),
+    ("both", Approval::Both),
+    ("false", Approval::None),
+    ("true", Approval::After),
+];
+const APPROVAL_MODES: &[(&str, Approval)] = &[("pre", Approval::Before), ("post", Approval::After)];
+const ISOLATIONS: &[(&str, Isolation)] =
+    &[("shared", Isolation::Shared), ("worktree", Isolation::Worktree)];
+const SESSIONS: &[(&str, SessionUse)] =
+    &[("fresh", SessionUse::Fresh), ("continue", SessionUse::Continue)];
+const PRODUCTS: &[(&str, &str)] = &[("steps", "steps")];
+
+/// A phase without its edges, and what it says about them.
+pub(crate) struct PhaseRead {
+    /// Everything but `next` and `on`.
+    pub phase: Phase,
+    /// Where its id stands.
+    pub at: Span,
+    /// `next`; none when omitted.
+    pub next: Option<Vec<Named>>,
+    /// `on`: outcome and target.
+    pub on: Vec<(Named, Named)>,
+    /// The workflow that it runs.
+    pub call: Option<Named>,
+}
+
+/// Reads one phase; none when it has no id to speak of.
+pub(crate) fn read(
+    draft: &PhaseDraft,
+    outer: &Limits,
+    problems: &mut Problems,
+) -> Option<PhaseRead> {
+    let mut fields = Fields::new(&PHASE, &draft.fields, problems);
+    let call = fields.named("workflow");
+    let id = read_id(&mut fields, draft, call.as_ref());
+    let limits = shared::limits(&mut fields, outer);
+    let next = fields.named_list("next");
+    let on = fields.pairs("on");
+    let at = id.as_ref().map_or(draft.span, |id| id.at);
+    let phase_id = PhaseId::new(id.as_ref().map_or(String::new(), |id| id.text.clone()));
+    let mut phase = Phase { outcomes: read_outcomes(&mut fields), ..Phase::new(phase_id, limits) };
+    read_words(&mut fields, &mut phase);
+    read_work(&mut fields, &mut phase, call.as_ref(), at);
+    read_rules(&mut fields, &mut phase);
+    fields.finish();
+    id.map(|_| PhaseRead { phase, at, next, on, call })
+}
+
+/// The id: of the map, its own, or that of the workflow which it runs.
+fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>) -> Option<Named> {
+    let own = fields.named("id");
+    if let (Some(key), Some(own)) = (&draft.key, &own)
+        && key.text != own.text
+    {
+        let message = format!("{} is called {} here", quoted(&key.text), quoted(&own.text));
+        fields
+            .problems
+            .push(Finding::error("conflicting-fields", own.at, message).hint("remove `id`"));
+    }
+    let Some(id) = draft.key.clone().or(own).or_else(|| call.cloned()) else {
+        let finding = Finding::error("missing-id", draft.span, "a phase without an id");
+        fields.problems.push(finding.hint("add `id:`"));
+        return None;
+    };
+    if id.text == HUMAN_INTERVENTION {
+        let message = format!("`{HUMAN_INTERVENTION}` waits for a person; this phase never works");
+        fields.problems.push(Finding::warning("reserved-id", id.at, message));
+    }
+    (!tell_bad_id(&id, fields.problems)).then_some(id)
+}
+
+/// Tells an id that could not be part of a place, and whether it did.
+pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
+    let why = if id.text.is_empty() {
+        "is empty".to_owned()
+    } else if id.text.len() > ID_MAX {
+        format!("is longer than {ID_MAX} bytes")
+    } else if id.text.contains('/') {
+        "contains `/`, which separates places".to_owned()
+    } else if id.text.chars().any(char::is_control) {
+        "contains a control character".to_owned()
+    } else if id.text.trim() != id.text {
+        "begins or ends with a space".to_owned()
+    } else {
+        return false;
+    };
+    problems.push(Finding::error("bad-id", id.at, format!("the id {} {why}", quoted(&id.text))));
+    true
+}
+
+fn read_outcomes(fields: &mut Fields<'_, '_>) -> Vec<Outcome> {
+    fields.texts("outcomes").unwrap_or_default().into_iter().map(Outcome::new).collect()
+}
+
+/// What people and workers read, and who the worker is.
+fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
+    if let Some(name) = fields.text("name") {
+        phase.name = name;
+    }
+    phase.emoji = fields.text_or_blank("emoji");
+    phase.description = fields.text_or_blank("description");
+    phase.instructions = fields.text_or_blank("instructions").unwrap_or_default();
+    phase.persona = fields.text("persona");
+    phase.agent = fields.text("agent");
+    phase.model = fields.text("model");
+    phase.thinking = fields.text("thinking");
+    phase.fallback = fields.texts("fallback").unwrap_or_default();
+    phase.available_profiles = fields.texts("availableProfiles");
+}
+
+/// What is done, and by what kind of worker. A field that only another kind would use is a promise nobody keeps.
+fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named>, at: Span) {
+    let commands = fields.texts("commands");
+    let implied = match (&commands, call) {
+        (Some(_), _) => PhaseKind::Command,
+        (None, Some(_)) => PhaseKind::Workflow,
+        (None, None) => PhaseKind::Worker,
+    };
+    phase.run = fields.choice("run", RUNS).unwrap_or(implied);
+    phase.commands = commands.unwrap_or_default();
+    phase.once = fields.flag("once").unwrap_or_default();
+    phase.workflow = call.map(|call| call.text.clone());
+    phase.steps = read_steps(fields);
+    phase.slots = fields.positive("slots");
+    phase.merge = fields.text("merge");
+    let is = |kinds: &[PhaseKind]| kinds.contains(&phase.run);
+    let fits = [
+        ("commands", is(&[PhaseKind::Command]), "command"),
+        ("once", is(&[PhaseKind::Command]), "command"),
+        ("workflow", is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
+        ("steps", is(&[PhaseKind::Pool]), "pool"),
+        ("requires", is(&[PhaseKind::Worker, PhaseKind::Inline]), "worker"),
+        ("slots", is(&[PhaseKind::Pool]), "pool"),
+        ("merge", is(&[PhaseKind::Pool]), "pool"),
+    ];
+    for (name, fit, run) in fits {
+        if let (false, Some(field)) = (fit, fields.take(name)) {
+            let message = format!("{} is for `run: {run}` only", quoted(&field.name));
+            fields.problems.push(Finding::error("misplaced-field", field.at, message));
+        }
+    }
+    tell_no_work(phase, at, fields.problems);
+}
+
+fn tell_no_work(phase: &Phase, at: Span, problems: &mut Problems) {
+    let id = quoted(phase.id.as_str());
+    if phase.run == PhaseKind::Command && phase.commands.is_empty() {
+        let message = format!("{id} runs commands but names none");
+        problems.push(Finding::error("no-commands", at, message).hint("add `commands:`"));
+    }
+    if phase.run == PhaseKind::Workflow && phase.workflow.is_none() {
+        let message = format!("{id} runs a workflow but names none");
+        problems.push(Finding::error("no-workflow", at, message).hint("add `workflow:`"));
+    }
+}
+
+/// What holds while the phase works and when it is left.
+fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
+    phase.tools = read_tools(fields);
+    phase.signals = fields.texts("signals");
+    phase.followups = fields.texts("followups");
+    phase.approval = read_approval(fields);
+    phase.requires = read_requires(fields);
+    phase.verify = fields.texts("verify").unwrap_or_default();
+    phase.cleanup = fields.texts("cleanup").unwrap_or_default();
+    phase.budget = shared::budget(fields);
+    phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
+    phase.session = fields.choice("session", SESSIONS).unwrap_or_default();
+    phase.produces = fields.choice("produces", PRODUCTS).map(str::to_owned);
+}
+
+/// Every word that is not a command as people type it must be one that is known.
+fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
+    let Some(field) = fields.take("requires") else { return Vec::new() };
+    let words = fields.texts("requires").unwrap_or_default();
+    for word in &words {
+        let plain = word.to_lowercase().replace(['_', '-', ' '], "");
+        let is_name = word.contains('_') && !word.contains(['/', '.', ' ']);
+        let meant = ["changedfiles", "changedfile", "filechanges", "fileschanged", "files"];
+        if word != CHANGED_FILES && (is_name || meant.contains(&plain.as_str())) {
+            let message = format!("`requires` does not know {}", quoted(word));
+            let finding = Finding::error("unknown-requirement", field.at, message);
+            let hint = if meant.contains(&plain.as_str()) {
+                format!("did you mean `{CHANGED_FILES}`?")
+            } else {
+                format!("write `{CHANGED_FILES}`, or a command as it is typed: `./{word}`")
+            };
+            fields.problems.push(finding.hint(hint));
+        }
+    }
+    words
+}
+
+fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
+    let Some(field) = fields.take("tools") else { return Tools::default() };
+    let said = fields.map("tools", &field.value, |fields| Tools {
+        allow: fields.texts("allow"),
+        deny: fields.texts("deny").unwrap_or_default(),
+    });
+    let tools = said.unwrap_or_default();
+    if tools.allow.is_some() && !tools.deny.is_empty() {
+        let message = "`tools` both allows and denies: what is in neither list?";
+        let finding = Finding::error("tools-both-ways", field.at, message);
+        fields.problems.push(finding.hint("keep `allow` alone"));
+    }
+    tools
+}
+
+/// `approval`, or the two older fields that say the same.
+fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
+    let older = fields.take("requires_approval").or(fields.take("approval_mode"));
+    let required = fields.flag("requires_approval");
+    let mode = fields.choice("approval_mode", APPROVAL_MODES);
+    let said = fields.choice("approval", APPROVALS);
+    if let (Some(said), Some(older)) = (said, older) {
+        let name = quoted(&older.name);
+        let message = format!("{name} and `approval` say the same");
+        let finding = Finding::error("conflicting-fields", older.at, message);
+        fields.problems.push(finding.hint(format!("remove {name}")));
+        return said;
+    }
+    match (said, required, mode) {
+        (Some(said), _, _) => said,
+        (None, Some(false), _) | (None, None, None) => Approval::None,
+        (None, Some(true), None) => Approval::After,
+        (None, Some(true) | None, Some(mode)) => mode,
+    }
+}
+
+fn read_steps(fields: &mut Fields<'_, '_>) -> Vec<StepItem> {
+    let Some(field) = fields.take("steps") else { return Vec::new() };
+    let Value::List(items) = &field.value.value else {
+        fields.wrong("steps", &field.value, "a list");
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| read_step(fields, item)).collect()
+}
+
+fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepItem> {
+    let step = fields.map("steps", item, |fields| StepItem {
+        id: fields.text("id").unwrap_or_default(),
+        name: fields.text("name"),
+        description: fields.text_or_blank("description"),
+        depends_on: fields.texts("depends_on").unwrap_or_default(),
+        files: fields.texts("files").unwrap_or_default(),
+    })?;
+    if step.id.is_empty() {
+        let finding = Finding::error("missing-id", item.span, "a step without an id");
+        fields.problems.push(finding.hint("add `id:`"));
+    }
+    Some(step)
+}

@@ -1,0 +1,51 @@
+//! Where some fields of a workflow stand, for judges that know more than a file: which agents there are, which other
+//! workflows.
+
+use super::super::draft::{Draft, Span};
+use super::super::model::Workflow;
+use crate::base::ids::PhaseId;
+
+/// Fields of a workflow that are judged elsewhere.
+const OF_WORKFLOW: [&str; 4] = ["agent", "commandName", "name", "limits"];
+/// Fields of a phase that are judged elsewhere.
+const OF_PHASE: [&str; 3] = ["agent", "persona", "id"];
+
+/// Where the fields of one workflow stand.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Places {
+    /// The workflow.
+    pub key: String,
+    spans: Vec<(Option<PhaseId>, &'static str, Span)>,
+}
+
+impl Places {
+    /// Of a draft, and of the workflow that became of it.
+    pub(crate) fn of(draft: &Draft, workflow: &Workflow) -> Self {
+        let mut spans = Vec::new();
+        for field in OF_WORKFLOW {
+            spans.push((None, field, draft.locate(None, field)));
+        }
+        for phase in workflow.phases.iter().filter(|phase| !phase.implicit) {
+            for field in OF_PHASE {
+                let span = draft.locate(Some(phase.id.as_str()), field);
+                spans.push((Some(phase.id.clone()), field, span));
+            }
+        }
+        Self { key: workflow.key.clone(), spans }
+    }
+
+    /// The same, with sources that come after so many others.
+    pub(crate) fn shifted(&self, sources: usize) -> Self {
+        let mut places = self.clone();
+        for (_, _, span) in &mut places.spans {
+            span.source += sources;
+        }
+        places
+    }
+
+    /// Where a field stands, or its owner.
+    pub(crate) fn find(&self, phase: Option<&PhaseId>, field: &str) -> Option<Span> {
+        let own = self.spans.iter().find(|(of, name, _)| of.as_ref() == phase && *name == field);
+        own.or(self.spans.first()).map(|(_, _, span)| *span)
+    }
+}

@@ -1,0 +1,106 @@
+//! What workflows and phases both may say: limits, budget; and the environment.
+
+use std::collections::BTreeMap;
+
+use super::super::draft::{Field, Value};
+use super::super::model::Budget;
+use super::super::problem::{Finding, quoted};
+use super::fields::{Fields, zero};
+use crate::base::limits::{Limits, LoopCount, LoopLimit};
+
+const MINUTE_MS: u64 = 60_000;
+const LOOP_COUNTS: &[(&str, LoopCount)] = &[("pair", LoopCount::Pair), ("edge", LoopCount::Edge)];
+
+/// All limits, written out: what the fields say upon what holds outside of them.
+pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
+    let minutes = fields.take("timeout_minutes");
+    let minutes_ms = minutes.and_then(|_| fields.decimal("timeout_minutes", 3));
+    let said = fields.within("limits", |fields| read(fields, outer));
+    let (mut limits, timeout_said) = said.unwrap_or_else(|| (outer.clone(), false));
+    if let (Some(minutes), true) = (minutes, timeout_said) {
+        let message = "`timeout_minutes` and `limits.timeout` say the same";
+        let finding = Finding::error("conflicting-fields", minutes.at, message);
+        fields.problems.push(finding.hint("remove `timeout_minutes`"));
+    }
+    if let Some(thousandths) = minutes_ms {
+        limits.timeout_ms = Some(thousandths.saturating_mul(MINUTE_MS) / 1_000);
+    }
+    limits
+}
+
+fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
+    let timeout_said = fields.take("timeout").is_some();
+    let limits = Limits {
+        loops: read_loop(fields, outer.loops),
+        retries: fields.count("retries").unwrap_or(outer.retries),
+        nudges: fields.count("nudges").unwrap_or(outer.nudges),
+        losses: fields.count("losses").unwrap_or(outer.losses),
+        continuations: fields.count("continuations").unwrap_or(outer.continuations),
+        depth: fields.count("depth").unwrap_or(outer.depth),
+        waits: fields.count("waits").unwrap_or(outer.waits),
+        repeats: fields.count("repeats").unwrap_or(outer.repeats),
+        standstill_ms: fields.duration_or_none("standstill", outer.standstill_ms),
+        grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
+        idle_ms: fields.duration_or_none("idle", outer.idle_ms),
+        timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),
+    };
+    (limits, timeout_said)
+}
+
+/// A number, or `{count: pair|edge, max: N}`.
+fn read_loop(fields: &mut Fields<'_, '_>, outer: LoopLimit) -> LoopLimit {
+    let Some(field) = fields.take("loop") else { return outer };
+    match &field.value.value {
+        Value::Scalar(text) => read_loop_max(fields, field, text, outer),
+        Value::Map(_) => {
+            let said = fields.map("loop", &field.value, |fields| LoopLimit {
+                count: fields.choice("count", LOOP_COUNTS).unwrap_or(outer.count),
+                max: fields.positive("max").unwrap_or(outer.max),
+            });
+            said.unwrap_or(outer)
+        }
+        Value::Null | Value::List(_) => {
+            fields.wrong("loop", &field.value, "a whole number or `{count: edge, max: 3}`");
+            outer
+        }
+    }
+}
+
+fn read_loop_max(
+    fields: &mut Fields<'_, '_>,
+    field: &Field,
+    text: &str,
+    outer: LoopLimit,
+) -> LoopLimit {
+    match text.parse() {
+        Ok(0) => fields.problems.push(zero("loop", field.value.span)),
+        Ok(max) => return LoopLimit { max, ..outer },
+        Err(_) => fields.wrong("loop", &field.value, "a whole number"),
+    }
+    outer
+}
+
+/// What may be spent.
+pub(crate) fn budget(fields: &mut Fields<'_, '_>) -> Option<Budget> {
+    fields.within("budget", |fields| Budget {
+        usd_micros: fields.decimal("usd", 6),
+        tokens: fields.positive("tokens"),
+        time_ms: fields.duration("time"),
+        attempts: fields.positive("attempts"),
+    })
+}
+
+/// The environment of workers and commands.
+pub(crate) fn env(fields: &mut Fields<'_, '_>) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::new();
+    for (name, value) in fields.pairs("env") {
+        let is_bad = name.text.is_empty() || name.text.contains(['=', '\0']);
+        if is_bad || value.text.contains('\0') {
+            let message = format!("the environment cannot hold {}", quoted(&name.text));
+            fields.problems.push(Finding::error("bad-env", name.at, message));
+        } else {
+            env.insert(name.text, value.text);
+        }
+    }
+    env
+}

@@ -1,0 +1,62 @@
+//! What a file may say, and this version cannot keep: it would rather not start than ignore a promise.
+
+use std::fmt;
+
+use super::super::model::{Isolation, Phase, PhaseKind, Workflow};
+use crate::base::ids::PhaseId;
+
+/// A field that nothing would enforce.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The phase that says it; none = the workflow itself.
+    pub phase: Option<PhaseId>,
+    /// The field.
+    pub field: &'static str,
+    /// The field with its value, where only that value is meant.
+    pub said: &'static str,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.phase {
+            Some(phase) => write!(f, "`{}` of phase `{phase}`", self.said),
+            None => write!(f, "`{}`", self.said),
+        }
+    }
+}
+
+/// Every field whose silent ignoring would break a promise.
+pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
+    let of_workflow = [promise("guards", workflow.guards.is_some())];
+    let mut found: Vec<Unsupported> = of_workflow.into_iter().flatten().collect();
+    for phase in &workflow.phases {
+        found.extend(of_phase(phase));
+    }
+    found
+}
+
+fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
+    let id = phase.id.clone();
+    let found = [
+        kind(phase.run),
+        value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
+        value("produces", "produces: steps", phase.produces.is_some()),
+    ];
+    found.into_iter().flatten().map(move |found| Unsupported { phase: Some(id.clone()), ..found })
+}
+
+fn kind(run: PhaseKind) -> Option<Unsupported> {
+    match run {
+        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow | PhaseKind::Human => None,
+        PhaseKind::Inline => value("run", "run: inline", true),
+        PhaseKind::Pool => value("run", "run: pool", true),
+    }
+}
+
+fn promise(field: &'static str, is_said: bool) -> Option<Unsupported> {
+    value(field, field, is_said)
+}
+
+fn value(field: &'static str, said: &'static str, is_said: bool) -> Option<Unsupported> {
+    is_said.then_some(Unsupported { phase: None, field, said })
+}

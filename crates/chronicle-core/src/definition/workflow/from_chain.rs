@@ -1,0 +1,141 @@
+//! Chains: one file with several linear workflows, each a list of `agent` and `prompt`.
+//!
+//! A chain's agent is a persona. A step that fails ends the chain: nothing is tried afresh, and a worker that says `fail`
+//! calls for a person.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::from_phased::{NAMED_MAX, free};
+use super::problem::{Finding, Problems, quoted};
+use super::yaml;
+use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+
+/// One chain of a file, with what is wrong with it alone.
+pub(crate) struct Chain {
+    /// What it is called by.
+    pub name: Named,
+    /// What it says.
+    pub draft: Draft,
+    /// What is wrong with it.
+    pub problems: Problems,
+}
+
+/// Every chain of the file; `problems` takes what is wrong with the file as a whole.
+pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Chain> {
+    let Some(root) = yaml::read(source, text, problems) else { return Vec::new() };
+    let Value::Map(chains) = root.value else {
+        let finding = Finding::error("not-a-chain", root.span.first(), "not a map of chains");
+        problems
+            .push(finding.hint("write `name: {description: …, steps: [{agent: …, prompt: …}]}`"));
+        return Vec::new();
+    };
+    chains.into_iter().map(chain).collect()
+}
+
+fn chain(field: Field) -> Chain {
+    let Field { name, at, value } = field;
+    let mut problems = Problems::default();
+    let name = Named { text: name, at };
+    let mut draft = Draft { span: at, fields: Vec::new(), phases: Phases::Missing };
+    let Value::Map(said) = value.value else {
+        let message = format!("the chain {} must be a map", quoted(&name.text));
+        problems.push(Finding::error("wrong-type", value.span, message));
+        draft.phases = Phases::List(vec![Entry::Told]);
+        return Chain { name, draft, problems };
+    };
+    draft.fields.push(Field::with("limits", no_retries(at), at));
+    for field in said {
+        match field.name.as_str() {
+            "description" | "name" => draft.fields.push(field),
+            "steps" => draft.phases = steps(field.value, &mut problems),
+            _ => problems.push(unknown("a chain", &field)),
+        }
+    }
+    Chain { name, draft, problems }
+}
+
+fn no_retries(at: Span) -> Value {
+    Value::Map(vec![Field::said("retries", "0", at)])
+}
+
+fn steps(node: Node, problems: &mut Problems) -> Phases {
+    let items = match node.value {
+        Value::List(items) => items,
+        Value::Null => return Phases::Missing,
+        Value::Scalar(_) | Value::Map(_) => {
+            problems.push(Finding::error("wrong-type", node.span, "`steps` must be a list"));
+            return Phases::List(vec![Entry::Told]);
+        }
+    };
+    let mut taken = BTreeSet::new();
+    let items = items.into_iter().take(NAMED_MAX);
+    let mut steps: Vec<Entry> = items.map(|item| step(item, &mut taken, problems)).collect();
+    // Said, so that a worker is shown this way out before the one for failures.
+    if let Some(Entry::Phase(last)) = steps.last_mut() {
+        last.fields.push(Field::said("next", DONE, last.span));
+    }
+    Phases::List(steps)
+}
+
+fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Entry {
+    let span = node.span.first();
+    let Value::Map(said) = node.value else {
+        let message = "a step must be a map of `agent` and `prompt`";
+        problems.push(Finding::error("wrong-type", node.span, message));
+        return Entry::Told;
+    };
+    let mut phase = PhaseDraft { key: None, span, fields: Vec::new() };
+    for field in said {
+        match field.name.as_str() {
+            "agent" => phase.fields.push(Field { name: "persona".to_owned(), ..field }),
+            "prompt" => phase.fields.push(prompt(field)),
+            "name" | "description" | "model" | "thinking" => phase.fields.push(field),
+            _ => problems.push(unknown("a step", &field)),
+        }
+    }
+    for (name, said) in [("persona", "agent"), ("instructions", "prompt")] {
+        if !phase.fields.iter().any(|field| field.name == name && field.value.value != Value::Null)
+        {
+            let finding = Finding::error("missing-field", span, format!("a step needs `{said}`"));
+            problems.push(finding.hint(format!("add `{said}:`")));
+        }
+    }
+    let persona = phase.fields.iter().find(|field| field.name == "persona");
+    let (name, at) = persona
+        .map_or(("step", span), |field| (field.value.text().unwrap_or("step"), field.value.span));
+    let id = free(&id_of(name), taken);
+    taken.insert(id.clone());
+    phase.fields.push(Field::said("id", id, at));
+    let fail = Field::said("fail", HUMAN_INTERVENTION, at);
+    phase.fields.push(Field::with("on", Value::Map(vec![fail]), at));
+    Entry::Phase(phase)
+}
+
+/// A persona may be called as no phase can.
+fn id_of(name: &str) -> String {
+    let plain = |letter: char| if letter == '/' || letter.is_control() { '-' } else { letter };
+    let id: String = name.trim().chars().take(40).map(plain).collect();
+    if id.trim().is_empty() || [HUMAN_INTERVENTION, DONE].contains(&id.as_str()) {
+        "step".to_owned()
+    } else {
+        id.trim().to_owned()
+    }
+}
+
+/// A prompt of one line may write its line ends as `\n`.
+fn prompt(field: Field) -> Field {
+    let value = match field.value.value {
+        Value::Scalar(text) if !text.trim_end().contains('\n') => {
+            Value::Scalar(text.replace("\\n", "\n"))
+        }
+        value @ (Value::Null | Value::Scalar(_) | Value::List(_) | Value::Map(_)) => value,
+    };
+    let value = Node { span: field.value.span, value };
+    Field { name: "instructions".to_owned(), value, ..field }
+}
+
+fn unknown(owner: &str, field: &Field) -> Finding {
+    let message = format!("{owner} has no field {}: it is ignored", quoted(&field.name));
+    Finding::warning("unknown-field", field.at, message)
+}

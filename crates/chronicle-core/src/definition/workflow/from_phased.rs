@@ -1,0 +1,429 @@
+//! The phased format of pi-workflows: `workflow.yaml` with a list of Markdown files and of other workflows.
+//!
+//! Accepts and refuses what that reader does, but for the differences listed in `docs/design/0003-deviations.md`. What this
+//! format demands beyond the native one is told here, since `check` holds every format to the same rules. Fields that only
+//! the native format knows are kept: a folder may use both.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::problem::{Finding, Problems, quoted};
+use super::suggest::closest;
+use super::yaml;
+use crate::definition::persona::frontmatter::{self, Parts};
+
+/// Most entries that get names of their own.
+pub(crate) const NAMED_MAX: usize = 501;
+/// Texts that are ignored when they are none, as there.
+const TEXTS: [&str; 6] = [
+    "sessionNamePrefix",
+    "roleInstruction",
+    "advanceReminder",
+    "blockReasonTemplate",
+    "completionMessage",
+    "notDoneReminder",
+];
+/// Fields of a workflow that are read here.
+const OWN: [&str; 7] =
+    ["name", "commandName", "initialMessage", "phases", "show", "loopable", "sessionNameMaxLength"];
+/// Fields of a workflow that only the native format has.
+const NATIVE: [&str; 11] = [
+    "key",
+    "description",
+    "initial",
+    "agent",
+    "model",
+    "budget",
+    "limits",
+    "guards",
+    "verify",
+    "cleanup",
+    "env",
+];
+const PHASE_OWN: [&str; 5] = ["id", "name", "emoji", "tools", "availableProfiles"];
+/// Fields of a phase that only the native format has; a phase here is always done by a worker.
+const PHASE_NATIVE: [&str; 20] = [
+    "description",
+    "persona",
+    "agent",
+    "model",
+    "thinking",
+    "fallback",
+    "next",
+    "on",
+    "outcomes",
+    "signals",
+    "followups",
+    "approval",
+    "requires",
+    "verify",
+    "cleanup",
+    "budget",
+    "limits",
+    "timeout_minutes",
+    "isolation",
+    "session",
+];
+
+/// What the text says; none when it cannot be read, which is told.
+pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
+    let root = yaml::read(source, text, problems)?;
+    let span = root.span.first();
+    let Value::Map(fields) = root.value else {
+        let finding = Finding::error("not-a-workflow", span, "not a map of fields")
+            .hint("begin with `name:`, `commandName:`, `initialMessage:` and `phases:`");
+        problems.push(finding);
+        return None;
+    };
+    let mut sheet = Sheet { text, owner: "a workflow", at: span, fields, problems };
+    sheet.drop_unknown(&[&OWN, &TEXTS, &NATIVE]);
+    sheet.require("name");
+    let internal = sheet.get("show").and_then(Node::text) == Some("workflows");
+    if internal {
+        sheet.keep_if("commandName", |text| !text.trim().is_empty());
+        sheet.keep_if("initialMessage", |_| true);
+    } else {
+        sheet.require("commandName");
+        sheet.check_command();
+        sheet.require("initialMessage");
+    }
+    for name in TEXTS {
+        sheet.drop_unless(name, "a text", Sheet::is_text);
+    }
+    sheet.drop_unless("sessionNameMaxLength", "a number", Sheet::is_number);
+    sheet.drop_unless("loopable", "`true` or `false`", Sheet::is_flag);
+    if sheet.get("loopable").is_none() {
+        sheet.fields.push(Field::said("loopable", "true", span));
+    }
+    let phases = sheet.phases();
+    Some(Draft { span, fields: sheet.fields, phases })
+}
+
+/// One phase: the fields and the body of a Markdown file; none when there are none to speak of, which is told.
+pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> Option<PhaseDraft> {
+    let at = Span { source, start: 0, end: 1 };
+    if text.starts_with('\u{feff}') {
+        let message = "begins with a byte order mark, so that its fields are not seen";
+        let finding = Finding::error("byte-order-mark", at, message);
+        problems.push(finding.hint("save it as UTF-8 without a byte order mark"));
+        return None;
+    }
+    let (head, body) = match frontmatter::split(text) {
+        Parts::Both { head, body } => (head, body),
+        Parts::Plain => {
+            let finding = Finding::error("bad-frontmatter", at, "no fields before the text");
+            problems.push(finding.hint("begin with `---`, `id:`, `name:`, `emoji:`, `---`"));
+            return None;
+        }
+        Parts::Unclosed => {
+            problems.push(frontmatter::unclosed(source));
+            return None;
+        }
+    };
+    let fields = frontmatter::fields(source, text, head, problems)?;
+    let mut sheet = Sheet { text, owner: "a phase", at, fields, problems };
+    sheet.drop_unknown(&[&PHASE_OWN, &PHASE_NATIVE]);
+    for name in ["id", "name", "emoji"] {
+        sheet.require(name);
+    }
+    sheet.mend_tools();
+    sheet.mend_list("availableProfiles");
+    let instructions = frontmatter::body(text, body.clone());
+    if instructions.is_empty() {
+        let finding = Finding::error("no-instructions", at, "no instructions below the fields");
+        sheet.problems.push(finding.hint("say below the second `---` what is to be done"));
+    }
+    let at_body = Span { source, start: body.start.min(text.len()), end: text.len() };
+    sheet.fields.push(Field::said("instructions", instructions, at_body));
+    Some(PhaseDraft { key: None, span: at, fields: sheet.fields })
+}
+
+/// Gives every entry for another workflow an id of its own: the same workflow may be run twice, and a phase may be called
+/// as it is.
+pub(crate) fn name_references(draft: &mut Draft) {
+    let entries = draft.entries_mut();
+    let is_reference = |phase: &PhaseDraft| phase.fields.iter().any(|it| it.name == "subworkflow");
+    let mut taken = BTreeSet::new();
+    for entry in entries.iter() {
+        if let Entry::Phase(phase) = entry
+            && !is_reference(phase)
+        {
+            taken.extend(phase.id().map(str::to_owned));
+        }
+    }
+    // More phases than that are refused anyway.
+    for entry in entries.iter_mut().take(NAMED_MAX) {
+        let Entry::Phase(phase) = entry else { continue };
+        if !is_reference(phase) {
+            continue;
+        }
+        let Some(key) = phase.id().map(str::to_owned) else { continue };
+        let id = free(&key, &taken);
+        if id != key {
+            phase.fields.push(Field::said("id", id.clone(), phase.span));
+        }
+        taken.insert(id);
+    }
+}
+
+/// A name that nobody has: `build`, else `build-2` and so on.
+pub(crate) fn free(name: &str, taken: &BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or_default()
+}
+
+/// The fields of one file, while they are brought into shape.
+struct Sheet<'t, 'p> {
+    text: &'t str,
+    owner: &'static str,
+    at: Span,
+    fields: Vec<Field>,
+    problems: &'p mut Problems,
+}
+
+impl Sheet<'_, '_> {
+    fn get(&self, name: &str) -> Option<&Node> {
+        let field = self.fields.iter().find(|field| field.name == name)?;
+        (field.value.value != Value::Null).then_some(&field.value)
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.fields.retain(|field| field.name != name);
+    }
+
+    /// Unknown fields are ignored there; here they are told.
+    fn drop_unknown(&mut self, known: &[&[&str]]) {
+        let known: Vec<&str> = known.iter().flat_map(|names| names.iter().copied()).collect();
+        for field in std::mem::take(&mut self.fields) {
+            if known.contains(&field.name.as_str()) {
+                self.fields.push(field);
+                continue;
+            }
+            let message =
+                format!("{} has no field {}: it is ignored", self.owner, quoted(&field.name));
+            let finding = Finding::warning("unknown-field", field.at, message);
+            self.problems.push(finding.did_you_mean(closest(&field.name, known.iter().copied())));
+        }
+    }
+
+    /// A text that says something. The words are those of `check`, so that nothing is told twice.
+    fn require(&mut self, name: &str) {
+        let finding = match self.get(name) {
+            None => {
+                Finding::error("missing-field", self.at, format!("{} needs `{name}`", self.owner))
+                    .hint(format!("add `{name}:`"))
+            }
+            Some(node) if !self.is_text(node) => {
+                let message = format!("`{name}` must be a text, not {}", described(node));
+                Finding::error("wrong-type", node.span, message).hint("put it in quotes")
+            }
+            Some(node) if node.text().is_some_and(|text| text.trim().is_empty()) => {
+                Finding::error("empty-value", node.span, format!("`{name}` is empty"))
+            }
+            Some(_) => return,
+        };
+        self.problems.push(finding);
+    }
+
+    fn check_command(&mut self) {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let Some(node) = self.get("commandName") else { return };
+        let Some(text) =
+            node.text().filter(|text| !text.trim().is_empty() && !text.chars().all(fits))
+        else {
+            return;
+        };
+        let message = format!("the command {} has a letter that no command has", quoted(text));
+        let finding = Finding::error("bad-command", node.span, message);
+        self.problems.push(finding.hint("use `a`–`z`, `0`–`9`, `_` and `-`"));
+    }
+
+    fn keep_if(&mut self, name: &str, keep: impl Fn(&str) -> bool) {
+        let is_kept =
+            self.get(name).is_some_and(|node| self.is_text(node) && node.text().is_some_and(&keep));
+        if !is_kept {
+            self.remove(name);
+        }
+    }
+
+    /// A value of another type is ignored, and told.
+    fn drop_unless(&mut self, name: &str, expected: &str, fits: impl Fn(&Self, &Node) -> bool) {
+        let Some(node) = self.get(name) else { return self.remove(name) };
+        if fits(self, node) {
+            return;
+        }
+        let message =
+            format!("`{name}` must be {expected}, not {}: it is ignored", described(node));
+        let finding = Finding::warning("wrong-type", node.span, message);
+        self.problems.push(finding);
+        self.remove(name);
+    }
+
+    fn is_text(&self, node: &Node) -> bool {
+        node.text().is_some_and(|said| self.is_quoted(node) || kind(said) == Kind::Text)
+    }
+
+    fn is_number(&self, node: &Node) -> bool {
+        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == Kind::Number)
+    }
+
+    fn is_flag(&self, node: &Node) -> bool {
+        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == Kind::Flag)
+    }
+
+    fn is_quoted(&self, node: &Node) -> bool {
+        let said = self.text.get(node.span.start..node.span.end).unwrap_or_default();
+        said.starts_with(['"', '\'', '|', '>'])
+    }
+
+    fn phases(&mut self) -> Phases {
+        let at = self.fields.iter().position(|field| field.name == "phases");
+        let Some(field) = at.map(|at| self.fields.remove(at)) else { return Phases::Missing };
+        match field.value.value {
+            Value::Null => Phases::Missing,
+            Value::List(items) => {
+                Phases::List(items.into_iter().map(|node| self.entry(node)).collect())
+            }
+            Value::Map(_) | Value::Scalar(_) => {
+                let message = "`phases` must be a list of files and of `{subworkflow: key}`";
+                let finding = Finding::error("wrong-type", field.value.span, message);
+                self.problems.push(finding);
+                // Told already: an entry that says nothing more keeps `check` from saying it again.
+                Phases::List(vec![Entry::Told])
+            }
+        }
+    }
+
+    fn entry(&mut self, node: Node) -> Entry {
+        let span = node.span;
+        if self.is_text(&node)
+            && let Value::Scalar(text) = node.value
+        {
+            return Entry::File { file: Named { text, at: span }, key: None };
+        }
+        if let Value::Map(fields) = &node.value
+            && let Some(field) = fields.iter().find(|field| field.name == "subworkflow")
+            && self.is_text(&field.value)
+        {
+            return Entry::Phase(PhaseDraft {
+                key: None,
+                span: field.value.span,
+                fields: vec![field.clone()],
+            });
+        }
+        let message = format!(
+            "a phase must be the name of a file or `{{subworkflow: key}}`, not {}",
+            described(&node)
+        );
+        self.problems.push(Finding::error("wrong-type", span, message));
+        Entry::Told
+    }
+
+    fn mend_tools(&mut self) {
+        let Some(at) = self.fields.iter().position(|field| field.name == "tools") else { return };
+        let field = self.fields.remove(at);
+        let Value::Map(lists) = field.value.value else {
+            if field.value.value != Value::Null {
+                let message = format!(
+                    "`tools` must be a map, not {}: it is ignored",
+                    described(&field.value)
+                );
+                self.problems.push(Finding::warning("wrong-type", field.value.span, message));
+            }
+            return;
+        };
+        let outer = std::mem::replace(&mut self.fields, lists);
+        self.drop_unknown(&[&["blacklist", "whitelist"]]);
+        self.mend_list("blacklist");
+        self.mend_list("whitelist");
+        let lists = std::mem::replace(&mut self.fields, outer);
+        let value = Node { span: field.value.span, value: Value::Map(lists) };
+        self.fields.push(Field { value, ..field });
+    }
+
+    /// A list of names: whatever stands in it counts by its spelling, and a single name as a list of one.
+    fn mend_list(&mut self, name: &str) {
+        let Some(field) = self.fields.iter_mut().find(|field| field.name == name) else { return };
+        let span = field.value.span;
+        match &mut field.value.value {
+            Value::List(items) => items.iter_mut().for_each(spell),
+            Value::Scalar(said) => {
+                let message =
+                    format!("`{name}` must be a list: {} counts as one of one", quoted(said));
+                let finding = Finding::warning("wrong-type", span, message);
+                let hint = format!("write `{name}: [{}]`", quoted(said).trim_matches('`'));
+                self.problems.push(finding.hint(hint));
+            }
+            Value::Null => {}
+            Value::Map(_) => {
+                let message = format!("`{name}` must be a list, not a map: it is ignored");
+                self.problems.push(Finding::warning("wrong-type", span, message));
+                self.remove(name);
+            }
+        }
+    }
+}
+
+fn spell(node: &mut Node) {
+    if node.value == Value::Null {
+        node.value = Value::Scalar("null".to_owned());
+    }
+}
+
+/// What a scalar without quotes is in YAML 1.2.
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Flag,
+}
+
+fn kind(said: &str) -> Kind {
+    if matches!(said, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") {
+        return Kind::Flag;
+    }
+    let bare = said.strip_prefix(['-', '+']).unwrap_or(said);
+    let radix = |prefix: &str, radix: u32| {
+        let digits = said.strip_prefix(prefix).unwrap_or_default();
+        !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
+    };
+    let special =
+        matches!(bare, ".inf" | ".Inf" | ".INF") || matches!(said, ".nan" | ".NaN" | ".NAN");
+    let begins = bare.trim_start_matches('.').starts_with(|digit: char| digit.is_ascii_digit());
+    let digits = bare.chars().all(|it| it.is_ascii_digit() || "+-.eE".contains(it));
+    let decimal = begins && digits && bare.parse::<f64>().is_ok();
+    if special || decimal || radix("0x", 16) || radix("0o", 8) { Kind::Number } else { Kind::Text }
+}
+
+fn described(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "nothing".to_owned(),
+        Value::Scalar(text) => quoted(text),
+        Value::List(_) => "a list".to_owned(),
+        Value::Map(_) => "a map".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, free, kind};
+
+    #[test]
+    fn what_a_word_without_quotes_is() {
+        for number in ["1", "-1", "+1.5", "1e3", ".5", "0x1F", "0o17", ".inf", "-.Inf", ".nan"] {
+            assert_eq!(kind(number), Kind::Number, "{number}");
+        }
+        for text in ["a", "1a", "e3", "-", ".", "0x", "yes", "nan", "inf", "1.2.3", "1_000", ""] {
+            assert_eq!(kind(text), Kind::Text, "{text}");
+        }
+        assert_eq!(kind("True"), Kind::Flag);
+    }
+
+    #[test]
+    fn a_name_that_nobody_has() {
+        let taken = ["a", "a-2"].map(str::to_owned).into();
+        assert_eq!(free("a", &taken), "a-3");
+        assert_eq!(free("b", &taken), "b");
+    }
+}

@@ -1,0 +1,222 @@
+//! A workflow and every sub-workflow that it reaches.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::check::Places;
+use super::draft::{Named, Span};
+use super::model::Workflow;
+use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
+use super::suggest::closest;
+use super::unit::{Format, Trouble, Unit, note_persona, read};
+use crate::base::ids::PhaseId;
+
+/// Most workflows that one may reach.
+const WORKFLOWS_MAX: usize = 100;
+
+/// The text of a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The path that people are shown.
+    pub name: String,
+    /// What the definition is called by.
+    pub key: String,
+    /// What the file holds.
+    pub text: String,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The one asked for first, then every sub-workflow reached. Those beyond reading are missing.
+    pub workflows: Vec<Workflow>,
+    /// Everything wrong with any of them, in the order of `sources` and of their text.
+    pub problems: Vec<Problem>,
+    /// Every text that was read, for snippets.
+    pub sources: Vec<Source>,
+    places: Vec<Places>,
+}
+
+impl Loaded {
+    /// Whether a run may start with it: no error.
+    pub fn is_usable(&self) -> bool {
+        self.problems.iter().all(|problem| problem.severity != Severity::Error)
+    }
+
+    /// A problem that somebody found who knows more than the files, at a field of a workflow or of one of its phases.
+    pub fn problem(
+        &self,
+        (workflow, phase, field): (&str, Option<&PhaseId>, &str),
+        (severity, code, message): (Severity, &'static str, String),
+        hint: Option<String>,
+    ) -> Problem {
+        let places = self.places.iter().find(|places| places.key == workflow);
+        let span = places.and_then(|places| places.find(phase, field));
+        let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
+        let finding = Finding::new(severity, code, span, message);
+        let finding = match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        };
+        place(finding, &self.sources)
+    }
+}
+
+/// Which workflow runs which others, and where that is said.
+type Calls = BTreeMap<String, Vec<Named>>;
+
+/// Reads a workflow in the native format and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
+pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loaded {
+    let mut no_files = |file: &str| {
+        let message = format!("there is no phase file {} here", quoted(file));
+        let hint = Some("write the phase inline: `id:`, `instructions:`".to_owned());
+        Err(Trouble { code: "phase-file", message, hint })
+    };
+    let main = Arc::new(read(main, Format::Native, &mut no_files));
+    let mut find = |key: &str| {
+        let source = lookup(key)?;
+        // It is known by the key that it was asked for, whatever else it answers to.
+        let source = Source { key: key.to_owned(), ..source };
+        Some(Arc::new(read(source, Format::Native, &mut no_files)))
+    };
+    assemble(&main, &[], &mut find)
+}
+
+/// Puts a definition and all that it reaches together. `lookup` finds a definition by its key; a persona that is nearly one
+/// of `personas` is noted.
+pub fn assemble(
+    main: &Arc<Unit>,
+    personas: &[&str],
+    lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
+) -> Loaded {
+    let mut problems = Problems::default();
+    let mut loaded = Loaded {
+        workflows: Vec::new(),
+        problems: Vec::new(),
+        sources: Vec::new(),
+        places: Vec::new(),
+    };
+    let mut broken = BTreeSet::new();
+    let mut calls = Calls::new();
+    let mut known = BTreeMap::from([(main.key.clone(), true)]);
+    let mut waiting = VecDeque::from([Arc::clone(main)]);
+    while let Some(unit) = waiting.pop_front() {
+        let before = loaded.sources.len();
+        let errors = problems.errors();
+        problems.absorb(&unit.problems, before);
+        note_personas(&unit, before, personas, &mut problems);
+        loaded.sources.extend(unit.sources.iter().cloned());
+        loaded.workflows.extend(unit.workflow.clone());
+        loaded.places.extend(unit.places.as_ref().map(|places| places.shifted(before)));
+        let said: Vec<Named> = unit.calls.iter().map(|call| shifted(call, before)).collect();
+        for call in &said {
+            let room = known.len() < WORKFLOWS_MAX;
+            waiting.extend(follow(call, &mut known, room, lookup, &mut problems));
+        }
+        if problems.errors() > errors {
+            broken.insert(unit.key.clone());
+        }
+        calls.insert(unit.key.clone(), said);
+    }
+    tell_broken(&calls, broken, &mut problems);
+    find_cycles(&main.key, &calls, &mut problems);
+    loaded.problems = problems.finish(&loaded.sources);
+    loaded
+}
+
+fn shifted(named: &Named, sources: usize) -> Named {
+    let mut named = named.clone();
+    named.at.source += sources;
+    named
+}
+
+fn note_personas(unit: &Unit, before: usize, personas: &[&str], problems: &mut Problems) {
+    for said in &unit.personas {
+        if personas.iter().any(|name| name.eq_ignore_ascii_case(&said.text)) {
+            continue;
+        }
+        if let Some(meant) = closest(&said.text, personas.iter().copied()) {
+            problems.push(note_persona(&shifted(said, before), meant));
+        }
+    }
+}
+
+/// The definition of a sub-workflow that was not asked for before. `known` remembers which keys were found.
+fn follow(
+    call: &Named,
+    known: &mut BTreeMap<String, bool>,
+    room: bool,
+    lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
+    problems: &mut Problems,
+) -> Option<Arc<Unit>> {
+    if known.get(&call.text) == Some(&true) {
+        return None;
+    }
+    if !room {
+        let message = format!("more than {WORKFLOWS_MAX} workflows are reached");
+        problems.push(Finding::error("too-many-workflows", call.at, message));
+        return None;
+    }
+    let found = if known.contains_key(&call.text) { None } else { lookup(&call.text) };
+    known.insert(call.text.clone(), found.is_some());
+    if found.is_none() {
+        let message = format!("no workflow is called {}", quoted(&call.text));
+        let finding = Finding::error("workflow-not-found", call.at, message);
+        problems.push(finding.hint("`chronicle list` shows the workflows"));
+    }
+    found
+}
+
+/// Whoever runs a workflow that cannot run cannot run either, however far away.
+fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Problems) {
+    let mut told = BTreeSet::new();
+    loop {
+        let before = told.len();
+        for (key, said) in calls {
+            for call in said.iter().filter(|call| call.text != *key) {
+                if broken.contains(&call.text) && told.insert(call.at) {
+                    let message = format!("{} cannot run: it has errors", quoted(&call.text));
+                    problems.push(Finding::error("broken-workflow", call.at, message));
+                    broken.insert(key.clone());
+                }
+            }
+        }
+        if told.len() == before {
+            return;
+        }
+    }
+}
+
+/// Everything is reached from the first one, so every cycle is.
+fn find_cycles(main: &str, calls: &Calls, problems: &mut Problems) {
+    walk(main, calls, &mut Vec::new(), &mut BTreeSet::new(), problems);
+}
+
+/// Depth first; as deep as there are workflows, of which `WORKFLOWS_MAX` exist.
+fn walk<'c>(
+    key: &'c str,
+    calls: &'c Calls,
+    trail: &mut Vec<&'c str>,
+    finished: &mut BTreeSet<&'c str>,
+    problems: &mut Problems,
+) {
+    if finished.contains(key) {
+        return;
+    }
+    trail.push(key);
+    for call in calls.get(key).into_iter().flatten() {
+        match trail.iter().position(|before| *before == call.text) {
+            Some(begin) => problems.push(cycle(call, &trail[begin..])),
+            None => walk(&call.text, calls, trail, finished, problems),
+        }
+    }
+    trail.pop();
+    finished.insert(key);
+}
+
+fn cycle(call: &Named, trail: &[&str]) -> Finding {
+    let names: Vec<String> = trail.iter().map(|key| quoted(key)).collect();
+    let again = quoted(&call.text);
+    let message = format!("{again} would run itself: {} → {again}", names.join(" → "));
+    Finding::error("workflow-cycle", call.at, message)
+}

@@ -1,0 +1,269 @@
+//! One definition, read and judged by itself: what it runs inside it is not looked at yet.
+
+use super::check::{self, Checked, Places};
+use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
+use super::load::Source;
+use super::model::{PhaseKind, Workflow};
+use super::problem::{Finding, Problem, Problems, Severity, quoted};
+use super::{from_chain, from_native, from_phased, from_template};
+use crate::base::ids::DONE;
+use crate::base::limits::Limits;
+use crate::definition::persona::frontmatter::{self, Parts};
+
+/// Most files of phases of one workflow.
+const FILES_MAX: usize = 500;
+
+/// Most bytes of all files of one workflow.
+const UNIT_MAX: usize = 8 * super::FILE_MAX;
+
+/// Which reader a definition needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Our own: YAML or JSON.
+    Native,
+    /// A folder of pi-workflows.
+    Phased,
+    /// The Chronicle's JSON.
+    Template,
+    /// A chain of an `agent-chain.yaml`.
+    Chain,
+}
+
+/// Why a file that a definition names cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// A stable name of its kind.
+    pub code: &'static str,
+    /// A lower-case fragment.
+    pub message: String,
+    /// One thing to do about it.
+    pub hint: Option<String>,
+}
+
+/// Finds a file that a definition names: the text of it, or why not.
+pub type Files<'f> = dyn FnMut(&str) -> Result<Source, Trouble> + 'f;
+
+/// A definition and what is wrong with it alone.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// What it is called by.
+    pub key: String,
+    /// The workflow; none when it has no phase to begin with.
+    pub workflow: Option<Workflow>,
+    /// Its own text, then those of its phases' files.
+    pub sources: Vec<Source>,
+    pub(super) calls: Vec<Named>,
+    pub(super) personas: Vec<Named>,
+    pub(super) places: Option<Places>,
+    pub(super) problems: Problems,
+}
+
+impl Unit {
+    /// Whether it could run, if everything that it runs inside it can.
+    pub fn is_sound(&self) -> bool {
+        self.workflow.is_some() && !self.problems.has_error()
+    }
+
+    /// The workflows that it runs.
+    pub fn calls(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(|call| call.text.as_str())
+    }
+
+    /// What is wrong with it alone.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.problems.clone().finish(&self.sources)
+    }
+
+    /// A definition whose text cannot be had: nothing but a problem.
+    pub fn broken(source: Source, trouble: Trouble) -> Self {
+        let mut problems = Problems::default();
+        problems.push(trouble.at(Span { source: 0, start: 0, end: 0 }));
+        Self::of(source, problems)
+    }
+
+    fn of(source: Source, problems: Problems) -> Self {
+        Self {
+            key: source.key.clone(),
+            workflow: None,
+            sources: vec![source],
+            calls: Vec::new(),
+            personas: Vec::new(),
+            places: None,
+            problems,
+        }
+    }
+}
+
+impl Trouble {
+    /// Without a hint.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    pub(super) fn at(self, span: Span) -> Finding {
+        let finding = Finding::error(self.code, span, self.message);
+        match self.hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        }
+    }
+}
+
+/// Reads one definition. A file of chains holds several: see `read_chains`.
+pub fn read(source: Source, format: Format, files: &mut Files<'_>) -> Unit {
+    read_upon(&Limits::default(), source, format, files)
+}
+
+/// The same, with the limits that hold where it sets none.
+pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Files<'_>) -> Unit {
+    let mut problems = Problems::default();
+    let draft = match format {
+        Format::Native => from_native::read(0, &source.text, &mut problems),
+        Format::Phased => from_phased::read(0, &source.text, &mut problems),
+        Format::Template => from_template::read(0, &source.text, &mut problems),
+        Format::Chain => {
+            let chains = from_chain::read(0, &source.text, &mut problems);
+            let own = chains.into_iter().find(|chain| chain.name.text == source.key);
+            own.map(|chain| {
+                problems.absorb(&chain.problems, 0);
+                chain.draft
+            })
+        }
+    };
+    let mut unit = Unit::of(source, problems);
+    let Some(mut draft) = draft else { return unit };
+    read_files(&mut draft, format, &mut unit, files);
+    if format == Format::Phased {
+        from_phased::name_references(&mut draft);
+    }
+    judge(&draft, limits, &mut unit);
+    if format == Format::Chain {
+        chain(&mut unit);
+    }
+    unit
+}
+
+/// Every chain of a file, and what is wrong with the file as a whole.
+pub fn read_chains(source: &Source) -> (Vec<Unit>, Vec<Problem>) {
+    read_chains_upon(&Limits::default(), source)
+}
+
+/// The same, with the limits that hold where a chain sets none.
+pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Problem>) {
+    let mut whole = Problems::default();
+    let chains = from_chain::read(0, &source.text, &mut whole);
+    let mut units = Vec::new();
+    for from_chain::Chain { name, draft, problems } in chains.into_iter().take(FILES_MAX) {
+        let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, problems);
+        judge(&draft, limits, &mut unit);
+        chain(&mut unit);
+        units.push(unit);
+    }
+    (units, whole.finish(std::slice::from_ref(source)))
+}
+
+/// A step's prompt is filled in when it is sent: see `Phase::chained`.
+fn chain(unit: &mut Unit) {
+    for phase in unit.workflow.iter_mut().flat_map(|workflow| &mut workflow.phases) {
+        phase.chained = true;
+    }
+}
+
+fn judge(draft: &Draft, limits: &Limits, unit: &mut Unit) {
+    let Checked { workflow, calls, places } =
+        check::check(draft, &unit.key, limits, &mut unit.problems);
+    unit.calls = calls;
+    unit.places = places;
+    let phases = workflow.iter().flat_map(|workflow| &workflow.phases);
+    unit.personas = phases
+        .filter(|phase| phase.run == PhaseKind::Worker && phase.id.as_str() != DONE)
+        .filter_map(|phase| {
+            let at = draft.locate(Some(phase.id.as_str()), "persona");
+            Some(Named { text: phase.persona.clone()?, at })
+        })
+        .collect();
+    unit.workflow = workflow;
+}
+
+/// Puts the phases of files where the files are named.
+fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Files<'_>) {
+    for entry in draft.entries_mut() {
+        let Entry::File { file, key } = entry else { continue };
+        let bytes: usize = unit.sources.iter().map(|source| source.text.len()).sum();
+        let found = if unit.sources.len() > FILES_MAX {
+            let message = format!("more than {FILES_MAX} files of phases");
+            Err(Trouble::new("too-many-phases", message))
+        } else if bytes > UNIT_MAX {
+            let message = format!("its files are larger than {UNIT_MAX} bytes together");
+            Err(Trouble::new("too-large", message))
+        } else {
+            files(&file.text)
+        };
+        let phase = match found {
+            Ok(source) => {
+                let phase = read_phase(format, unit.sources.len(), &source, &mut unit.problems);
+                unit.sources.push(source);
+                phase
+            }
+            Err(trouble) => {
+                unit.problems.push(trouble.at(file.at));
+                None
+            }
+        };
+        let key = key.take();
+        *entry = phase.map_or(Entry::Told, |phase| Entry::Phase(PhaseDraft { key, ..phase }));
+    }
+}
+
+fn read_phase(
+    format: Format,
+    index: usize,
+    source: &Source,
+    problems: &mut Problems,
+) -> Option<PhaseDraft> {
+    match format {
+        Format::Phased => from_phased::read_phase(index, &source.text, problems),
+        Format::Native | Format::Template | Format::Chain => native_phase(index, source, problems),
+    }
+}
+
+/// The fields of a phase, if any, and its instructions. It is called as its file unless it says otherwise.
+fn native_phase(index: usize, source: &Source, problems: &mut Problems) -> Option<PhaseDraft> {
+    let text = &source.text;
+    let (mut fields, body) = match frontmatter::split(text) {
+        Parts::Both { head, body } => (frontmatter::fields(index, text, head, problems)?, body),
+        Parts::Plain => (Vec::new(), 0..text.len()),
+        Parts::Unclosed => {
+            problems.push(frontmatter::unclosed(index));
+            return None;
+        }
+    };
+    let span = Span { source: index, start: 0, end: 1 };
+    let says = |name: &str| fields.iter().find(|field: &&Field| field.name == name);
+    if says("id").is_none() {
+        fields.push(Field::said("id", source.key.clone(), span));
+    }
+    let at = Span { source: index, start: body.start, end: text.len() };
+    let instructions = frontmatter::body(text, body);
+    if !instructions.is_empty() {
+        if let Some(twice) = fields.iter().find(|field| field.name == "instructions") {
+            let message = "instructions are said twice: here, and below the fields";
+            problems.push(Finding::error("conflicting-fields", twice.at, message));
+        } else {
+            fields.push(Field::said("instructions", instructions, at));
+        }
+    }
+    Some(PhaseDraft { key: None, span, fields })
+}
+
+/// A note for each persona of the definition that is nearly the name of one there is.
+pub(super) fn note_persona(said: &Named, meant: &str) -> Finding {
+    let message = format!("no persona is called {}: it is taken as a text", quoted(&said.text));
+    Finding::new(Severity::Note, "unknown-persona", said.at, message).did_you_mean(Some(meant))
+}

@@ -1,0 +1,87 @@
+//! Everything that a performer needs to start an attempt, derived from the state.
+
+use std::collections::BTreeMap;
+
+use crate::base::ids::SHELL;
+use crate::base::ids::{AttemptId, PhaseId};
+use crate::definition::workflow::Tools;
+use crate::definition::workflow::allowed_targets;
+use crate::event::Duty;
+use crate::handover::handover;
+use crate::state::State;
+
+/// The order for one attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The intent, as written in the ledger.
+    pub intent: crate::event::AttemptStarted,
+    /// The run's task.
+    pub task: String,
+    /// What the worker is told; nothing where commands are run.
+    pub handover: String,
+    /// Who the worker is to be.
+    pub persona: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// How long it thinks.
+    pub thinking: Option<String>,
+    /// Which tools it may call.
+    pub tools: Tools,
+    /// Where it may go.
+    pub targets: Vec<PhaseId>,
+    /// Environment that the workflow asks for.
+    pub env: BTreeMap<String, String>,
+    /// Whether it works in a home of the run's own.
+    pub isolated: bool,
+    /// Shell commands to be run one after the other, with their index; empty for an agent.
+    pub commands: Vec<(u32, String)>,
+    /// Active milliseconds of silence after which it counts as stuck.
+    pub idle_ms: Option<u64>,
+}
+
+impl Work {
+    /// Whether a command that fails keeps none of the others from being run.
+    pub fn goes_on(&self) -> bool {
+        self.intent.chore.as_ref().is_some_and(|chore| chore.duty == Duty::Cleanup)
+    }
+
+    /// Whether this attempt runs shell commands instead of an agent.
+    pub fn is_shell(&self) -> bool {
+        self.intent.agent == SHELL
+    }
+}
+
+/// The order for an attempt; none when it is not a live one.
+pub fn work(state: &State, id: AttemptId) -> Option<Work> {
+    let run = state.run.as_ref()?;
+    let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
+    let intent = attempt.intent.clone();
+    let phase = state.phase_at(&intent.place)?;
+    let helper = intent.persona.as_ref();
+    let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
+    let worker = own.unwrap_or(phase);
+    let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
+    let persona = match helper {
+        Some(name) => state.persona_called(name),
+        None => state.persona_of(phase),
+    };
+    let prompt = persona.map(|it| it.prompt.clone());
+    let of_persona = persona.and_then(|persona| persona.model.as_ref());
+    let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
+    let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
+    let commands = (0u32..).zip(commands.iter().cloned());
+    Some(Work {
+        task: run.task.clone(),
+        handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
+        persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
+        model: models.into_iter().flatten().next().cloned(),
+        thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
+        tools: state.tools_for(&intent).cloned().unwrap_or_default(),
+        targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
+        env: workflow.env.clone(),
+        isolated: run.isolated,
+        commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
+        idle_ms: phase.limits.idle_ms,
+        intent,
+    })
+}

@@ -1,0 +1,361 @@
+//! What happened: the words of the ledger.
+//!
+//! An event is a fact in the past. Kinds are only ever added; a field is only ever added with a default. Each kind has its
+//! sentence in `words.rs`, its effect on the state in `state/apply.rs` and its paragraph in `docs/ledger-format.md`.
+
+mod attempt;
+pub mod budget;
+mod chore;
+pub mod claims;
+mod gate;
+pub(crate) mod handover;
+pub mod input;
+pub mod notice;
+pub mod record;
+pub mod signal;
+pub mod snapshot;
+mod start;
+pub mod tree;
+pub mod wait;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use self::budget::{BudgetRaised, BudgetWarned};
+use self::tree::{Moment, TreeRecorded};
+use self::wait::{WaitBegan, WaitEnded};
+use crate::base::ids::{
+    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
+};
+use crate::base::usage::{Scope, Usage};
+pub use attempt::{
+    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave, Question,
+    StopCause, ToolCalled, Verdict, Why,
+};
+pub use chore::{Chore, Duty};
+pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened};
+pub use handover::Handed;
+pub use notice::NoticeGiven;
+pub use snapshot::SnapshotUpdate;
+pub use start::{OnGate, RunStarted, SupervisorStarted};
+
+/// One fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
+pub enum Event {
+    /// A run was asked for; everything it will ever need is frozen here.
+    RunStarted(Arc<RunStarted>),
+    /// A supervisor took the run in hand, at its start and after each resume.
+    SupervisorStarted(SupervisorStarted),
+    /// The last line of the ledger was torn by a crash; it was set aside.
+    TailSetAside {
+        /// How much of it there was.
+        bytes: u64,
+        /// Where it is kept.
+        file: String,
+    },
+    /// A person stopped the run for a while.
+    RunPaused {
+        /// Why.
+        reason: String,
+    },
+    /// The run goes on.
+    RunResumed,
+    /// A person gave the run up.
+    RunCancelled {
+        /// Why.
+        reason: String,
+    },
+    /// The last phase was left: nothing is to be done any more.
+    RunDone,
+    /// A person is needed, and the run was started to fail then.
+    RunFailed {
+        /// What for.
+        reason: String,
+    },
+
+    /// A workflow was entered: the run's own, or one inside a phase.
+    FrameEntered {
+        /// The new frame.
+        frame: FramePath,
+        /// Its workflow's key.
+        workflow: String,
+    },
+    /// A phase is to be done now.
+    PhaseEntered {
+        /// Where.
+        place: Place,
+    },
+    /// A phase was left for another.
+    EdgeTaken(EdgeTaken),
+    /// A frame came to its end.
+    FrameEnded {
+        /// Which.
+        frame: FramePath,
+        /// The summary of its last phase.
+        summary: String,
+    },
+
+    /// An agent is to be started: the intent, written before the start.
+    AttemptStarted(AttemptStarted),
+    /// The agent said which session it works in.
+    SessionOpened {
+        /// Whose.
+        attempt: AttemptId,
+        /// The session.
+        session: SessionId,
+    },
+    /// A worker wanted to call a tool, and was answered.
+    ToolCalled(ToolCalled),
+    /// A tool call ended.
+    ToolEnded {
+        /// Whose.
+        attempt: AttemptId,
+        /// The agent's id of the call.
+        call: String,
+        /// Whether it worked.
+        ok: bool,
+        /// Active time of the attempt so far.
+        active_ms: u64,
+    },
+    /// The agent said that it changed a file.
+    FileChanged {
+        /// Whose.
+        attempt: AttemptId,
+        /// Which, relative to the project.
+        path: String,
+        /// How.
+        change: Change,
+    },
+    /// Tokens were used.
+    UsageReported {
+        /// Whose.
+        attempt: AttemptId,
+        /// What the figure covers.
+        scope: Scope,
+        /// The figure.
+        usage: Usage,
+        /// Active time of the attempt so far.
+        active_ms: u64,
+    },
+    /// A command of a command phase ended.
+    CommandEnded {
+        /// Whose.
+        attempt: AttemptId,
+        /// Which of the phase's commands, from 0.
+        index: u32,
+        /// Its exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// A worker's leaving signal was accepted: the first one wins.
+    SignalAccepted {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it said.
+        leave: Leave,
+    },
+    /// A worker's call was refused with a reason that it can act on.
+    SignalRefused {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id.
+        request: String,
+        /// The answer it got.
+        answer: String,
+    },
+    /// A worker ended its turn, and its phase is not done: what it asked for comes next. The first such signal wins.
+    BreakAccepted {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it said.
+        parting: Break,
+    },
+    /// A worker wrote down what later phases must know.
+    SnapshotUpdated {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+        /// What it adds.
+        update: SnapshotUpdate,
+    },
+    /// What a worker said of its work goes beyond what the record shows.
+    ClaimsUnproven(claims::Unproven),
+    /// A worker wants to give the run up; it must say so twice.
+    CancelAsked {
+        /// Whose.
+        attempt: AttemptId,
+        /// The call's id, for a repeated call.
+        request: String,
+    },
+    /// It did something else instead of saying it again.
+    CancelDropped {
+        /// Whose.
+        attempt: AttemptId,
+    },
+    /// Somebody else is to help a worker; whoever asked waits meanwhile.
+    FollowUpBegan {
+        /// Where.
+        place: Place,
+        /// Who, and what for.
+        follow_up: FollowUp,
+    },
+    /// The helper is done, or a person said that its help is not needed.
+    FollowUpEnded {
+        /// Where.
+        place: Place,
+        /// Who helped.
+        persona: String,
+        /// How it went.
+        outcome: Outcome,
+        /// What was said of it.
+        summary: String,
+        /// The helper itself, or a person.
+        by: Mover,
+    },
+    /// An attempt is to be ended before it ends by itself.
+    StopAsked {
+        /// Whose.
+        attempt: AttemptId,
+        /// Why.
+        cause: StopCause,
+        /// Active time of the attempt so far, where that is why.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        active_ms: u64,
+    },
+    /// An attempt is over, with everything that ran below it.
+    AttemptEnded(AttemptEnded),
+
+    /// The project's files were recorded.
+    TreeRecorded(TreeRecorded),
+    /// The project's files could not be recorded; the run goes on without.
+    TreeMissed {
+        /// What they were to be recorded for.
+        moment: Moment,
+        /// Why not.
+        why: String,
+    },
+    /// A person puts files back as they were: the intent, written before the first file is touched.
+    UndoStarted {
+        /// Whose work is undone: a place, or an undo before.
+        what: String,
+        /// The files as they were found, to be had again.
+        from: TreeId,
+        /// The files as they are to be.
+        to: TreeId,
+    },
+    /// Files were put back, or could not be.
+    UndoEnded {
+        /// How many were written or removed.
+        files: u32,
+        /// Files that stayed, since something that no tree has is in their place.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+        /// Why it came to an end before all were back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+
+    /// The run waits for a person.
+    GateOpened(GateOpened),
+    /// A person answered.
+    GateAnswered {
+        /// Which gate.
+        gate: GateId,
+        /// How.
+        answer: GateAnswer,
+        /// Who.
+        who: String,
+        /// What they said.
+        note: String,
+        /// With `retry`: who is to work from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// The run waits for something that comes by itself.
+    WaitBegan(WaitBegan),
+    /// The wait is over.
+    WaitEnded(WaitEnded),
+    /// Most of a limit is spent.
+    BudgetWarned(BudgetWarned),
+    /// A person lets more be spent.
+    BudgetRaised(BudgetRaised),
+    /// A person wants a worker to know something.
+    NoteGiven {
+        /// Its id.
+        note: NoteId,
+        /// Where.
+        place: Place,
+        /// Who.
+        who: String,
+        /// What they said.
+        text: String,
+        /// Who worked there then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+    },
+    /// People were told that the run needs them or has ended, as far as could be.
+    NoticeGiven(NoticeGiven),
+    /// A working agent was told something.
+    MessageDelivered {
+        /// Who.
+        attempt: AttemptId,
+        /// What.
+        message: Message,
+        /// Whether it may have been told before, by a supervisor that died.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        repeated: bool,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A move from phase to phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeTaken {
+    /// The frame.
+    pub frame: FramePath,
+    /// The phase left.
+    pub from: PhaseId,
+    /// A phase, `done` or `human_intervention`.
+    pub to: PhaseId,
+    /// How the phase was left.
+    pub outcome: Outcome,
+    /// What its worker said of it.
+    pub summary: String,
+    /// Who chose the way.
+    pub by: Mover,
+    /// What the next phase is to do, in the words of the worker before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// Who moves a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mover {
+    /// The worker or the workflow.
+    Run,
+    /// A person, against or beside the workflow.
+    Person,
+}
+
+/// What is told to an agent while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "is", content = "id", rename_all = "snake_case")]
+pub enum Message {
+    /// A person's note.
+    Note(NoteId),
+    /// The answer to a question it asked.
+    Answer(GateId),
+}

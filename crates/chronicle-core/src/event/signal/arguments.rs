@@ -1,0 +1,79 @@
+//! The arguments of one call: texts by any of their names, each within its limit.
+
+use serde_json::{Map, Value};
+
+use crate::base::limits::{OPTION_MAX, OPTIONS_MAX, TEXT_MAX};
+
+/// What a call was given.
+pub(super) struct Arguments<'a> {
+    tool: &'a str,
+    fields: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn new(tool: &'a str, arguments: &'a Value) -> Self {
+        Self { tool, fields: arguments.as_object() }
+    }
+
+    /// The value of the first of these names that is there and not null.
+    pub(super) fn value(&self, names: &[&str]) -> Option<&'a Value> {
+        let fields = self.fields?;
+        names.iter().find_map(|name| fields.get(*name)).filter(|value| !value.is_null())
+    }
+
+    /// A text; none when it was not said, or is blank.
+    pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, String> {
+        let Some(value) = self.value(names) else { return Ok(None) };
+        let name = names.first().copied().unwrap_or_default();
+        let Some(text) = value.as_str() else {
+            return Err(format!("`{name}` of `{}` must be a text", self.tool));
+        };
+        within(name, text.trim(), TEXT_MAX)?;
+        Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+    }
+
+    /// A text that must be there.
+    pub(super) fn need(&self, names: &[&str], what: &str) -> Result<String, String> {
+        let name = names.first().copied().unwrap_or_default();
+        self.text(names)?.ok_or_else(|| format!("`{}` needs `{name}`: {what}", self.tool))
+    }
+
+    /// Answers to choose from.
+    pub(super) fn options(&self) -> Result<Vec<String>, String> {
+        let options = match self.value(&["options"]) {
+            None => return Ok(Vec::new()),
+            Some(value) => texts("options", value)?,
+        };
+        if options.len() > OPTIONS_MAX {
+            let count = options.len();
+            return Err(format!("{count} `options` are too many: {OPTIONS_MAX} fit"));
+        }
+        options.iter().try_for_each(|option| within("options", option, OPTION_MAX))?;
+        Ok(options)
+    }
+}
+
+/// A list of texts; one text counts as a list.
+pub(super) fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
+    let bad = || format!("`{name}` must be a list of texts");
+    let items = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::String(_) => std::slice::from_ref(value),
+        Value::Array(items) => items,
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => return Err(bad()),
+    };
+    let read = items.iter().map(|item| item.as_str().map(|text| text.trim().to_owned()));
+    let texts: Option<Vec<String>> = read.collect();
+    Ok(texts.ok_or_else(bad)?.into_iter().filter(|text| !text.is_empty()).collect())
+}
+
+/// A text longer than what is kept is refused: its worker can shorten it, we would lose its end.
+pub(super) fn within(name: &str, text: &str, max: usize) -> Result<(), String> {
+    if text.len() <= max {
+        return Ok(());
+    }
+    Err(format!(
+        "`{name}` has {} bytes, {max} fit: shorten it, or write the rest into a file and name that",
+        text.len()
+    ))
+}

@@ -1,0 +1,50 @@
+//! `workflow_update_snapshot`: a text, or lists by their names.
+
+use serde_json::{Map, Value};
+
+use super::arguments::{Arguments, texts, within};
+use crate::base::limits::TEXT_MAX;
+use crate::event::SnapshotUpdate;
+
+const NEEDS: &str = "`workflow_update_snapshot` needs `data`: a text, or an object with any of \
+    `findings`, `pending`, `done`, `files` (lists of texts) and `custom` (an object)";
+
+pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String> {
+    let update = match arguments.value(&["data"]) {
+        Some(Value::String(text)) if !text.trim().is_empty() => {
+            SnapshotUpdate { findings: vec![text.trim().to_owned()], ..SnapshotUpdate::default() }
+        }
+        Some(Value::Object(fields)) => of_fields(fields)?,
+        Some(_) | None => return Err(NEEDS.to_owned()),
+    };
+    let lists = [
+        ("findings", &update.findings),
+        ("pending", &update.pending),
+        ("done", &update.done),
+        ("files", &update.files),
+    ];
+    for (name, texts) in lists {
+        texts.iter().try_for_each(|text| within(name, text, TEXT_MAX))?;
+    }
+    if update == SnapshotUpdate::default() { Err(NEEDS.to_owned()) } else { Ok(update) }
+}
+
+/// A name that is not known is refused: what it holds would be lost.
+fn of_fields(fields: &Map<String, Value>) -> Result<SnapshotUpdate, String> {
+    let mut update = SnapshotUpdate::default();
+    for (name, value) in fields {
+        match name.as_str() {
+            "findings" | "key_findings" => update.findings.extend(texts(name, value)?),
+            "pending" | "pending_tasks" => update.pending.extend(texts(name, value)?),
+            "done" => update.done.extend(texts(name, value)?),
+            "files" | "modified_files" => update.files.extend(texts(name, value)?),
+            "custom" => match value {
+                Value::Object(custom) => update.custom.extend(custom.clone()),
+                Value::Null => {}
+                _ => return Err("`custom` must be an object".to_owned()),
+            },
+            other => return Err(format!("`data` has no `{other}`. {NEEDS}")),
+        }
+    }
+    Ok(update)
+}

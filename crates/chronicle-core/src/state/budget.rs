@@ -1,0 +1,310 @@
+//! What a run and its phases may spend: accounts, what is left in them, and what they are short of.
+//!
+//! Every account is a place with everything below it, or the whole run. It counts all visits, attempts and sessions, so that
+//! neither a crash nor a fresh start gives anything back. Nothing here decides; `engine/budget.rs` does.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Attempt, State};
+use crate::base::ids::{Cause, Place, SHELL};
+use crate::base::usage::Usage;
+use crate::definition::budget::{Resource, limit, lower, raised_by, sum};
+use crate::definition::workflow::Budget;
+use crate::event::Why;
+use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
+
+/// Share of a limit, in percent, at which a run says so.
+pub const WARN_PERCENT: u64 = 80;
+
+/// What people said about budgets, and what was said to them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Budgets {
+    /// By how much each limit was raised; the run's own has an empty place.
+    raised: BTreeMap<Place, Raised>,
+    /// The limits that people were warned of.
+    warned: Vec<(Option<Place>, Resource, u64)>,
+    /// The last raise: clocks of time budgets start anew with it.
+    raised_by: Option<Cause>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Raised {
+    more: Budget,
+    unpriced: bool,
+}
+
+impl Budgets {
+    /// Whether nothing was ever said, so that nothing need be kept.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The last raise.
+    pub fn raised_by(&self) -> Option<Cause> {
+        self.raised_by
+    }
+
+    pub(crate) fn raise(&mut self, cause: Cause, raised: &BudgetRaised) {
+        let known = self.raised.entry(key(raised.place.as_ref())).or_default();
+        known.more = sum(&known.more, &raised.more);
+        known.unpriced |= raised.unpriced;
+        self.raised_by = Some(cause);
+    }
+
+    pub(crate) fn warn(&mut self, warned: &BudgetWarned) {
+        let of = (warned.place.clone(), warned.resource);
+        self.warned.retain(|(place, resource, _)| (place, resource) != (&of.0, &of.1));
+        self.warned.push((of.0, of.1, warned.limit));
+    }
+
+    fn is_warned(&self, place: Option<&Place>, resource: Resource, limit: u64) -> bool {
+        self.warned.iter().any(|it| (it.0.as_ref(), it.1, it.2) == (place, resource, limit))
+    }
+}
+
+/// One limit and how much of it is spent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balance {
+    /// Whose; none = the run's.
+    pub place: Option<Place>,
+    /// Of what.
+    pub resource: Resource,
+    /// How much is spent.
+    pub spent: u64,
+    /// How much may be.
+    pub limit: u64,
+}
+
+/// Why nobody may work at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shortage {
+    /// A limit is used up.
+    UsedUp(Balance),
+    /// There is a limit in dollars, and what this agent costs cannot be known.
+    Unpriced {
+        /// The limit.
+        of: Balance,
+        /// The agent.
+        agent: String,
+    },
+}
+
+impl Shortage {
+    /// What would end it.
+    pub fn lack(&self) -> Lack {
+        match self {
+            Self::UsedUp(of) => Lack::More(of.resource),
+            Self::Unpriced { .. } => Lack::Price,
+        }
+    }
+
+    /// The limit that it is about.
+    pub fn balance(&self) -> &Balance {
+        match self {
+            Self::UsedUp(of) | Self::Unpriced { of, .. } => of,
+        }
+    }
+}
+
+/// Who is to begin, or works.
+#[derive(Debug, Clone, Copy)]
+pub enum Doing<'a> {
+    /// A start, by this agent and for this reason.
+    Begins(&'a str, &'a Why),
+    /// An attempt in mid-turn.
+    Works(&'a Attempt),
+}
+
+struct Account {
+    place: Option<Place>,
+    limits: Budget,
+    unpriced: bool,
+}
+
+/// Every limit that holds at a place, with what is spent of it: the run's first, the innermost last.
+pub fn balances(state: &State, place: &Place) -> Vec<Balance> {
+    accounts(state, place).iter().flat_map(|account| account.balances(state)).collect()
+}
+
+/// Why nobody may begin or go on at a place; none while everything is within its limits.
+pub fn shortage(state: &State, place: &Place, doing: Doing<'_>) -> Option<Shortage> {
+    accounts(state, place).iter().find_map(|account| account.shortage(state, doing))
+}
+
+/// A limit of which so much is spent that people should know, and do not know yet.
+pub fn warning(state: &State, place: &Place) -> Option<Balance> {
+    balances(state, place).into_iter().find(|of| {
+        let share = u128::from(of.spent) * 100;
+        // What is used up altogether is told by the gate that it opens.
+        of.spent < of.limit
+            && share >= u128::from(of.limit) * u128::from(WARN_PERCENT)
+            && !state.budgets.is_warned(of.place.as_ref(), of.resource, of.limit)
+    })
+}
+
+/// Every limit of the run that is known now, with what is spent of it: of the run, and of phases in its frames.
+pub fn all_balances(state: &State) -> Vec<Balance> {
+    let phases = state.frames.values().filter_map(|frame| {
+        let workflow = state.workflow(&frame.workflow)?;
+        Some(workflow.phases.iter().map(|phase| frame.path.place(&phase.id)))
+    });
+    let mut known: Vec<Balance> = Vec::new();
+    for of in phases.flatten().flat_map(|place| balances(state, &place)) {
+        if !known.contains(&of) {
+            known.push(of);
+        }
+    }
+    known
+}
+
+/// How much longer may be worked at a place; none where time has no limit.
+pub fn time_left_ms(state: &State, place: &Place) -> Option<u64> {
+    let all = balances(state, place).into_iter();
+    all.filter(|of| of.resource == Resource::Time).map(|of| of.limit.saturating_sub(of.spent)).min()
+}
+
+/// Whether anything at all has a limit, in any workflow of the run.
+pub fn is_limited(state: &State) -> bool {
+    let has = |budget: &Option<Budget>| budget.as_ref().is_some_and(|it| *it != Budget::default());
+    state.run.as_ref().is_some_and(|run| {
+        let any = |workflow: &crate::definition::workflow::Workflow| {
+            has(&workflow.budget) || workflow.phases.iter().any(|phase| has(&phase.budget))
+        };
+        run.workflows.iter().any(any)
+    })
+}
+
+/// The run's account, then that of every phase on the way to a place.
+fn accounts(state: &State, place: &Place) -> Vec<Account> {
+    if !is_limited(state) {
+        return Vec::new();
+    }
+    let main = state.run.as_ref().and_then(|run| run.workflows.first()?.budget.as_ref());
+    let mut found: Vec<Account> =
+        main.map(|limits| account(state, None, limits)).into_iter().collect();
+    let mut path = String::new();
+    for part in place.as_str().split('/') {
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(part);
+        let on_the_way = Place::new(path.clone());
+        let limits = declared(state, &on_the_way);
+        found.extend(limits.map(|limits| account(state, Some(on_the_way), &limits)));
+    }
+    found
+}
+
+/// What a phase may spend by its own word, and by the word of the workflow inside it: the lower of each.
+fn declared(state: &State, place: &Place) -> Option<Budget> {
+    let phase = state.phase_at(place)?;
+    let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key)?.budget.as_ref());
+    match (&phase.budget, inner) {
+        (Some(own), Some(inner)) => Some(lower(own, inner)),
+        (own, inner) => own.as_ref().or(inner).cloned(),
+    }
+}
+
+fn account(state: &State, place: Option<Place>, limits: &Budget) -> Account {
+    let raised = state.budgets.raised.get(&key(place.as_ref()));
+    let limits = raised.map_or_else(|| limits.clone(), |raised| raised_by(limits, &raised.more));
+    Account { place, limits, unpriced: raised.is_some_and(|raised| raised.unpriced) }
+}
+
+impl Account {
+    fn balances(&self, state: &State) -> Vec<Balance> {
+        let limited =
+            Resource::ALL.into_iter().filter_map(|it| Some((it, limit(&self.limits, it)?)));
+        let mut limited = limited.peekable();
+        if limited.peek().is_none() {
+            return Vec::new();
+        }
+        let spent = Spent::of(state, self.place.as_ref());
+        let balance = |(resource, limit)| Balance {
+            place: self.place.clone(),
+            resource,
+            spent: spent.by(resource),
+            limit,
+        };
+        limited.map(balance).collect()
+    }
+
+    fn shortage(&self, state: &State, doing: Doing<'_>) -> Option<Shortage> {
+        self.balances(state).into_iter().find_map(|of| {
+            let counts = match (of.resource, doing) {
+                (Resource::Usd | Resource::Tokens | Resource::Time, _) => true,
+                // Who works has been counted, and the same try going on is no other.
+                (Resource::Attempts, Doing::Works(_)) => false,
+                (Resource::Attempts, Doing::Begins(_, why)) => !why.is_same_try(),
+            };
+            if counts && of.spent >= of.limit {
+                return Some(Shortage::UsedUp(of));
+            }
+            let agent = self.unpriced_agent(state, of.resource, doing)?;
+            Some(Shortage::Unpriced { of, agent })
+        })
+    }
+
+    /// The agent whose price cannot be known under a limit in dollars, unless a person has agreed to that.
+    fn unpriced_agent(
+        &self,
+        state: &State,
+        resource: Resource,
+        doing: Doing<'_>,
+    ) -> Option<String> {
+        if resource != Resource::Usd || self.unpriced {
+            return None;
+        }
+        match doing {
+            Doing::Works(attempt) if attempt.usage.unpriced => Some(attempt.intent.agent.clone()),
+            Doing::Begins(agent, _) if agent != SHELL && never_priced(state, agent) => {
+                Some(agent.to_owned())
+            }
+            Doing::Works(_) | Doing::Begins(..) => None,
+        }
+    }
+}
+
+/// Whether an agent has worked here without saying what it costs.
+fn never_priced(state: &State, agent: &str) -> bool {
+    state.attempts.iter().any(|it| it.intent.agent == agent && it.usage.unpriced)
+}
+
+/// Everything spent in one account.
+#[derive(Default)]
+struct Spent {
+    usage: Usage,
+    active_ms: u64,
+    tries: u64,
+}
+
+impl Spent {
+    fn of(state: &State, place: Option<&Place>) -> Self {
+        let belongs = |other: &Place| {
+            place.is_none_or(|place| {
+                *place == *other || other.frame().is_within(&place.frame_below())
+            })
+        };
+        let tallies = state.places.iter().filter(|(place, _)| belongs(place));
+        tallies.fold(Self::default(), |sum, (_, tally)| Self {
+            usage: sum.usage.plus(&tally.usage),
+            active_ms: sum.active_ms.saturating_add(tally.active_ms),
+            tries: sum.tries.saturating_add(u64::from(tally.tries)),
+        })
+    }
+
+    fn by(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Usd => self.usage.usd_micros,
+            Resource::Tokens => self.usage.tokens(),
+            Resource::Time => self.active_ms,
+            Resource::Attempts => self.tries,
+        }
+    }
+}
+
+fn key(place: Option<&Place>) -> Place {
+    place.cloned().unwrap_or_else(|| Place::new(""))
+}

@@ -1,0 +1,49 @@
+//! The steps of a chain: each is told what the one before it said.
+
+use std::borrow::Cow;
+
+use crate::base::ids::Place;
+use crate::definition::workflow::Phase;
+use crate::state::State;
+
+/// What a phase's worker is to do; in a chain, with `$INPUT` and `$ORIGINAL` filled in.
+pub(crate) fn instructions<'p>(state: &State, place: &Place, phase: &'p Phase) -> Cow<'p, str> {
+    if !phase.chained {
+        return Cow::Borrowed(&phase.instructions);
+    }
+    let task = state.run.as_ref().map_or("", |run| run.task.as_str());
+    let said = state.frames.get(&place.frame()).map(|frame| [&frame.said, &frame.summary]);
+    let input = said.into_iter().flatten().find(|text| !text.is_empty());
+    Cow::Owned(fill(&phase.instructions, input.map_or(task, String::as_str), task))
+}
+
+/// One literal pass: what is filled in is not looked at again.
+fn fill(template: &str, input: &str, original: &str) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let known = [("$INPUT", input), ("$ORIGINAL", original)];
+        let word = known.into_iter().find(|(word, _)| from.starts_with(word));
+        let (word, value) = word.unwrap_or(("$", "$"));
+        text.push_str(value);
+        rest = &from[word.len()..];
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn what_is_filled_in_is_not_filled_in_again() {
+        assert_eq!(
+            fill("a $INPUT b $ORIGINAL c $INPUT", "$ORIGINAL $&", "task"),
+            "a $ORIGINAL $& b task c $ORIGINAL $&"
+        );
+        assert_eq!(fill("$ $IN $$INPUT $", "x", "y"), "$ $IN $x $");
+        assert_eq!(fill("", "x", "y"), "");
+    }
+}

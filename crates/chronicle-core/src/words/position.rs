@@ -1,0 +1,98 @@
+//! Where a run is, on one line: every frame it is inside of, and how far each is.
+
+use serde::Serialize;
+
+use crate::base::ids::{DONE, FramePath, Place};
+use crate::definition::workflow::{Phase, Workflow};
+use crate::state::{Frame, Stage, State};
+
+/// Where a frame is among its phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Breadcrumb {
+    /// The frame, empty for the outermost.
+    pub frame: String,
+    /// `Planning [✓] -> Implementation [●] -> Verification [ ]`
+    pub text: String,
+}
+
+/// How far a phase is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// It was left.
+    Done,
+    /// The run is there.
+    Current,
+    /// It was not entered.
+    Pending,
+}
+
+/// `Release > Review [2/3] > 🔍 Analysis [1/2]`: the workflow, then for each frame the phase it is at, of how many.
+pub(crate) fn status_line(state: &State) -> String {
+    let main = state.run.as_ref().and_then(|run| run.workflows.first());
+    let name = main.map_or_else(String::new, |main| main.name.clone());
+    let frames = state.frames.values().filter(|frame| frame.stage != Stage::Ended);
+    let parts = frames.filter_map(|frame| part(state, frame));
+    std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" > ")
+}
+
+fn part(state: &State, frame: &Frame) -> Option<String> {
+    let workflow = state.workflow(&frame.workflow)?;
+    let phases = || workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE);
+    let at = phases().position(|phase| phase.id == frame.phase)?;
+    let name = name(state, phases().nth(at)?);
+    Some(format!("{name} [{}/{}]", at + 1, phases().count()))
+}
+
+/// A phase that holds a workflow goes by that workflow's name.
+fn name(state: &State, phase: &Phase) -> String {
+    let inner = phase.workflow.as_deref().and_then(|key| state.workflow(key));
+    match (inner, &phase.emoji) {
+        (Some(Workflow { name, .. }), _) => name.clone(),
+        (None, Some(emoji)) => format!("{emoji} {}", phase.name),
+        (None, None) => phase.name.clone(),
+    }
+}
+
+/// One line per frame, outermost first.
+pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
+    state
+        .frames
+        .values()
+        .filter_map(|frame| {
+            let workflow = state.workflow(&frame.workflow)?;
+            Some(Breadcrumb {
+                frame: frame.path.as_str().to_owned(),
+                text: breadcrumb(state, &frame.path, workflow),
+            })
+        })
+        .collect()
+}
+
+fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
+    let shown = workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE);
+    let parts: Vec<String> = shown
+        .map(|phase| {
+            let sign = match mark(state, &path.place(&phase.id)) {
+                Mark::Done => "✓",
+                Mark::Current => "●",
+                Mark::Pending => " ",
+            };
+            format!("{} [{sign}]", phase.name)
+        })
+        .collect();
+    parts.join(" -> ")
+}
+
+/// How far the phase at a place is.
+pub(crate) fn mark(state: &State, place: &Place) -> Mark {
+    let known = state.tally(place).filter(|tally| tally.visits > 0);
+    let here = state.frames.get(&place.frame()).is_some_and(|frame| {
+        frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended)
+    });
+    match known {
+        Some(_) if here => Mark::Current,
+        Some(tally) if tally.is_left => Mark::Done,
+        Some(_) | None => Mark::Pending,
+    }
+}

@@ -261,7 +261,7 @@ fn repeated(state: &State, attempt: &Attempt, tool: &str, input: &str) -> bool {
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
     let (tool, input) = (bounded(tool, NAME_MAX), bounded(input, TOOL_INPUT_MAX));
     let frame = state.frames.get(&place.frame());
-    let count = watched(&tool, &input).and_then(|call| Some(frame?.repeated(&call)));
+    let count = watched(&tool, &input).and_then(|call| Some(frame?.worker.repeated(&call)));
     let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
     limit > 0 && may_stop && count.is_some_and(|count| count >= limit)
 }
@@ -292,7 +292,8 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
 fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
-    let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
+    let done =
+        state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
     let rests = state.paused.is_some() || given_up;

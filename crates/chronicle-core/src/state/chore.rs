@@ -2,11 +2,11 @@
 
 use super::frame::{Check, CheckFailure};
 use super::stages::checked;
-use super::{Attempt, Frame, Stage, State};
+use super::{Attempt, Facts, Frame, Stage};
 use crate::base::ids::FramePath;
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
 
-impl State {
+impl Facts {
     /// What a phase leaves behind is put away by its own commands, else by those of its workflow.
     pub(crate) fn cleanup_of(&self, frame: &Frame) -> &[String] {
         let own = self.phase_at(&frame.place()).map(|phase| phase.cleanup.as_slice());
@@ -58,7 +58,8 @@ impl State {
                 (Duty::Verify | Duty::Cleanup, _) => *held,
             };
             if ended.end == End::Lost {
-                frame.counters.losses = frame.counters.losses.saturating_add(1);
+                let counters = &mut frame.worker.counters;
+                counters.losses = counters.losses.saturating_add(1);
             }
             if duty == Duty::Cleanup && !is_cut_short {
                 (frame.cleaned, frame.behind) = (frame.behind.is_none(), None);
@@ -84,7 +85,7 @@ impl Frame {
     /// Whether it is somewhere, and what that leaves behind was not put away.
     pub(crate) fn is_uncleaned(&self) -> bool {
         let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended);
-        let is_begun = self.try_number > 0 || self.stage == Stage::Inside;
+        let is_begun = self.worker.try_number > 0 || self.stage == Stage::Inside;
         is_anywhere && is_begun && !self.cleaned
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, Visit, number};
+use super::{Facts, Visit, number};
 use crate::base::ids::{AttemptId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
 use crate::base::shell;
@@ -78,7 +78,7 @@ pub enum Did {
     },
 }
 
-impl State {
+impl Facts {
     /// Takes down a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
         if called.verdict != Verdict::Allowed {

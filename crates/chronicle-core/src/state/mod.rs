@@ -25,6 +25,7 @@ mod v1;
 mod wait;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use apply::watched;
 pub use facts::{Commands, Did, Ran, Remark};
 pub use frame::{
-    Check, CheckFailure, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
+    Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
+    WayOut, Worker,
 };
 pub use list::List;
 pub use notice::{Notices, Owed};
@@ -48,16 +50,48 @@ use crate::base::usage::{SessionUsage, Usage};
 use crate::definition::persona::Persona;
 use crate::definition::workflow::{Phase, Tools, Workflow};
 use crate::event::claims::Claim;
+use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
 use crate::event::tree::Changes;
 use crate::event::{
-    AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
+    AttemptStarted, Break, Duty, End, Event, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
     StopCause, SupervisorStarted, Verdict,
 };
 
-/// A run as far as its ledger tells.
+/// A run as far as its ledger tells. Anybody may read its facts; only `apply` changes them, since nothing else can reach the
+/// field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct State {
+#[serde(transparent)]
+pub struct State(Facts);
+
+impl Deref for State {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.0
+    }
+}
+
+impl State {
+    /// Takes in one line of the ledger.
+    pub fn apply(&mut self, line: &Line) {
+        self.0.apply(line);
+    }
+
+    /// Takes in one event of the line that `cause` names.
+    pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
+        self.0.apply_event(cause, at, event);
+    }
+
+    /// Takes down what the worker of an attempt that just started is told.
+    pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
+        self.0.begin_told(intent);
+    }
+}
+
+/// Everything that is known about a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Facts {
     /// The last line's number.
     pub seq: u64,
     /// What was frozen at the start; none before the first line.
@@ -266,7 +300,7 @@ pub enum Status {
     Failed,
 }
 
-impl State {
+impl Facts {
     /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
     pub fn status(&self) -> Status {
         let is_recorded = self.trees.after.is_empty();

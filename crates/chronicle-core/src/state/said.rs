@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::stages::left_as;
 use super::wait::Waited;
-use super::{Answered, Frame, Note, Parted, Stage, State, Unworded, Waiting, number, v1};
+use super::{Answered, Facts, Frame, Note, Parted, Stage, Unworded, Waiting, number, v1};
 use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
 use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
@@ -14,7 +14,7 @@ use crate::event::{
 /// Most reasons of one try that are kept: the first, and the latest.
 const REASONS_MAX: usize = 16;
 
-impl State {
+impl Facts {
     /// Takes in what workers and people say to each other.
     pub(super) fn apply_said(&mut self, cause: Cause, event: &Event) {
         match event {
@@ -56,8 +56,8 @@ impl State {
         });
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
-            frame.progress();
-            frame.parted = session.map(|session| {
+            frame.worker.progress();
+            frame.worker.parted = session.map(|session| {
                 let (request, parting) = (request.to_owned(), parting.clone());
                 Box::new(Parted { session, request, parting })
             });
@@ -73,7 +73,7 @@ impl State {
         Arc::make_mut(&mut self.snapshot).merge(update);
         let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
-        self.change_frame_of(id, Frame::progress);
+        self.change_frame_of(id, |frame| frame.worker.progress());
     }
 
     /// What a worker had said when its time was over is not lost, as long as there is room.
@@ -94,7 +94,7 @@ impl State {
 
     pub(super) fn begin_wait(&mut self, cause: Cause, began: &WaitBegan) {
         self.change_frame(&began.place.frame(), |frame| {
-            frame.counters.waits = began.number;
+            frame.worker.counters.waits = began.number;
             frame.stage = Stage::Waiting { wait: Box::new(Waited { began: began.clone(), cause }) };
         });
     }
@@ -107,7 +107,7 @@ impl State {
             frame.stage = Stage::Ready { why };
             frame.agent = ended.agent.clone().or_else(|| frame.agent.take());
             if ended.who.is_some() {
-                frame.counters.waits = 0;
+                frame.worker.counters.waits = 0;
             }
         });
     }
@@ -124,15 +124,8 @@ impl State {
         let asker = self.phase_at(place).map(|phase| phase.worker_name().to_owned());
         self.change_frame(&place.frame(), |frame| {
             let asker = frame.helper().map(|helper| helper.persona.clone()).or(asker);
-            frame.stack.push(Waiting {
-                follow_up: follow_up.clone(),
-                session: frame.session.take(),
-                session_seen: std::mem::take(&mut frame.session_seen),
-                try_number: std::mem::take(&mut frame.try_number),
-                reasons: std::mem::take(&mut frame.reasons),
-                counters: std::mem::take(&mut frame.counters),
-                parted: frame.parted.take(),
-            });
+            let (follow_up, worker) = (follow_up.clone(), std::mem::take(&mut frame.worker));
+            frame.stack.push(Waiting { follow_up, worker });
             frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
         });
     }
@@ -146,9 +139,7 @@ impl State {
     ) {
         self.change_frame(&place.frame(), |frame| {
             let Some(waiting) = frame.stack.pop() else { return };
-            (frame.session, frame.session_seen) = (waiting.session, waiting.session_seen);
-            (frame.try_number, frame.reasons) = (waiting.try_number, waiting.reasons);
-            (frame.counters, frame.parted) = (waiting.counters, waiting.parted);
+            frame.worker = waiting.worker;
             let is_last = frame.stack.is_empty();
             frame.stage = match (waiting.follow_up.resume, is_last) {
                 (true, _) => {
@@ -173,7 +164,7 @@ impl State {
     pub(super) fn deliver(&mut self, id: AttemptId, message: Message) {
         match message {
             Message::Note(note) => self.change_frame_of(id, |frame| {
-                frame.repeats.clear();
+                frame.worker.repeats.clear();
                 for known in frame.notes.iter_mut().filter(|known| known.id == note) {
                     known.told = Some(id);
                 }
@@ -201,12 +192,13 @@ impl State {
 impl Frame {
     /// Takes down what the next attempt of the same try must be told, and that notes are in its handover.
     pub(super) fn begin_attempt(&mut self, intent: &AttemptStarted) {
+        let worker = &mut self.worker;
         if !intent.why.is_same_try() {
-            self.reasons.clear();
-            self.parted = None;
+            worker.reasons.clear();
+            worker.parted = None;
         }
         // An interruption is told once, however often it came; and answers are told together.
-        self.reasons.retain(|why| {
+        worker.reasons.retain(|why| {
             !matches!(
                 why,
                 Why::Lost
@@ -218,11 +210,11 @@ impl Frame {
                     | Why::Answered { .. }
             )
         });
-        if self.reasons.len() >= REASONS_MAX {
-            self.reasons.remove(1);
+        if worker.reasons.len() >= REASONS_MAX {
+            worker.reasons.remove(1);
         }
-        self.reasons.push(intent.why.clone());
-        self.try_number = intent.try_number;
+        worker.reasons.push(intent.why.clone());
+        worker.try_number = intent.try_number;
         if intent.agent == SHELL {
             return;
         }

@@ -58,7 +58,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
         Event::RunDone => "run done".to_owned(),
         Event::RunFailed { reason } => format!("run failed: {reason}"),
-        Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
+        Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),

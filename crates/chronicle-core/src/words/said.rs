@@ -62,7 +62,7 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::RunCancelled { .. }
         | Event::RunDone
         | Event::RunFailed { .. }
-        | Event::FrameEntered { .. }
+        | Event::FrameEntered(_)
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
         | Event::FrameEnded { .. }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chronicle_core::base::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, StepId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -18,7 +18,7 @@ use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
-    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
+    FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
     SupervisorStarted, ToolCalled, Verdict, Why,
 };
 use chronicle_core::state::State;
@@ -79,9 +79,15 @@ phases: {a: {next: [a]}}
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
         select(vec![Event::RunResumed, Event::RunDone]),
-        (frame(), name()).prop_map(|(frame, workflow)| Event::FrameEntered { frame, workflow }),
+        (frame(), name(), small()).prop_map(|(frame, workflow, dice)| {
+            let at = (dice % 2 == 0).then(|| Place::new(frame.as_str()));
+            let step = (dice % 3 == 0).then(|| StepId::from("s"));
+            Event::FrameEntered(FrameEntered { frame, workflow, at, step })
+        }),
         name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
-        (frame(), text()).prop_map(|(frame, summary)| Event::FrameEnded { frame, summary }),
+        (frame(), text(), name()).prop_map(|(frame, summary, outcome)| {
+            Event::FrameEnded { frame, outcome: Outcome::new(outcome), summary }
+        }),
         (frame(), name(), name(), text(), any::<bool>()).prop_map(
             |(frame, from, to, said, run)| {
                 let by = if run { Mover::Run } else { Mover::Person };

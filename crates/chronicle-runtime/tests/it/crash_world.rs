@@ -284,7 +284,7 @@ impl<'a> Simulated<'a> {
         let (done, all, goes_on) = if let Some(chore) = &attempt.intent.chore {
             (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup)
         } else {
-            let done = state.frames[&place.frame()].counters.commands_done;
+            let done = state.frames[&place.frame()].worker.counters.commands_done;
             (done, state.phase_at(place).unwrap().commands.len(), false)
         };
         if done as usize >= all || (attempt.failed_command.is_some() && !goes_on) {

@@ -318,7 +318,7 @@ fn next_command(state: &State, id: AttemptId) -> Option<u32> {
         let fails = attempt.failed_command.is_some() && chore.duty == Duty::Verify;
         return (more && !fails).then_some(attempt.chores_done);
     }
-    let done = state.frames.get(&place.frame())?.counters.commands_done;
+    let done = state.frames.get(&place.frame())?.worker.counters.commands_done;
     let more = (done as usize) < state.phase_at(place)?.commands.len();
     (more && attempt.failed_command.is_none()).then_some(done)
 }

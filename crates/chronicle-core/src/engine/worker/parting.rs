@@ -40,7 +40,7 @@ pub(super) fn accept(
     let (attempt, _) = caller(state, call)?;
     // A session that was ended before it heard the answer sends the same call again: what it asked for has come.
     let frame = state.frames.get(&attempt.intent.place.frame());
-    let parted = frame.and_then(|frame| frame.parted.as_ref());
+    let parted = frame.and_then(|frame| frame.worker.parted.as_ref());
     let is_old = attempt.parting.is_none()
         && parted.is_some_and(|parted| {
             parted.session == attempt.intent.session

@@ -5,7 +5,7 @@
 //!
 //! Modules import downwards only. From the lowest layer up:
 //! `clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` < `trust secrets projections` <
-//! `inbox` < `driver link` < `effects` < `handle`.
+//! `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod agents;
 mod clock;
@@ -20,6 +20,7 @@ mod inbox;
 mod index;
 mod ledger;
 mod link;
+mod patience;
 mod process;
 mod project;
 mod projections;
@@ -48,6 +49,7 @@ pub mod for_tests {
     pub mod driver {
         pub use crate::driver::{Finish, Run, Watch, World, drive};
         pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
+        pub use crate::patience::Patience;
     }
     pub mod fail {
         pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};

@@ -29,7 +29,7 @@ const CRATES: &[Layered] = &[
         applies: true,
         once: "crates/chronicle-runtime/src/lib.rs",
         order: "clock cookie fail home < ledger process < project < index trees agents < discover \
-            < trust secrets projections < inbox < driver link < effects < handle",
+            < trust secrets projections < inbox patience < driver link < effects < handle",
     },
 ];
 

@@ -16,6 +16,9 @@
 //!
 //! Start reading at `event/mod.rs` (the words), then `engine/mod.rs` (the decisions).
 
+// A new kind of event, stage or answer must be looked at wherever kinds are told apart.
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod base;
 pub mod definition;
 pub mod engine;

@@ -53,6 +53,7 @@ impl Run {
             }
             self.patience.ask(|| self.writer.append(line.seq, line))?;
             self.state.apply(line);
+            debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         }
         Ok((decision.answer, line))
     }

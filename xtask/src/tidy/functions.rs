@@ -36,22 +36,35 @@ pub(super) fn long_functions(file: &File) -> Vec<(&str, usize, usize)> {
     long
 }
 
-/// Whether a body is one `match` and nothing else, each arm on a line of its own.
+/// Whether a body is one `match` and nothing else, each arm one line: on its own, or alone in braces where it is too long.
 fn is_flat_match(body: &str) -> bool {
     let body = body.trim();
     let Some(open) = body.strip_prefix("match ").and_then(|_| body_start(body, 0)) else {
         return false;
     };
     let is_whole = closing_brace(body, open) == Some(body.len() - 1);
-    is_whole && body[open + 1..body.len() - 1].lines().all(is_one_line_arm)
+    let lines: Vec<&str> = body[open + 1..body.len() - 1].lines().map(str::trim).collect();
+    is_whole && has_flat_arms(&lines)
+}
+
+fn has_flat_arms(lines: &[&str]) -> bool {
+    match lines {
+        [] => true,
+        [opens, inside, "}", rest @ ..] if opens.ends_with("=> {") => {
+            is_closed(inside) && !inside.contains("=>") && has_flat_arms(rest)
+        }
+        [line, rest @ ..] => is_one_line_arm(line) && has_flat_arms(rest),
+    }
+}
+
+fn is_closed(line: &str) -> bool {
+    line.matches(['{', '(', '[']).count() == line.matches(['}', ')', ']']).count()
 }
 
 fn is_one_line_arm(line: &str) -> bool {
-    let line = line.trim();
-    let is_closed = line.matches(['{', '(', '[']).count() == line.matches(['}', ')', ']']).count();
     let is_arm = line.contains("=>") && line.ends_with([',', '}']);
     // A long list of alternatives is broken before each `|`.
-    line.is_empty() || is_closed && (is_arm || line.starts_with('|') || !line.contains("=>"))
+    line.is_empty() || is_closed(line) && (is_arm || line.starts_with('|') || !line.contains("=>"))
 }
 
 #[cfg(test)]
@@ -81,7 +94,10 @@ mod tests {
         let arms = "        A::B { .. } => \"b\",\n".repeat(90);
         let flat = format!("fn a(x: A) -> &'static str {{\n    match x {{\n{arms}    }}\n}}\n");
         assert!(long(&flat).is_empty());
-        let deep = flat.replacen("=> \"b\",", "=> {\n            b()\n        }", 1);
+        let braced = flat.replacen("=> \"b\",", "=> {\n            b()\n        }", 1);
+        assert!(long(&braced).is_empty());
+        let deep =
+            flat.replacen("=> \"b\",", "=> {\n            c();\n            b()\n        }", 1);
         assert_eq!(long(&deep).len(), 1);
         let more = flat.replacen("    match", "    let y = x;\n    match", 1);
         assert_eq!(long(&more).len(), 1);

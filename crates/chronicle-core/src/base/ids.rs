@@ -86,7 +86,6 @@ pub enum FolderId {
 
 impl FolderId {
     /// Whether it is the project's own.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub fn is_project(&self) -> bool {
         *self == Self::Project
     }

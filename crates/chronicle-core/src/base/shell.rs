@@ -83,19 +83,16 @@ fn ends(word: &str, program: &str) -> bool {
 
 /// A text, or words that some agents give one by one.
 fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(list) => {
-            let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
-            // `["bash", "-lc", "cargo test"]` runs its last word.
-            match texts.as_slice() {
-                [shell, flag, command] if is_shell(shell) && flag.starts_with('-') => {
-                    Some((*command).to_owned())
-                }
-                _ => Some(texts.join(" ")),
-            }
+    if let Value::String(text) = value {
+        return Some(text.clone());
+    }
+    let texts: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+    // `["bash", "-lc", "cargo test"]` runs its last word.
+    match texts.as_slice() {
+        [shell, flag, command] if is_shell(shell) && flag.starts_with('-') => {
+            Some((*command).to_owned())
         }
-        _ => None,
+        _ => Some(texts.join(" ")),
     }
 }
 

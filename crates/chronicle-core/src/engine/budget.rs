@@ -115,12 +115,8 @@ fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
         return None;
     }
     let freed = Frame { stage: (**held).clone(), ..frame.clone() };
-    match next_of(state, &freed)? {
-        Event::GateOpened(opened) if opened.gate_kind == GateKind::Budget => {
-            attempt::shortage_of(state, &freed)
-        }
-        _ => None,
-    }
+    let Event::GateOpened(opened) = next_of(state, &freed)? else { return None };
+    if opened.gate_kind == GateKind::Budget { attempt::shortage_of(state, &freed) } else { None }
 }
 
 /// A limit that does not exist cannot be raised.

@@ -90,9 +90,8 @@ pub(super) fn given_up(state: &State) -> Option<Event> {
     }
     let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. });
     let mut frames = state.frames.values().rev().filter(is_broken);
-    frames.find_map(|frame| match frame.stage {
-        Stage::Bound => behind(state, frame),
-        _ => cleanup(state, frame),
+    frames.find_map(|frame| {
+        if frame.stage == Stage::Bound { behind(state, frame) } else { cleanup(state, frame) }
     })
 }
 

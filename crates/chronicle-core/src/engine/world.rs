@@ -185,7 +185,13 @@ fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> Str
         _ if is_chained => bounded(said, TEXT_MAX),
         End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
         End::Left | End::BrokeOff => String::new(),
-        _ => bounded(said.trim(), PARTIAL_MAX),
+        End::CommandsDone
+        | End::CommandFailed { .. }
+        | End::Crashed(_)
+        | End::StoppedBy(_)
+        | End::Stopped
+        | End::Lost
+        | End::Unclear { .. } => bounded(said.trim(), PARTIAL_MAX),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
 use super::frame::{Repeat, Still};
 use super::stages::{after, answered};
 use super::{
-    Answered, Attempt, Commands, Counters, Departure, Facts, Frame, Gate, Stage, Unworded, Visit,
-    WayOut, number, v1,
+    Answered, Attempt, Commands, Counters, Departure, Facts, Frame, Gate, Note, Stage, Unworded,
+    Visit, WayOut, number, v1,
 };
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
@@ -17,7 +18,7 @@ use crate::event::record::Line;
 use crate::event::signal::is_ours;
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind,
-    GateOpened, Leave, Mover, StopCause, ToolCalled, Why,
+    GateOpened, Leave, Mover, RunStarted, StopCause, ToolCalled, Why,
 };
 
 impl Facts {
@@ -32,38 +33,21 @@ impl Facts {
     /// Takes in one event of the line that `cause` names.
     pub(super) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
-        self.take_down(event);
-        self.apply_kind(cause, at, event);
-        if let Some(attempt) = came_of(event) {
-            self.stir(cause, attempt);
-        }
+        self.take_in(cause, at, event);
     }
 
-    /// Something came of what an attempt does: from now on it is counted anew how long nothing did.
-    fn stir(&mut self, cause: Cause, id: AttemptId) {
-        let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
-        self.change_frame_of(id, |frame| {
-            frame.worker.still = Still { since: Some(cause), from_ms, before_ms: 0 };
-        });
-    }
-
-    fn apply_kind(&mut self, cause: Cause, at: Millis, event: &Event) {
+    /// What each event changes. The only list of all events in this layer: what one changes is in the
+    /// file of its concern.
+    fn take_in(&mut self, cause: Cause, at: Millis, event: &Event) {
         match event {
-            Event::RunStarted(run) => {
-                self.run = Some(Arc::clone(run));
-                self.started_at = at;
-            }
+            Event::RunStarted(run) => self.start_run(at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
-            Event::TailSetAside { .. } | Event::ClaimsUnproven(_) => {}
-            Event::FileChanged { attempt, .. } => {
-                self.change_frame_of(*attempt, |frame| frame.worker.repeats.clear());
-            }
+            Event::TailSetAside { .. } => {}
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
-            Event::RunFailed { .. } | Event::RunCancelled { .. } | Event::RunDone => {
-                self.end_run(event);
-                self.owe(cause, About::End);
-            }
+            Event::RunFailed { reason } => self.end_run(cause, RunEnd::Failed(reason)),
+            Event::RunCancelled { reason } => self.end_run(cause, RunEnd::Cancelled(reason)),
+            Event::RunDone => self.end_run(cause, RunEnd::Done),
             Event::FrameEntered(entered) => self.enter_frame(entered),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
@@ -76,6 +60,7 @@ impl Facts {
             Event::ToolEnded { attempt, call, ok, active_ms } => {
                 self.end_call(*attempt, call, *ok, *active_ms);
             }
+            Event::FileChanged { attempt, path, .. } => self.change_file(cause, *attempt, path),
             Event::UsageReported { attempt, scope, usage, active_ms } => {
                 self.add_usage(*attempt, scope, usage, *active_ms);
             }
@@ -86,22 +71,32 @@ impl Facts {
                 self.accept(cause, *attempt, (request, answer), leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
-                let answered = Answered::Refused(answer.clone());
-                self.change(*attempt, |attempt| attempt.remember(request, answered));
+                self.refuse(*attempt, request, answer);
+            }
+            Event::BreakAccepted { attempt, request, parting, answer } => {
+                self.break_off(cause, *attempt, (request, answer), parting);
+            }
+            Event::SnapshotUpdated { attempt, request, update, answer } => {
+                self.update_snapshot(cause, *attempt, (request, answer), update);
+            }
+            Event::ClaimsUnproven(said) => self.doubt(said),
+            Event::CancelAsked { attempt, request, answer } => {
+                self.ask_cancel(*attempt, request, answer);
+            }
+            Event::CancelDropped { attempt } => self.drop_cancel(*attempt),
+            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
+            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
+                self.end_follow_up(place, persona, (outcome, summary));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
                 self.stop(*attempt, *cause, *active_ms);
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
-            Event::TreeRecorded(_)
-            | Event::TreeMissed { .. }
-            | Event::UndoStarted { .. }
-            | Event::UndoEnded { .. } => self.apply_tree(cause, event),
-            Event::GateOpened(opened) => {
-                self.open_gate(at, opened);
-                self.owe(cause, About::Gate(opened.gate));
-            }
-            Event::NoticeGiven(given) => self.settle_notice(given),
+            Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
+            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
+            Event::UndoStarted { to, .. } => self.begin_undo(cause, to),
+            Event::UndoEnded { .. } => self.trees.undo = None,
+            Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
             }
@@ -109,29 +104,41 @@ impl Facts {
             Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
-            Event::BreakAccepted { .. }
-            | Event::SnapshotUpdated { .. }
-            | Event::CancelAsked { .. }
-            | Event::CancelDropped { .. }
-            | Event::FollowUpBegan { .. }
-            | Event::FollowUpEnded { .. }
-            | Event::NoteGiven { .. }
-            | Event::MessageDelivered { .. } => self.apply_said(cause, event),
+            Event::NoteGiven { note, place, who, text, attempt } => {
+                self.give_note(place, Note::new(*note, who, text, *attempt));
+            }
+            Event::NoticeGiven(given) => self.settle_notice(given),
+            Event::MessageDelivered { attempt, message, .. } => {
+                self.deliver(cause, *attempt, *message);
+            }
         }
     }
 
-    fn end_run(&mut self, event: &Event) {
-        match event {
-            Event::RunFailed { reason } => self.failed = Some(reason.clone()),
-            Event::RunCancelled { reason } => self.cancelled = Some(reason.clone()),
-            _ => self.done = true,
+    /// Something came of what an attempt does: from now on it is counted anew how long nothing did.
+    pub(super) fn stir(&mut self, cause: Cause, id: AttemptId) {
+        let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
+        self.change_frame_of(id, |frame| {
+            frame.worker.still = Still { since: Some(cause), from_ms, before_ms: 0 };
+        });
+    }
+
+    fn start_run(&mut self, at: Millis, run: &Arc<RunStarted>) {
+        (self.run, self.started_at) = (Some(Arc::clone(run)), at);
+    }
+
+    fn end_run(&mut self, cause: Cause, end: RunEnd<'_>) {
+        match end {
+            RunEnd::Done => self.done = true,
+            RunEnd::Cancelled(reason) => self.cancelled = Some(reason.to_owned()),
+            RunEnd::Failed(reason) => self.failed = Some(reason.to_owned()),
         }
+        self.owe(cause, About::End);
     }
 
     fn enter_frame(&mut self, entered: &FrameEntered) {
         let path = &entered.frame;
         let Some(initial) = self.workflow(&entered.workflow).map(|it| it.initial.clone()) else {
-            return;
+            return self.impossible(Impossible::Workflow(entered.workflow.clone()));
         };
         let at = entered.at.clone().or_else(|| v1::at(path));
         let outer = at.as_ref().map(Place::frame);
@@ -327,6 +334,11 @@ impl Facts {
         }
     }
 
+    fn refuse(&mut self, id: AttemptId, request: &str, answer: &str) {
+        let answered = Answered::Refused(answer.to_owned());
+        self.change(id, |attempt| attempt.remember(request, answered));
+    }
+
     fn accept(
         &mut self,
         cause: Cause,
@@ -343,7 +355,9 @@ impl Facts {
     }
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
-        let Some(attempt) = self.attempt(ended.attempt) else { return };
+        let Some(attempt) = self.attempt(ended.attempt) else {
+            return self.impossible(Impossible::Attempt(ended.attempt));
+        };
         match attempt.duty() {
             Some(duty) => self.end_chore(ended, duty),
             None => self.end_work(ended, after(ended, attempt)),
@@ -386,7 +400,7 @@ impl Facts {
         }
     }
 
-    fn open_gate(&mut self, at: Millis, opened: &GateOpened) {
+    fn open_gate(&mut self, cause: Cause, at: Millis, opened: &GateOpened) {
         let gate =
             Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
         self.gates.push(gate);
@@ -403,13 +417,14 @@ impl Facts {
             }
             // Who waits without leaving still works.
             if opened.asker.is_none() {
-                let held = match std::mem::replace(&mut frame.stage, Stage::Bound) {
-                    Stage::Gated { held, .. } | Stage::Chore { held, .. } => held,
-                    other => Box::new(other),
-                };
+                let held = Box::new(frame.stage.hold());
                 frame.stage = Stage::Gated { gate: opened.gate, held };
             }
         });
+        self.owe(cause, About::Gate(opened.gate));
+        if let Some(asker) = &opened.asker {
+            self.stir(cause, asker.attempt);
+        }
     }
 
     fn answer_gate(
@@ -419,7 +434,10 @@ impl Facts {
         answer: &GateAnswer,
         (who, note, agent): (&str, &str, Option<&String>),
     ) {
-        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
+        self.remark_at_gate(id, answer, who, note);
+        let Some(gate) = self.gates.get_mut(number(id.0)) else {
+            return self.impossible(Impossible::Gate(id));
+        };
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
@@ -444,33 +462,34 @@ impl Facts {
         });
     }
 
+    /// An attempt that ended long ago is known no more, and one that was never started was never known.
     pub(super) fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
-        if let Some(attempt) = self.attempts.get_mut(number(id.0)) {
-            with(attempt);
+        match self.attempts.get_mut(number(id.0)) {
+            Some(attempt) => with(attempt),
+            None => self.impossible(Impossible::Attempt(id)),
         }
     }
 
     pub(super) fn change_frame(&mut self, path: &FramePath, with: impl FnOnce(&mut Frame)) {
-        if let Some(frame) = self.frames.get_mut(path) {
-            with(frame);
+        match self.frames.get_mut(path) {
+            Some(frame) => with(frame),
+            None => self.impossible(Impossible::Frame(path.clone())),
         }
     }
 
     pub(super) fn change_frame_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Frame)) {
-        if let Some(path) = self.attempt(id).map(|attempt| attempt.intent.place.frame()) {
-            self.change_frame(&path, with);
+        match self.attempt(id).map(|attempt| attempt.intent.place.frame()) {
+            Some(path) => self.change_frame(&path, with),
+            None => self.impossible(Impossible::Attempt(id)),
         }
     }
-}
 
-/// The attempt that changed a file, signalled or was told something, and goes on.
-fn came_of(event: &Event) -> Option<AttemptId> {
-    match event {
-        Event::FileChanged { attempt, .. }
-        | Event::SnapshotUpdated { attempt, .. }
-        | Event::MessageDelivered { attempt, .. } => Some(*attempt),
-        Event::GateOpened(opened) => opened.asker.as_ref().map(|asker| asker.attempt),
-        _ => None,
+    /// Takes down that the ledger says what cannot have happened. Nothing is refused here: a fold is total. Whoever writes or
+    /// checks a ledger looks at it.
+    pub(super) fn impossible(&mut self, what: Impossible) {
+        if self.anomalies.len() < ANOMALIES_MAX {
+            self.anomalies.push(Anomaly { seq: self.seq.saturating_add(1), what });
+        }
     }
 }
 
@@ -478,6 +497,14 @@ fn came_of(event: &Event) -> Option<AttemptId> {
 pub(crate) fn watched(tool: &str, input: &str) -> Option<Repeat> {
     let is_whole = !input.ends_with(" bytes cut]");
     (is_whole && !is_ours(tool)).then(|| Repeat::new(tool, input))
+}
+
+/// How a run ends.
+#[derive(Clone, Copy)]
+enum RunEnd<'a> {
+    Done,
+    Cancelled(&'a str),
+    Failed(&'a str),
 }
 
 impl Counters {

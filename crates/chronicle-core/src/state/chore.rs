@@ -29,10 +29,7 @@ impl Facts {
     pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
         self.change_frame(&intent.place.frame(), |frame| {
             // Whatever a ledger says, a stage is held once: `any_events_are_taken_in`.
-            let held = match std::mem::replace(&mut frame.stage, Stage::Bound) {
-                Stage::Chore { held, .. } => held,
-                other => Box::new(other),
-            };
+            let held = Box::new(frame.stage.hold());
             frame.stage = Stage::Chore { attempt: intent.attempt, held };
         });
     }

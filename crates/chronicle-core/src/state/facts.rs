@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, Visit, number};
-use crate::base::ids::{AttemptId, Place};
+use crate::base::ids::{AttemptId, Cause, GateId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
 use crate::base::shell;
 use crate::base::usage::Usage;
-use crate::event::{Event, GateAnswer, ToolCalled, Verdict};
+use crate::event::claims::Unproven;
+use crate::event::{GateAnswer, ToolCalled, Verdict};
 
 /// Commands of one visit, each text once, the one that ran last at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -159,38 +160,38 @@ impl Facts {
         }
     }
 
-    /// Takes down what an event shows of the work and of people, beside what follows from it.
-    pub(super) fn take_down(&mut self, event: &Event) {
-        match event {
-            Event::FileChanged { attempt, path, .. } => {
-                self.change_frame_of(*attempt, |frame| frame.evidence.wrote(path));
-            }
-            Event::ClaimsUnproven(said) => {
-                self.change_visit(&said.place, |visit| visit.unproven.clone_from(&said.claims));
-            }
-            Event::GateAnswered { .. } | Event::NoteGiven { .. } => self.remark(event),
-            _ => {}
-        }
+    pub(super) fn change_file(&mut self, cause: Cause, id: AttemptId, path: &str) {
+        self.change_frame_of(id, |frame| {
+            frame.evidence.wrote(path);
+            frame.worker.repeats.clear();
+        });
+        self.stir(cause, id);
     }
 
-    fn remark(&mut self, event: &Event) {
-        let (place, who, did, text) = match event {
-            Event::GateAnswered { gate, answer, who, note, .. } => {
-                let Some(known) = self.gates.get(number(gate.0)) else { return };
-                let text = match answer {
-                    GateAnswer::Said(said) => said,
-                    _ => note,
-                };
-                let (answer, about) = (answer.clone(), known.opened.about.clone());
-                (known.opened.place.clone(), who, Did::Answered { answer, about }, text)
-            }
-            Event::NoteGiven { place, who, text, .. } => (place.clone(), who, Did::Noted, text),
-            _ => return,
-        };
+    pub(super) fn doubt(&mut self, said: &Unproven) {
+        self.change_visit(&said.place, |visit| visit.unproven.clone_from(&said.claims));
+    }
+
+    /// What a person said at a gate: their answer to a question, else their note.
+    pub(super) fn remark_at_gate(
+        &mut self,
+        id: GateId,
+        answer: &GateAnswer,
+        who: &str,
+        note: &str,
+    ) {
+        let Some(known) = self.gates.get(number(id.0)) else { return };
+        let text = if let GateAnswer::Said(said) = answer { said.as_str() } else { note };
+        let (answer, about) = (answer.clone(), known.opened.about.clone());
+        self.remark(known.opened.place.clone(), who, Did::Answered { answer, about }, text);
+    }
+
+    pub(super) fn remark(&mut self, place: Place, who: &str, did: Did, text: &str) {
         if text.trim().is_empty() {
             return;
         }
-        self.remarks.push(Remark { place, who: who.clone(), did, text: text.clone() });
+        let (who, text) = (who.to_owned(), text.to_owned());
+        self.remarks.push(Remark { place, who, did, text });
         self.remarks.forget(KEPT_MAX, |_, _| false);
     }
 }

@@ -374,6 +374,15 @@ pub enum Stage {
     Ended,
 }
 
+impl Stage {
+    /// Takes out what a gate or a chore is to hold up: the stage itself, or what it holds already. Whatever a ledger says, a stage
+    /// is held once.
+    pub(super) fn hold(&mut self) -> Self {
+        let stage = std::mem::replace(self, Self::Bound);
+        if let Self::Gated { held, .. } | Self::Chore { held, .. } = stage { *held } else { stage }
+    }
+}
+
 impl Frame {
     /// A frame at the beginning of a workflow.
     pub(crate) fn new(path: FramePath, workflow: &str, phase: PhaseId) -> Self {

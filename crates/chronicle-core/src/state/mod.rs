@@ -4,6 +4,7 @@
 //! derived from here (`due.rs`), never remembered. A state stays small however long its run: what has ended is added to sums
 //! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
 
+mod anomaly;
 mod apply;
 pub mod budget;
 pub(crate) mod chain;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use anomaly::{Anomaly, Impossible};
 pub(crate) use apply::watched;
 pub use facts::{Commands, Did, Ran, Remark};
 pub use frame::{
@@ -141,6 +143,9 @@ pub struct Facts {
     pub done: bool,
     /// Why it failed.
     pub failed: Option<String>,
+    /// What the ledger says and cannot have happened, the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anomalies: Vec<Anomaly>,
 }
 
 /// One start of one agent at a place.

@@ -4,42 +4,21 @@ use std::sync::Arc;
 
 use super::stages::left_as;
 use super::wait::Waited;
-use super::{Answered, Facts, Frame, Note, Parted, Stage, Unworded, Waiting, number, v1};
+use super::{
+    Answered, Did, Facts, Frame, Impossible, Note, Parted, Stage, Unworded, Waiting, number, v1,
+};
 use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
 use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
-    AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
+    AttemptEnded, AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
 
 /// Most reasons of one try that are kept: the first, and the latest.
 const REASONS_MAX: usize = 16;
 
 impl Facts {
-    /// Takes in what workers and people say to each other.
-    pub(super) fn apply_said(&mut self, cause: Cause, event: &Event) {
-        match event {
-            Event::BreakAccepted { attempt, request, parting, answer } => {
-                self.break_off(cause, *attempt, (request, answer), parting);
-            }
-            Event::SnapshotUpdated { attempt, request, update, answer } => {
-                self.update_snapshot(*attempt, (request, answer), update);
-            }
-            Event::CancelAsked { attempt, request, answer } => {
-                self.ask_cancel(*attempt, request, answer);
-            }
-            Event::CancelDropped { attempt } => {
-                self.change(*attempt, |attempt| attempt.cancel_asked = false);
-            }
-            Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
-            Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
-                self.end_follow_up(place, persona, (outcome, summary));
-            }
-            Event::NoteGiven { note, place, who, text, attempt } => {
-                self.give_note(place, Note::new(*note, who, text, *attempt));
-            }
-            Event::MessageDelivered { attempt, message, .. } => self.deliver(*attempt, *message),
-            _ => {}
-        }
+    pub(super) fn drop_cancel(&mut self, id: AttemptId) {
+        self.change(id, |attempt| attempt.cancel_asked = false);
     }
 
     pub(super) fn break_off(
@@ -66,6 +45,7 @@ impl Facts {
 
     pub(super) fn update_snapshot(
         &mut self,
+        cause: Cause,
         id: AttemptId,
         (request, answer): (&str, &str),
         update: &SnapshotUpdate,
@@ -74,6 +54,7 @@ impl Facts {
         let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
         self.change_frame_of(id, |frame| frame.worker.progress());
+        self.stir(cause, id);
     }
 
     /// What a worker had said when its time was over is not lost, as long as there is room.
@@ -137,8 +118,9 @@ impl Facts {
         persona: &str,
         (outcome, summary): (&Outcome, &str),
     ) {
+        let mut nobody_waits = false;
         self.change_frame(&place.frame(), |frame| {
-            let Some(waiting) = frame.stack.pop() else { return };
+            let Some(waiting) = frame.stack.pop() else { return nobody_waits = true };
             frame.worker = waiting.worker;
             let is_last = frame.stack.is_empty();
             frame.stage = match (waiting.follow_up.resume, is_last) {
@@ -154,14 +136,23 @@ impl Facts {
                 }
             };
         });
+        if nobody_waits {
+            self.impossible(Impossible::Help(place.frame()));
+        }
     }
 
     pub(super) fn give_note(&mut self, place: &Place, note: Note) {
+        self.remark(place.clone(), &note.who, Did::Noted, &note.text);
         self.notes = self.notes.max(note.id.0);
         self.change_frame(&place.frame(), |frame| frame.notes.push(note));
     }
 
-    pub(super) fn deliver(&mut self, id: AttemptId, message: Message) {
+    pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {
+        self.hear(id, message);
+        self.stir(cause, id);
+    }
+
+    fn hear(&mut self, id: AttemptId, message: Message) {
         match message {
             Message::Note(note) => self.change_frame_of(id, |frame| {
                 frame.worker.repeats.clear();

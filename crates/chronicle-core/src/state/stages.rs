@@ -64,16 +64,10 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
 }
 
 fn approved(stage: Stage) -> Stage {
-    match stage {
-        Stage::Left(way) => Stage::Left(WayOut { approved: true, ..way }),
-        other => other,
-    }
+    if let Stage::Left(way) = stage { Stage::Left(WayOut { approved: true, ..way }) } else { stage }
 }
 
 /// What the commands found out about the work.
 pub(super) fn checked(stage: Stage, check: Check) -> Stage {
-    match stage {
-        Stage::Left(way) => Stage::Left(WayOut { check, ..way }),
-        other => other,
-    }
+    if let Stage::Left(way) = stage { Stage::Left(WayOut { check, ..way }) } else { stage }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::Facts;
 use crate::base::ids::{AttemptId, Cause, FramePath, Place, TreeId};
 use crate::base::limits::PROGRESS_TREES_MAX;
+use crate::event::AttemptStarted;
 use crate::event::tree::{Changes, Moment, TreeRecorded};
-use crate::event::{AttemptStarted, Event};
 
 /// The trees of a run, as far as anything still depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -115,20 +115,11 @@ impl Facts {
         self.tally(place).map(|tally| &tally.changes).filter(|changes| !changes.is_none())
     }
 
-    /// Takes in what is about trees.
-    pub(super) fn apply_tree(&mut self, cause: Cause, event: &Event) {
-        match event {
-            Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
-            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
-            Event::UndoStarted { to, .. } => {
-                self.trees.undo = Some(Undo { cause, to: to.clone() });
-            }
-            Event::UndoEnded { .. } => self.trees.undo = None,
-            _ => {}
-        }
+    pub(super) fn begin_undo(&mut self, cause: Cause, to: &TreeId) {
+        self.trees.undo = Some(Undo { cause, to: to.clone() });
     }
 
-    fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
+    pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
         self.trees.missed = None;
         self.trees.last = Some((recorded.tree.clone(), cause.seq));
@@ -158,7 +149,7 @@ impl Facts {
         }
     }
 
-    fn miss_tree(&mut self, moment: Moment, why: &str) {
+    pub(super) fn miss_tree(&mut self, moment: Moment, why: &str) {
         self.trees.settle(moment);
         self.trees.missed = Some(why.to_owned());
     }

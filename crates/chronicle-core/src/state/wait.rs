@@ -18,9 +18,9 @@ pub struct Waited {
 impl Facts {
     /// The waits that go on, with their frames.
     pub fn waits(&self) -> impl Iterator<Item = (&Frame, &Waited)> {
-        self.frames.values().filter_map(|frame| match &frame.stage {
-            Stage::Waiting { wait } => Some((frame, &**wait)),
-            _ => None,
+        self.frames.values().filter_map(|frame| {
+            let Stage::Waiting { wait } = &frame.stage else { return None };
+            Some((frame, &**wait))
         })
     }
 

@@ -50,28 +50,22 @@ impl TreeBook {
     /// Takes in one line of the ledger.
     pub fn add(&mut self, line: &Line) {
         for event in &line.events {
-            match event {
-                Event::PhaseEntered { place } => {
-                    self.entered.insert(place.clone(), line.seq);
-                }
-                Event::AttemptStarted(intent) => {
-                    let last = self.marks.last().filter(|mark| mark.seq == line.seq);
-                    self.attempts.push(Worked {
-                        attempt: intent.attempt,
-                        place: intent.place.clone(),
-                        seq: line.seq,
-                        before: last.map(|mark| mark.tree.clone()),
-                        after: None,
-                    });
-                }
-                Event::TreeRecorded(recorded) => {
-                    self.mark(line.seq, &recorded.tree, recorded.moment);
-                }
-                Event::UndoStarted { from, to, .. } => {
-                    self.undo = Some((from.clone(), to.clone()));
-                    self.marks.push(Mark { seq: line.seq, tree: to.clone(), by_people: false });
-                }
-                _ => {}
+            if let Event::PhaseEntered { place } = event {
+                self.entered.insert(place.clone(), line.seq);
+            } else if let Event::AttemptStarted(intent) = event {
+                let last = self.marks.last().filter(|mark| mark.seq == line.seq);
+                self.attempts.push(Worked {
+                    attempt: intent.attempt,
+                    place: intent.place.clone(),
+                    seq: line.seq,
+                    before: last.map(|mark| mark.tree.clone()),
+                    after: None,
+                });
+            } else if let Event::TreeRecorded(recorded) = event {
+                self.mark(line.seq, &recorded.tree, recorded.moment);
+            } else if let Event::UndoStarted { from, to, .. } = event {
+                self.undo = Some((from.clone(), to.clone()));
+                self.marks.push(Mark { seq: line.seq, tree: to.clone(), by_people: false });
             }
         }
     }

@@ -1,23 +1,11 @@
 //! Words about the project's files.
 
-use crate::event::Event;
 use crate::event::tree::{Changes, Moment, TreeRecorded};
 
 /// Most names of files in a sentence.
 const NAMES_MAX: usize = 5;
 
-/// What became of the files, as one sentence; empty for any other event.
-pub(super) fn sentence(event: &Event) -> String {
-    match event {
-        Event::TreeRecorded(recorded) => tree_recorded(recorded),
-        Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
-        Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
-        Event::UndoEnded { files, kept, error } => undo_ended(*files, kept, error.as_deref()),
-        _ => String::new(),
-    }
-}
-
-fn tree_recorded(recorded: &TreeRecorded) -> String {
+pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     let changed = changes(&recorded.changes);
     let unread = match recorded.unreadable {
         0 => String::new(),
@@ -71,7 +59,7 @@ pub fn lines_changed(files: &str, added: u64, removed: u64) -> String {
     }
 }
 
-fn undo_ended(count: u32, kept: &[String], error: Option<&str>) -> String {
+pub(super) fn undo_ended(count: u32, kept: &[String], error: Option<&str>) -> String {
     let done = format!("{} put back", files(count.into()));
     let kept = if kept.is_empty() {
         String::new()

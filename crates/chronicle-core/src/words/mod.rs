@@ -1,24 +1,27 @@
-//! Every word that people read about a run, in one file. It does not compile while an event lacks its sentence.
+//! Every word that people read about a run, a file per concern. `sentence.rs` has the list of events, and does not compile while
+//! one lacks its sentence.
 
+mod attempt;
 mod chore;
 mod files;
 mod notice;
 mod position;
 mod said;
+mod sentence;
 mod spent;
 mod wait;
 
-use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::base::limits::{LoopCount, bounded};
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
 use crate::event::claims::Claim;
 use crate::event::{
-    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
+    Crash, CrashClass, EdgeTaken, End, GateAnswer, GateKind, GateOpened, Leave, Mover, StopCause,
 };
 use crate::state::{Did, State, Status};
 
+pub use attempt::agent_name;
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
 pub use files::{bytes, changes, files, lines_changed};
@@ -30,6 +33,7 @@ pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
     nobody_stays, out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
+pub use sentence::sentence;
 pub(crate) use spent::{balance, no_such_limit, raised, short};
 pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 
@@ -37,94 +41,6 @@ pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
 /// Longest quotation in a sentence.
 const QUOTE_MAX: usize = 200;
-
-/// What happened, as one sentence. What agents said is in it, so control characters go: they could fool a terminal.
-pub fn sentence(event: &Event) -> String {
-    plain(&raw_sentence(event))
-}
-
-fn raw_sentence(event: &Event) -> String {
-    match event {
-        Event::RunStarted(run) => {
-            let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
-            format!("run started: `{workflow}` on {}", quote(&run.task))
-        }
-        Event::SupervisorStarted(it) => format!("supervisor {} took the run in hand", it.pid),
-        Event::TailSetAside { bytes, file } => {
-            format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
-        }
-        Event::RunPaused { reason } => format!("paused{}", because(reason)),
-        Event::RunResumed => "resumed".to_owned(),
-        Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
-        Event::RunDone => "run done".to_owned(),
-        Event::RunFailed { reason } => format!("run failed: {reason}"),
-        Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
-        Event::PhaseEntered { place } => format!("phase `{place}` entered"),
-        Event::EdgeTaken(edge) => edge_taken(edge),
-        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
-        Event::FrameEnded { frame, .. } => {
-            format!("the workflow in `{}` came to its end", frame.as_str())
-        }
-        Event::AttemptStarted(intent) => attempt_started(intent),
-        Event::SessionOpened { attempt, session } => {
-            format!("{attempt} works in session `{session}`")
-        }
-        Event::ToolCalled(called) => tool_called(called),
-        Event::ToolEnded { attempt, call, ok, .. } => {
-            format!("{attempt}'s call `{call}` {}", if *ok { "ended well" } else { "failed" })
-        }
-        Event::FileChanged { attempt, path, change } => {
-            format!("{attempt} {} `{path}`", changed(*change))
-        }
-        Event::UsageReported { attempt, usage, .. } => reported(*attempt, usage),
-        Event::CommandEnded { attempt, index, code, .. } => {
-            format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
-        }
-        Event::SignalAccepted { attempt, leave, .. } => {
-            format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
-        }
-        Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
-        Event::StopAsked { attempt, cause, .. } => {
-            format!("{attempt} is being ended: {}", stop(*cause))
-        }
-        Event::AttemptEnded(ended) => attempt_ended(ended),
-        Event::TreeRecorded(_)
-        | Event::TreeMissed { .. }
-        | Event::UndoStarted { .. }
-        | Event::UndoEnded { .. } => files::sentence(event),
-        Event::GateOpened(gate) => gate_opened(gate),
-        Event::GateAnswered { gate, answer, who, note, agent } => {
-            let with = with_agent(agent.as_deref());
-            format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
-        }
-        Event::WaitBegan(began) => wait::began(began),
-        Event::WaitEnded(ended) => wait::ended(ended),
-        Event::BudgetWarned(warned) => spent::warned(warned),
-        Event::BudgetRaised(raised) => spent::raised_by(raised),
-        Event::NoticeGiven(given) => notice::given(given),
-        Event::BreakAccepted { .. }
-        | Event::ClaimsUnproven(_)
-        | Event::SnapshotUpdated { .. }
-        | Event::CancelAsked { .. }
-        | Event::CancelDropped { .. }
-        | Event::FollowUpBegan { .. }
-        | Event::FollowUpEnded { .. }
-        | Event::NoteGiven { .. }
-        | Event::MessageDelivered { .. } => said::sentence(event),
-    }
-}
-
-fn reported(attempt: AttemptId, usage: &Usage) -> String {
-    format!("{attempt} reported {}", spent(usage))
-}
-
-fn ended_with(code: Option<i32>) -> String {
-    match code {
-        Some(0) => "ended well".to_owned(),
-        Some(code) => format!("failed with exit code {code}"),
-        None => "was ended by a signal".to_owned(),
-    }
-}
 
 fn edge_taken(edge: &EdgeTaken) -> String {
     let (from, to) = (edge.frame.place(&edge.from), edge.frame.place(&edge.to));
@@ -138,71 +54,6 @@ fn edge_taken(edge: &EdgeTaken) -> String {
         HUMAN_INTERVENTION => format!("`{from}` left for a person{outcome}{by}"),
         _ => format!("`{from}` left for `{to}`{outcome}{by}"),
     }
-}
-
-fn attempt_started(intent: &AttemptStarted) -> String {
-    if let Some(chore) = &intent.chore {
-        return chore::started(intent, chore);
-    }
-    let how = if intent.resume { "resumed" } else { "started" };
-    let why = match &intent.why {
-        Why::First => String::new(),
-        Why::Nudge { number } => format!(": reminder {number}, no signal came"),
-        Why::Retry { number } => format!(": fresh start {number}"),
-        Why::Lost => ": the last attempt was lost".to_owned(),
-        Why::SessionGone => ": its session is gone".to_owned(),
-        Why::Paused => ": the run was paused".to_owned(),
-        Why::Progressed => ": it had changed files".to_owned(),
-        Why::Waited => ": it has waited".to_owned(),
-        Why::Raised => ": there is more to spend".to_owned(),
-        Why::Rejected { note } => format!(": rejected{}", saying(note)),
-        Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
-        Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
-        Why::Asked { note } => format!(": asked for{}", saying(note)),
-        Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
-        Why::Answered { gate } => format!(": {gate} was answered"),
-        Why::Helps { asker } => format!(": helps `{asker}`"),
-        Why::Helped { persona, .. } => format!(": `{persona}` has helped"),
-    };
-    let (attempt, agent) = (intent.attempt, agent_name(&intent.agent));
-    let persona = intent.persona.as_ref().map_or_else(String::new, |name| format!(" as `{name}`"));
-    format!("{attempt} {how} at `{}`{persona} ({agent}){why}", intent.place)
-}
-
-/// The kind of an agent, without its script or command line.
-pub fn agent_name(agent: &str) -> &str {
-    agent.split_once(':').map_or(agent, |(kind, _)| kind)
-}
-
-fn tool_called(called: &ToolCalled) -> String {
-    let ToolCalled { attempt, tool, input, .. } = called;
-    match &called.verdict {
-        Verdict::Allowed if input.is_empty() => format!("{attempt} called `{tool}`"),
-        Verdict::Allowed => format!("{attempt} called `{tool}` {}", one_line(input)),
-        Verdict::Denied(why) => format!("{attempt} was denied `{tool}`: {why}"),
-    }
-}
-
-fn changed(change: Change) -> &'static str {
-    match change {
-        Change::Created => "created",
-        Change::Changed => "changed",
-        Change::Deleted => "deleted",
-    }
-}
-
-fn attempt_ended(ended: &AttemptEnded) -> String {
-    let strays = match ended.strays {
-        0 => String::new(),
-        1 => "; 1 process that it left behind was ended".to_owned(),
-        n => format!("; {n} processes that it left behind were ended"),
-    };
-    let puzzling = match ended.not_understood {
-        0 => String::new(),
-        1 => "; 1 line of it meant nothing".to_owned(),
-        many => format!("; {} lines of it meant nothing", thousands(many)),
-    };
-    format!("{} {}{strays}{puzzling}", ended.attempt, end(&ended.end))
 }
 
 /// How an attempt ended.

@@ -1,11 +1,12 @@
 //! Words about what workers and people say to each other through the supervisor.
 
 use super::{code, one_line, quote, saying};
-use crate::base::ids::{AttemptId, Outcome};
+use crate::base::ids::{AttemptId, Outcome, Place};
 use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
 use crate::definition::workflow::Phase;
+use crate::event::claims::Unproven;
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
-use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
+use crate::event::{Break, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::state::{Attempt, Frame, State, Unworded};
 
 /// The answer to a worker's first wish to give the run up.
@@ -14,76 +15,34 @@ pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean 
 /// The answer to the second.
 pub(crate) const CANCELLED: &str = "the run is given up. End your turn now.";
 
-/// What workers and people said to each other, as one sentence; empty for any other event.
-pub(super) fn sentence(event: &Event) -> String {
-    match event {
-        Event::BreakAccepted { attempt, parting, .. } => {
-            format!("{attempt} ends its turn: {}", self::parting(parting))
-        }
-        Event::SnapshotUpdated { attempt, update, .. } => {
-            format!("{attempt} wrote down {}", updated(update))
-        }
-        Event::ClaimsUnproven(said) if said.claims.is_empty() => {
-            format!("`{}`: the record shows all that its worker says", said.place)
-        }
-        Event::ClaimsUnproven(said) => {
-            format!("`{}`: {}", said.place, super::unproven(&said.claims))
-        }
-        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
-        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
-        Event::FollowUpBegan { place, follow_up } => {
-            format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
-        }
-        Event::FollowUpEnded { place, persona, outcome, summary, by } => {
-            let by = match by {
-                Mover::Run => "has helped",
-                Mover::Person => "need not help",
-            };
-            let outcome = unless_complete(outcome);
-            format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
-        }
-        Event::NoteGiven { note, place, who, text, .. } => {
-            format!("{note} from {who} to `{place}`{}", saying(text))
-        }
-        Event::MessageDelivered { attempt, message, repeated } => {
-            let again = if *repeated { ", perhaps for the second time" } else { "" };
-            format!("{attempt} was told {}{again}", self::message(*message))
-        }
-        Event::NoticeGiven(_)
-        | Event::RunStarted(_)
-        | Event::TreeRecorded(_)
-        | Event::TreeMissed { .. }
-        | Event::UndoStarted { .. }
-        | Event::UndoEnded { .. }
-        | Event::SupervisorStarted(_)
-        | Event::TailSetAside { .. }
-        | Event::RunPaused { .. }
-        | Event::RunResumed
-        | Event::RunCancelled { .. }
-        | Event::RunDone
-        | Event::RunFailed { .. }
-        | Event::FrameEntered(_)
-        | Event::PhaseEntered { .. }
-        | Event::EdgeTaken(_)
-        | Event::FrameEnded { .. }
-        | Event::AttemptStarted(_)
-        | Event::SessionOpened { .. }
-        | Event::ToolCalled(_)
-        | Event::ToolEnded { .. }
-        | Event::FileChanged { .. }
-        | Event::UsageReported { .. }
-        | Event::CommandEnded { .. }
-        | Event::SignalAccepted { .. }
-        | Event::SignalRefused { .. }
-        | Event::WaitBegan(_)
-        | Event::WaitEnded(_)
-        | Event::BudgetWarned(_)
-        | Event::BudgetRaised(_)
-        | Event::StopAsked { .. }
-        | Event::AttemptEnded(_)
-        | Event::GateOpened(_)
-        | Event::GateAnswered { .. } => String::new(),
+pub(super) fn claims_unproven(said: &Unproven) -> String {
+    match said.claims.as_slice() {
+        [] => format!("`{}`: the record shows all that its worker says", said.place),
+        claims => format!("`{}`: {}", said.place, super::unproven(claims)),
     }
+}
+
+pub(super) fn follow_up_began(place: &Place, follow_up: &FollowUp) -> String {
+    format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
+}
+
+pub(super) fn follow_up_ended(
+    place: &Place,
+    persona: &str,
+    (outcome, summary): (&Outcome, &str),
+    by: Mover,
+) -> String {
+    let by = match by {
+        Mover::Run => "has helped",
+        Mover::Person => "need not help",
+    };
+    let outcome = unless_complete(outcome);
+    format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
+}
+
+pub(super) fn message_delivered(attempt: AttemptId, message: Message, repeated: bool) -> String {
+    let again = if repeated { ", perhaps for the second time" } else { "" };
+    format!("{attempt} was told {}{again}", self::message(message))
 }
 
 /// What is left of a worker's work whose time was over.

@@ -163,6 +163,7 @@ impl World {
         let decision = engine::decide(&self.state, input);
         if let Some(line) = engine::line(&self.state, input, decision.events) {
             self.state.apply(&line);
+            assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
             self.lines.push(line);
             self.bodies.push(decision.bodies);
             self.snapshots.push(self.progress.clone());

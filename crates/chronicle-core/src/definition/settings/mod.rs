@@ -168,9 +168,9 @@ impl Settings {
 
     /// A person's own prices, by model.
     pub fn prices(&self) -> impl Iterator<Item = (&str, Price)> {
-        self.said.iter().filter_map(|(name, said)| match said.value {
-            Value::Price(price) => Some((name.strip_prefix("prices.")?, price)),
-            _ => None,
+        self.said.iter().filter_map(|(name, said)| {
+            let Value::Price(price) = said.value else { return None };
+            Some((name.strip_prefix("prices.")?, price))
         })
     }
 

@@ -213,9 +213,9 @@ fn is_address(text: &str) -> bool {
 }
 
 fn texts(said: &DeValue<'_>) -> Option<Vec<String>> {
-    match said {
-        DeValue::Array(items) => items.iter().map(|item| text(item.get_ref())).collect(),
-        _ => text(said).map(|only| vec![only]),
+    match said.as_array() {
+        Some(items) => items.iter().map(|item| text(item.get_ref())).collect(),
+        None => text(said).map(|only| vec![only]),
     }
 }
 
@@ -231,9 +231,9 @@ fn fits(said: &DeValue<'_>) -> bool {
 
 /// Dollars in millionths.
 pub(crate) fn dollars(said: &DeValue<'_>) -> Option<u64> {
-    match said {
-        DeValue::Float(float) => decimal(float.as_str(), 6),
-        _ => number(said)?.checked_mul(1_000_000),
+    match said.as_float() {
+        Some(float) => decimal(float.as_str(), 6),
+        None => number(said)?.checked_mul(1_000_000),
     }
 }
 

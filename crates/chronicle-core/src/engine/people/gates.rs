@@ -73,9 +73,9 @@ pub(in crate::engine) fn answer(
 /// Whether only an option can be the answer: where a person's own phase has several ways on.
 fn is_choice(state: &State, gate: &GateOpened) -> bool {
     let frame = state.frames.get(&gate.place.frame());
-    frame.is_some_and(|frame| match &frame.stage {
-        Stage::Gated { held, .. } => matches!(**held, Stage::Entered { .. } | Stage::Ready { .. }),
-        _ => false,
+    frame.is_some_and(|frame| {
+        let Stage::Gated { held, .. } = &frame.stage else { return false };
+        matches!(**held, Stage::Entered { .. } | Stage::Ready { .. })
     })
 }
 

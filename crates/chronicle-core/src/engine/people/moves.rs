@@ -143,11 +143,10 @@ fn held<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Fram
 
 /// The gate and frame that `retry` means: at the place, or the only one that is held.
 fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Frame), String> {
-    let mut held = state.frames.values().filter_map(|frame| match &frame.stage {
-        Stage::Gated { gate, .. } if place.is_none_or(|place| frame.place() == *place) => {
-            Some((*gate, frame))
-        }
-        _ => None,
+    let mut held = state.frames.values().filter_map(|frame| {
+        let Stage::Gated { gate, .. } = &frame.stage else { return None };
+        let is_meant = place.is_none_or(|place| frame.place() == *place);
+        is_meant.then_some((*gate, frame))
     });
     match (held.next(), held.next()) {
         (Some(found), None) => Ok(found),

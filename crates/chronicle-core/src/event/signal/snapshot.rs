@@ -38,11 +38,11 @@ fn of_fields(fields: &Map<String, Value>) -> Result<SnapshotUpdate, String> {
             "pending" | "pending_tasks" => update.pending.extend(texts(name, value)?),
             "done" => update.done.extend(texts(name, value)?),
             "files" | "modified_files" => update.files.extend(texts(name, value)?),
-            "custom" => match value {
-                Value::Object(custom) => update.custom.extend(custom.clone()),
-                Value::Null => {}
-                _ => return Err("`custom` must be an object".to_owned()),
-            },
+            "custom" if value.is_null() => {}
+            "custom" => {
+                let custom = value.as_object().ok_or("`custom` must be an object")?;
+                update.custom.extend(custom.clone());
+            }
             other => return Err(format!("`data` has no `{other}`. {NEEDS}")),
         }
     }

@@ -63,10 +63,10 @@ pub fn reference() -> String {
 }
 
 fn inside(field: &FieldInfo) -> Option<&'static Shape> {
-    match field.kind {
-        Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) => Some(shape),
-        _ => None,
+    if let Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) = field.kind {
+        return Some(shape);
     }
+    None
 }
 
 fn table(shape: &Shape, page: &mut String) {

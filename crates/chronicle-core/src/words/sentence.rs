@@ -1,0 +1,108 @@
+//! One sentence per event: the only list of all events in this layer. It does not compile while one lacks its sentence.
+
+use super::attempt::{attempt_ended, attempt_started, changed, ended_with, reported, tool_called};
+use super::{
+    answered, because, edge_taken, files, gate_opened, notice, plain, quote, said, saying, spent,
+    stop, wait, with_agent,
+};
+use crate::base::ids::GateId;
+use crate::event::{Event, GateAnswer, RunStarted};
+
+/// What happened, as one sentence. What agents said is in it, so control characters go: they could fool a terminal.
+pub fn sentence(event: &Event) -> String {
+    plain(&raw_sentence(event))
+}
+
+fn raw_sentence(event: &Event) -> String {
+    match event {
+        Event::RunStarted(run) => run_started(run),
+        Event::SupervisorStarted(it) => format!("supervisor {} took the run in hand", it.pid),
+        Event::TailSetAside { bytes, file } => {
+            format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
+        }
+        Event::RunPaused { reason } => format!("paused{}", because(reason)),
+        Event::RunResumed => "resumed".to_owned(),
+        Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
+        Event::RunDone => "run done".to_owned(),
+        Event::RunFailed { reason } => format!("run failed: {reason}"),
+        Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
+        Event::PhaseEntered { place } => format!("phase `{place}` entered"),
+        Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
+        Event::FrameEnded { frame, .. } => {
+            format!("the workflow in `{}` came to its end", frame.as_str())
+        }
+        Event::AttemptStarted(intent) => attempt_started(intent),
+        Event::SessionOpened { attempt, session } => {
+            format!("{attempt} works in session `{session}`")
+        }
+        Event::ToolCalled(called) => tool_called(called),
+        Event::ToolEnded { attempt, call, ok, .. } => {
+            format!("{attempt}'s call `{call}` {}", if *ok { "ended well" } else { "failed" })
+        }
+        Event::FileChanged { attempt, path, change } => {
+            format!("{attempt} {} `{path}`", changed(*change))
+        }
+        Event::UsageReported { attempt, usage, .. } => reported(*attempt, usage),
+        Event::CommandEnded { attempt, index, code, .. } => {
+            format!("{attempt}'s command {} {}", index.saturating_add(1), ended_with(*code))
+        }
+        Event::SignalAccepted { attempt, leave, .. } => {
+            format!("{attempt} leaves for `{}`{}", leave.target, saying(&leave.summary))
+        }
+        Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
+        Event::StopAsked { attempt, cause, .. } => {
+            format!("{attempt} is being ended: {}", stop(*cause))
+        }
+        Event::AttemptEnded(ended) => attempt_ended(ended),
+        Event::TreeRecorded(recorded) => files::tree_recorded(recorded),
+        Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
+        Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
+        Event::UndoEnded { files, kept, error } => {
+            files::undo_ended(*files, kept, error.as_deref())
+        }
+        Event::GateOpened(gate) => gate_opened(gate),
+        Event::GateAnswered { gate, answer, who, note, agent } => {
+            gate_answered(*gate, answer, who, (note, agent.as_deref()))
+        }
+        Event::WaitBegan(began) => wait::began(began),
+        Event::WaitEnded(ended) => wait::ended(ended),
+        Event::BudgetWarned(warned) => spent::warned(warned),
+        Event::BudgetRaised(raised) => spent::raised_by(raised),
+        Event::NoticeGiven(given) => notice::given(given),
+        Event::BreakAccepted { attempt, parting, .. } => {
+            format!("{attempt} ends its turn: {}", said::parting(parting))
+        }
+        Event::SnapshotUpdated { attempt, update, .. } => {
+            format!("{attempt} wrote down {}", said::updated(update))
+        }
+        Event::ClaimsUnproven(said) => said::claims_unproven(said),
+        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
+        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
+        Event::FollowUpBegan { place, follow_up } => said::follow_up_began(place, follow_up),
+        Event::FollowUpEnded { place, persona, outcome, summary, by } => {
+            said::follow_up_ended(place, persona, (outcome, summary), *by)
+        }
+        Event::NoteGiven { note, place, who, text, .. } => {
+            format!("{note} from {who} to `{place}`{}", saying(text))
+        }
+        Event::MessageDelivered { attempt, message, repeated } => {
+            said::message_delivered(*attempt, *message, *repeated)
+        }
+    }
+}
+
+fn run_started(run: &RunStarted) -> String {
+    let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
+    format!("run started: `{workflow}` on {}", quote(&run.task))
+}
+
+fn gate_answered(
+    gate: GateId,
+    answer: &GateAnswer,
+    who: &str,
+    (note, agent): (&str, Option<&str>),
+) -> String {
+    let with = with_agent(agent);
+    format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
+}

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use chronicle_core::base::ids::SHELL;
 use chronicle_core::base::ids::{
     AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
+use chronicle_core::base::ids::{FolderId, SHELL};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::workflow::{Source, Workflow, load};
@@ -353,6 +353,7 @@ impl Dice<'_> {
                 let (tree, unreadable) = (TreeId::new(text.clone()), u32::from(byte % 2));
                 let unreadable_files = vec![text];
                 Some(Report::TreeRecorded(Box::new(TreeRecorded {
+                    folder: FolderId::Project,
                     moment,
                     tree,
                     changes,

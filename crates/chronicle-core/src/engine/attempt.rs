@@ -38,6 +38,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     }
     let known = known_session(frame, &why, phase, &agent);
     Event::AttemptStarted(AttemptStarted {
+        folder: frame.folder,
         attempt: id,
         try_number: if same_try { frame.worker.try_number } else { tries_at(state, &place) + 1 },
         agent,

@@ -108,6 +108,7 @@ fn chore(
 ) -> Event {
     let id = state.next_attempt();
     Event::AttemptStarted(AttemptStarted {
+        folder: frame.folder,
         attempt: id,
         place: frame.path.place(phase),
         try_number: frame.worker.try_number,

@@ -44,7 +44,7 @@ fn follows(state: &State) -> Option<Event> {
     if state.cancelled.is_some() || state.failed.is_some() {
         return chore::given_up(state);
     }
-    if state.done || state.paused.is_some() || state.trees.undo.is_some() {
+    if state.done || state.paused.is_some() || state.trees.undo().is_some() {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {

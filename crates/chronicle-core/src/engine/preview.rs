@@ -130,9 +130,10 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
 
 /// The files after an attempt, as they were.
 fn nothing_changed(state: &State, attempt: AttemptId) -> Input {
-    let last = state.trees.last.as_ref().map(|(tree, _)| tree.clone());
+    let last = state.trees.project().last.as_ref().map(|(tree, _)| tree.clone());
     let recorded = TreeRecorded {
         moment: Moment::After(attempt),
+        folder: state.folder_of(Moment::After(attempt)),
         tree: last.unwrap_or_else(|| TreeId::from("")),
         changes: Changes::default(),
         unreadable: 0,

@@ -1,7 +1,7 @@
 //! Trees: what is known of the project's files, before and after every attempt.
 
 use super::scratch::Scratch;
-use crate::base::ids::TreeId;
+use crate::base::ids::{FolderId, TreeId};
 use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::Event;
 use crate::event::input::Answer;
@@ -27,7 +27,8 @@ pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
 /// The files could not be recorded: the run goes on, and says so.
 pub(super) fn missed(scratch: &mut Scratch<'_>, moment: Moment, why: &str) {
     if is_awaited(scratch, moment) {
-        scratch.emit(Event::TreeMissed { moment, why: bounded(why, TEXT_MAX) });
+        let folder = scratch.state().folder_of(moment);
+        scratch.emit(Event::TreeMissed { moment, folder, why: bounded(why, TEXT_MAX) });
     }
 }
 
@@ -50,7 +51,8 @@ pub(super) fn undo(scratch: &mut Scratch<'_>, what: &str, from: &TreeId, to: &Tr
     }
     let what = bounded(what, TREE_PATH_MAX);
     let text = format!("undoing `{what}`");
-    scratch.emit(Event::UndoStarted { what, from: from.clone(), to: to.clone() });
+    let (folder, from, to) = (FolderId::Project, from.clone(), to.clone());
+    scratch.emit(Event::UndoStarted { what, folder, from, to });
     Answer::Accepted(text)
 }
 
@@ -60,9 +62,9 @@ pub(super) fn restored(
     kept: &[String],
     error: Option<&str>,
 ) {
-    if scratch.state().trees.undo.is_some() {
+    if let Some((folder, _)) = scratch.state().trees.undo() {
         let error = error.map(|error| bounded(error, TEXT_MAX));
-        scratch.emit(Event::UndoEnded { files, kept: names(kept), error });
+        scratch.emit(Event::UndoEnded { folder, files, kept: names(kept), error });
     }
 }
 

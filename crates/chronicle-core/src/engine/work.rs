@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::ids::SHELL;
 use crate::base::ids::{AttemptId, PhaseId};
+use crate::base::ids::{FolderId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::definition::workflow::allowed_targets;
 use crate::event::Duty;
@@ -15,6 +15,8 @@ use crate::state::State;
 pub struct Work {
     /// The intent, as written in the ledger.
     pub intent: crate::event::AttemptStarted,
+    /// Where it works.
+    pub folder: FolderId,
     /// The run's task.
     pub task: String,
     /// What the worker is told; nothing where commands are run.
@@ -71,6 +73,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
     let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
+        folder: intent.folder,
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Chore, Handed, is_zero};
-use crate::base::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId};
+use crate::base::ids::{AttemptId, FolderId, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::base::time::Millis;
 
 /// The intent to start an agent.
@@ -36,6 +36,9 @@ pub struct AttemptStarted {
     /// Whether the project's files are recorded before it begins and after it ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recorded: bool,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
     /// What it is for, if not for the phase's own work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chore: Option<Chore>,

@@ -26,8 +26,8 @@ use self::budget::{BudgetRaised, BudgetWarned};
 use self::tree::{Moment, TreeRecorded};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
-    AttemptId, COMPLETE, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, StepId,
-    TreeId,
+    AttemptId, COMPLETE, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
+    StepId, TreeId,
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
@@ -250,6 +250,9 @@ pub enum Event {
     TreeMissed {
         /// What they were to be recorded for.
         moment: Moment,
+        /// Which folder's.
+        #[serde(default, skip_serializing_if = "FolderId::is_project")]
+        folder: FolderId,
         /// Why not.
         why: String,
     },
@@ -257,6 +260,9 @@ pub enum Event {
     UndoStarted {
         /// Whose work is undone: a place, or an undo before.
         what: String,
+        /// In which folder.
+        #[serde(default, skip_serializing_if = "FolderId::is_project")]
+        folder: FolderId,
         /// The files as they were found, to be had again.
         from: TreeId,
         /// The files as they are to be.
@@ -264,6 +270,9 @@ pub enum Event {
     },
     /// Files were put back, or could not be.
     UndoEnded {
+        /// In which folder.
+        #[serde(default, skip_serializing_if = "FolderId::is_project")]
+        folder: FolderId,
         /// How many were written or removed.
         files: u32,
         /// Files that stayed, since something that no tree has is in their place.

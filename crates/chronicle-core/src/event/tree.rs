@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, TreeId};
+use crate::base::ids::{AttemptId, FolderId, TreeId};
 use crate::event::Change;
 
 /// Most changed files that an event names; the rest is counted.
@@ -32,6 +32,9 @@ pub enum Moment {
 pub struct TreeRecorded {
     /// What for.
     pub moment: Moment,
+    /// Which folder.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
     /// Its id.
     pub tree: TreeId,
     /// What differs from the tree before it: of the same attempt, else of the run.

@@ -150,7 +150,7 @@ fn files(state: &State) -> Vec<String> {
         let (added, removed) = (changes.added, changes.removed);
         format!("`{place}` (+{added} −{removed} lines): {}{more}", names.join(", "))
     });
-    let missed = state.trees.missed.as_ref();
+    let missed = state.trees.project().missed.as_ref();
     let missed =
         missed.map(|why| format!("not all is known: the last look at the files failed: {why}"));
     told.chain(missed).collect()

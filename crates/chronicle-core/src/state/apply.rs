@@ -93,9 +93,9 @@ impl Facts {
             }
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
             Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
-            Event::TreeMissed { moment, why } => self.miss_tree(*moment, why),
-            Event::UndoStarted { to, .. } => self.begin_undo(cause, to),
-            Event::UndoEnded { .. } => self.trees.undo = None,
+            Event::TreeMissed { moment, folder, why } => self.miss_tree(*moment, *folder, why),
+            Event::UndoStarted { folder, to, .. } => self.begin_undo(cause, *folder, to),
+            Event::UndoEnded { folder, .. } => self.end_undo(*folder),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));

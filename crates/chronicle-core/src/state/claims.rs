@@ -195,9 +195,10 @@ impl<'s> Record<'s> {
         }
         let is_cut = state.places.values().any(|tally| tally.changes.is_cut());
         let commands = state.visit_at(&frame.place()).map(|visit| &visit.commands);
+        let folder = state.trees.folder(frame.folder);
         Self {
             files,
-            knows_files: state.trees.last.is_some() && state.trees.missed.is_none() && !is_cut,
+            knows_files: folder.last.is_some() && folder.missed.is_none() && !is_cut,
             commands: commands.map_or_else(Vec::new, |commands| {
                 commands.list.iter().map(|ran| (ran.command.as_str(), ran.ok)).collect()
             }),

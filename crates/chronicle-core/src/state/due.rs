@@ -70,8 +70,8 @@ impl Facts {
             cause: *cause,
             action: Action::RecordTree(Moment::After(*id)),
         });
-        let undo = self.trees.undo.as_ref();
-        after.chain(undo.map(|undo| Effect { cause: undo.cause, action: Action::RestoreTree }))
+        let undo = self.trees.undo();
+        after.chain(undo.map(|(_, undo)| Effect { cause: undo.cause, action: Action::RestoreTree }))
     }
 
     /// Until what may be worked here is used up; anew after each raise.

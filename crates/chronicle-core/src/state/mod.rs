@@ -41,7 +41,7 @@ pub use frame::{
 pub use list::List;
 pub use notice::{Notices, Owed};
 pub use tally::Tally;
-pub use trees::{Trees, Undo};
+pub use trees::{FolderTrees, Trees, Undo};
 
 use self::budget::Budgets;
 use crate::base::ids::{
@@ -310,7 +310,7 @@ impl Facts {
     pub fn status(&self) -> Status {
         let is_recorded = self.trees.after.is_empty();
         let is_quiet = self.live.is_empty() && is_recorded;
-        let is_undone = self.trees.undo.is_none();
+        let is_undone = self.trees.undo().is_none();
         let given_up = self.cancelled.is_some() || self.failed.is_some();
         if self.done {
             return Status::Done;

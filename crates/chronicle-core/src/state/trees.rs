@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
-use crate::base::ids::{AttemptId, Cause, FramePath, Place, TreeId};
+use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, TreeId};
 use crate::base::limits::PROGRESS_TREES_MAX;
 use crate::event::AttemptStarted;
 use crate::event::tree::{Changes, Moment, TreeRecorded};
@@ -14,18 +14,48 @@ use crate::event::tree::{Changes, Moment, TreeRecorded};
 /// The trees of a run, as far as anything still depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trees {
-    /// The last one, and the line that has it.
-    pub last: Option<(TreeId, u64)>,
+    /// What is known of each folder that was recorded; the project's own is read by `project`.
+    #[serde(with = "by_folder")]
+    folders: BTreeMap<FolderId, FolderTrees>,
     /// Attempts that begin once the files are recorded.
     pub before: BTreeMap<AttemptId, Cause>,
     /// The files before each attempt that is not quite over.
     pub known: BTreeMap<AttemptId, TreeId>,
     /// Attempts that have ended, and where: nothing follows there until the files are recorded.
     pub after: BTreeMap<AttemptId, (Cause, Place)>,
+}
+
+/// What is known of one folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FolderTrees {
+    /// The last tree, and the line that has it.
+    pub last: Option<(TreeId, u64)>,
     /// Files that are being put back.
     pub undo: Option<Undo>,
     /// Why the last tree could not be recorded.
     pub missed: Option<String>,
+}
+
+/// A folder of which nothing is known.
+const UNKNOWN: FolderTrees = FolderTrees { last: None, undo: None, missed: None };
+
+/// A map in JSON has texts as keys, and a folder is none.
+mod by_folder {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{FolderId, FolderTrees};
+
+    type Folders = BTreeMap<FolderId, FolderTrees>;
+
+    pub(super) fn serialize<S: Serializer>(folders: &Folders, to: S) -> Result<S::Ok, S::Error> {
+        folders.iter().collect::<Vec<_>>().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Folders, D::Error> {
+        Ok(Vec::<(FolderId, FolderTrees)>::deserialize(from)?.into_iter().collect())
+    }
 }
 
 /// Files that are being put back.
@@ -38,6 +68,25 @@ pub struct Undo {
 }
 
 impl Trees {
+    /// What is known of a folder.
+    pub fn folder(&self, id: FolderId) -> &FolderTrees {
+        self.folders.get(&id).unwrap_or(&UNKNOWN)
+    }
+
+    /// What is known of the project's own folder.
+    pub fn project(&self) -> &FolderTrees {
+        self.folder(FolderId::Project)
+    }
+
+    /// The files that are being put back, and in which folder.
+    pub fn undo(&self) -> Option<(FolderId, &Undo)> {
+        self.folders.iter().find_map(|(id, of)| Some((*id, of.undo.as_ref()?)))
+    }
+
+    fn folder_mut(&mut self, id: FolderId) -> &mut FolderTrees {
+        self.folders.entry(id).or_default()
+    }
+
     /// Whether nothing may follow in that frame before the files are recorded.
     pub fn is_awaited_at(&self, frame: &FramePath) -> bool {
         self.after.values().any(|(_, place)| place.frame() == *frame)
@@ -48,22 +97,22 @@ impl Trees {
         match moment {
             Moment::Before(attempt) => self.before.contains_key(&attempt),
             Moment::After(attempt) => self.after.contains_key(&attempt),
-            Moment::Undo => self.undo.is_none(),
+            Moment::Undo => self.undo().is_none(),
         }
     }
 
     /// Whether files are to be recorded after an attempt, or put back.
     pub fn is_busy(&self) -> bool {
-        !self.after.is_empty() || self.undo.is_some()
+        !self.after.is_empty() || self.undo().is_some()
     }
 
-    /// What a new tree is compared with: the attempt's own, else the last of the run.
-    pub fn base(&self, moment: Moment) -> Option<&TreeId> {
+    /// What a new tree of a folder is compared with: the attempt's own, else the last of the folder.
+    pub fn base(&self, folder: FolderId, moment: Moment) -> Option<&TreeId> {
         let own = match moment {
             Moment::After(attempt) => self.known.get(&attempt),
             Moment::Before(_) | Moment::Undo => None,
         };
-        own.or_else(|| self.last.as_ref().map(|(tree, _)| tree))
+        own.or_else(|| self.folder(folder).last.as_ref().map(|(tree, _)| tree))
     }
 
     /// Where nothing happened since the last tree, it is the new attempt's too.
@@ -71,9 +120,10 @@ impl Trees {
         if !intent.recorded {
             return;
         }
-        match &self.last {
+        match &self.folder(intent.folder).last {
             Some((tree, seq)) if *seq == cause.seq => {
-                self.known.insert(intent.attempt, tree.clone());
+                let tree = tree.clone();
+                self.known.insert(intent.attempt, tree);
             }
             Some(_) | None => {
                 self.before.insert(intent.attempt, cause);
@@ -115,14 +165,29 @@ impl Facts {
         self.tally(place).map(|tally| &tally.changes).filter(|changes| !changes.is_none())
     }
 
-    pub(super) fn begin_undo(&mut self, cause: Cause, to: &TreeId) {
-        self.trees.undo = Some(Undo { cause, to: to.clone() });
+    /// The folder that a tree is of: where its attempt works. People put back the project's own files.
+    pub fn folder_of(&self, moment: Moment) -> FolderId {
+        match moment {
+            Moment::Before(attempt) | Moment::After(attempt) => {
+                self.attempt(attempt).map_or(FolderId::Project, |it| it.intent.folder)
+            }
+            Moment::Undo => FolderId::Project,
+        }
+    }
+
+    pub(super) fn begin_undo(&mut self, cause: Cause, folder: FolderId, to: &TreeId) {
+        self.trees.folder_mut(folder).undo = Some(Undo { cause, to: to.clone() });
+    }
+
+    pub(super) fn end_undo(&mut self, folder: FolderId) {
+        self.trees.folder_mut(folder).undo = None;
     }
 
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
-        self.trees.missed = None;
-        self.trees.last = Some((recorded.tree.clone(), cause.seq));
+        let folder = self.trees.folder_mut(recorded.folder);
+        folder.missed = None;
+        folder.last = Some((recorded.tree.clone(), cause.seq));
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
@@ -149,9 +214,9 @@ impl Facts {
         }
     }
 
-    pub(super) fn miss_tree(&mut self, moment: Moment, why: &str) {
+    pub(super) fn miss_tree(&mut self, moment: Moment, folder: FolderId, why: &str) {
         self.trees.settle(moment);
-        self.trees.missed = Some(why.to_owned());
+        self.trees.folder_mut(folder).missed = Some(why.to_owned());
     }
 }
 

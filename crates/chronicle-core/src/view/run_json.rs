@@ -41,7 +41,7 @@ pub fn run_json(state: &State) -> Option<Value> {
         "totalElapsed": state.active_ms(),
         "status": status(state),
         "standing": state.status(),
-        "trees": state.trees.last.iter().map(|(tree, _)| tree).collect::<Vec<_>>(),
+        "trees": state.trees.project().last.iter().map(|(tree, _)| tree).collect::<Vec<_>>(),
     });
     if let (Some(earlier), Some(fields)) = (earlier(state, run.run.short()), json.as_object_mut()) {
         fields.insert("historyEarlier".into(), earlier);

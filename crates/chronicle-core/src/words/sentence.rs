@@ -58,7 +58,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::TreeRecorded(recorded) => files::tree_recorded(recorded),
         Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
         Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
-        Event::UndoEnded { files, kept, error } => {
+        Event::UndoEnded { files, kept, error, .. } => {
             files::undo_ended(*files, kept, error.as_deref())
         }
         Event::GateOpened(gate) => gate_opened(gate),

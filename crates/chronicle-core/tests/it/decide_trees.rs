@@ -1,6 +1,6 @@
 //! The project's files are recorded before every attempt and after it, in the order of the way out.
 
-use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
 use chronicle_core::event::tree::Moment;
 use chronicle_core::state::Status;
@@ -54,7 +54,7 @@ fn the_order_is_tree_attempt_tree_and_then_the_edge() {
     world.step(&tree(Moment::After(A1), &["a", "b"]));
     assert_eq!(actions(&world), [Action::RunAttempt(AttemptId(2))]);
     assert_eq!(
-        world.state.trees.base(Moment::After(AttemptId(2))),
+        world.state.trees.base(FolderId::Project, Moment::After(AttemptId(2))),
         Some(&TreeId::new(format!("{:040x}", 2)))
     );
     check(

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use chronicle_core::base::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, StepId, TreeId,
+    AttemptId, FolderId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, StepId,
+    TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -168,6 +169,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
     let started = (attempt(), name(), small(), text(), why(), any::<bool>());
     let started = started.prop_map(|(attempt, place, try_number, agent, why, resume)| {
         Event::AttemptStarted(AttemptStarted {
+            folder: FolderId::Work(2),
             chore: chore(try_number),
             attempt,
             place: Place::new(place),
@@ -271,6 +273,7 @@ fn of_trees() -> impl Strategy<Value = Event> {
             changes.add(FileChange { path: path.clone(), change, from, added, removed });
             let (tree, unreadable_files) = (TreeId::new(path.clone()), vec![path]);
             Event::TreeRecorded(TreeRecorded {
+                folder: FolderId::Project,
                 moment,
                 tree,
                 changes,
@@ -280,14 +283,14 @@ fn of_trees() -> impl Strategy<Value = Event> {
         });
     prop_oneof![
         3 => recorded,
-        1 => (moment(), text()).prop_map(|(moment, why)| Event::TreeMissed { moment, why }),
+        1 => (moment(), text()).prop_map(|(moment, why)| Event::TreeMissed { moment, folder: FolderId::Work(1), why }),
         1 => text().prop_map(|what| {
             let tree = TreeId::new(what.clone());
-            Event::UndoStarted { what, from: tree.clone(), to: tree }
+            Event::UndoStarted { what, folder: FolderId::Project, from: tree.clone(), to: tree }
         }),
         1 => (small(), text(), any::<bool>()).prop_map(|(files, text, failed)| {
             let error = failed.then(|| text.clone());
-            Event::UndoEnded { files, kept: vec![text], error }
+            Event::UndoEnded { folder: FolderId::Project, files, kept: vec![text], error }
         }),
     ]
 }

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use chronicle_core::base::ids::{
-    AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, FolderId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -116,8 +116,14 @@ pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
         changes.add(FileChange { path, change: Change::Changed, from: None, added, removed });
     }
     let tree = TreeId::new(format!("{:040x}", paths.len()));
-    let recorded =
-        TreeRecorded { moment, tree, changes, unreadable: 0, unreadable_files: Vec::new() };
+    let recorded = TreeRecorded {
+        moment,
+        folder: FolderId::Project,
+        tree,
+        changes,
+        unreadable: 0,
+        unreadable_files: Vec::new(),
+    };
     report(Report::TreeRecorded(Box::new(recorded)))
 }
 

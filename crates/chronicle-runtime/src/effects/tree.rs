@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chronicle_core::base::ids::{Cause, TreeId};
+use chronicle_core::base::ids::{Cause, FolderId, TreeId};
 use chronicle_core::event::input::{Input, Report};
 use chronicle_core::event::tree::{Moment, TreeRecorded};
 use chronicle_core::state::State;
@@ -33,6 +33,8 @@ struct Opened {
 /// One thing to do, with all that is needed to do it.
 struct Job {
     folder: RunFolder,
+    /// Which of the run's folders is recorded.
+    of: FolderId,
     cause: Cause,
     what: What,
 }
@@ -95,15 +97,26 @@ pub(crate) fn perform_now(folder: &RunFolder, state: &State) -> Vec<Input> {
 /// Records the files as they are, against the last tree of a run, because a person asked.
 pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecorded, TreesError> {
     let cause = Cause { seq: state.seq + 1, index: 0 };
-    let base = state.trees.base(Moment::Undo).cloned();
-    let job = Job { folder: folder.clone(), cause, what: What::Record(Moment::Undo, None) };
+    let base = state.trees.base(FolderId::Project, Moment::Undo).cloned();
+    let job = Job {
+        folder: folder.clone(),
+        of: FolderId::Project,
+        cause,
+        what: What::Record(Moment::Undo, None),
+    };
     job.record(&mut Opened::default(), Moment::Undo, base.as_ref())
 }
 
 fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
-    let what = match effect.action {
-        Action::RecordTree(moment) => What::Record(moment, state.trees.base(moment).cloned()),
-        Action::RestoreTree => What::Restore(state.trees.undo.as_ref()?.to.clone()),
+    let (of, what) = match effect.action {
+        Action::RecordTree(moment) => {
+            let of = state.folder_of(moment);
+            (of, What::Record(moment, state.trees.base(of, moment).cloned()))
+        }
+        Action::RestoreTree => {
+            let (of, undo) = state.trees.undo()?;
+            (of, What::Restore(undo.to.clone()))
+        }
         Action::RunAttempt(_)
         | Action::StopAttempt(_)
         | Action::Tell(..)
@@ -111,7 +124,7 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
         | Action::Notify(_)
         | Action::WaitUntil { .. } => return None,
     };
-    Some(Job { folder: folder.clone(), cause: effect.cause, what })
+    Some(Job { folder: folder.clone(), of, cause: effect.cause, what })
 }
 
 impl Job {
@@ -147,6 +160,7 @@ impl Job {
         };
         Ok(TreeRecorded {
             moment,
+            folder: self.of,
             tree: recorded.tree,
             changes,
             unreadable: recorded.unreadable,

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use chronicle_core::base::ids::{AttemptId, Place, RunId, SessionId, TreeId};
+use chronicle_core::base::ids::{AttemptId, FolderId, Place, RunId, SessionId, TreeId};
 use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::{
@@ -326,6 +326,7 @@ fn next_command(state: &State, id: AttemptId) -> Option<u32> {
 /// Files that nobody ever changes.
 pub(crate) fn same_tree(moment: Moment) -> TreeRecorded {
     TreeRecorded {
+        folder: FolderId::Project,
         moment,
         tree: TreeId::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
         changes: Changes::default(),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::frame::{Repeat, Still, edge};
+use super::frame::{Still, edge};
 use super::stages::{after, answered};
 use super::{
-    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
-    number,
+    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, OpenCall, Stage, State,
+    Visit, number,
 };
 use crate::base::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
@@ -14,7 +14,6 @@ use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 use crate::event::notice::About;
 use crate::event::record::Line;
-use crate::event::signal::is_ours;
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
     Mover, StopCause, ToolCalled, Why,
@@ -288,13 +287,15 @@ impl State {
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
             }
-            attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
+            attempt.calls.push_back(OpenCall {
+                id: called.call.clone(),
+                sum: called.sum,
+                verdict: called.verdict.clone(),
+            });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;
         });
-        if let Some(call) = watched(&called.tool, &called.input) {
-            self.change_frame_of(called.attempt, |frame| frame.repeat(call));
-        }
+        self.change_frame_of(called.attempt, |frame| frame.call(called));
         self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
 
@@ -466,12 +467,6 @@ fn came_of(event: &Event) -> Option<AttemptId> {
         Event::GateOpened(opened) => opened.asker.as_ref().map(|asker| asker.attempt),
         _ => None,
     }
-}
-
-/// A call that may be made too often: not one of ours, and not one of which only a part is known.
-pub(crate) fn watched(tool: &str, input: &str) -> Option<Repeat> {
-    let is_whole = !input.ends_with(" bytes cut]");
-    (is_whole && !is_ours(tool)).then(|| Repeat::new(tool, input))
 }
 
 impl Counters {

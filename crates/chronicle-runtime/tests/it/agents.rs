@@ -179,9 +179,11 @@ fn the_guard_sees_all_of_an_input_and_an_event_a_part() {
     adapter.read(r#"{"type":"session","protocol":1,"session":"s1"}"#);
     let line = json!({"type": "permission", "id": "c", "tool": "bash", "input": command});
     let seen = adapter.read(&line.to_string());
-    let [Seen::Permission { input, .. }] = seen.as_slice() else { panic!("{seen:?}") };
-    assert_eq!(input.whole(), &json!(command));
-    assert!(input.shown().len() < 2_100);
+    let [Seen::Permission(raw)] = seen.as_slice() else { panic!("{seen:?}") };
+    assert_eq!(raw.input, json!(command));
+    assert!(raw.call.shown.len() < 2_100);
+    assert_eq!(raw.call.command.as_ref().map(String::len), Some(8_000));
+    assert!(raw.call.command_cut);
     let long = adapter.read(&"x".repeat(LINE_MAX + 1));
     assert_eq!(format!("{long:?}").matches("the limit is 4194304").count(), 1);
 }

@@ -25,7 +25,9 @@ pub(super) fn verify(
 ) -> Option<Event> {
     match way.check {
         Check::Passed => None,
-        Check::Failed(said) => Some(unverified(state, frame, phase, said)),
+        Check::Failed(failure) => {
+            Some(unverified(state, frame, phase, &words::unverified(failure)))
+        }
         Check::Due => {
             let commands = to_verify(state, frame, phase, way);
             if commands.is_empty() {

@@ -160,6 +160,9 @@ pub enum Event {
         request: String,
         /// What it said.
         leave: Leave,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// A worker's call was refused with a reason that it can act on.
     SignalRefused {
@@ -178,6 +181,9 @@ pub enum Event {
         request: String,
         /// What it said.
         parting: Break,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// A worker wrote down what later phases must know.
     SnapshotUpdated {
@@ -187,6 +193,9 @@ pub enum Event {
         request: String,
         /// What it adds.
         update: SnapshotUpdate,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// What a worker said of its work goes beyond what the record shows.
     ClaimsUnproven(claims::Unproven),
@@ -196,6 +205,9 @@ pub enum Event {
         attempt: AttemptId,
         /// The call's id, for a repeated call.
         request: String,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// It did something else instead of saying it again.
     CancelDropped {

@@ -95,7 +95,13 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
 /// What people said and decided, wherever in the run.
 fn people(state: &State) -> Vec<String> {
     let remarks = state.remarks.iter().rev().map(|remark| {
-        format!("at `{}` {} {}: {}", remark.place, remark.who, remark.did, remark.text.trim())
+        format!(
+            "at `{}` {} {}: {}",
+            remark.place,
+            remark.who,
+            words::did(&remark.did),
+            remark.text.trim()
+        )
     });
     let silent = state.gates.iter().rev().filter(|gate| {
         let is_approved = matches!(gate.answered, Some((GateAnswer::Approved, ..)));

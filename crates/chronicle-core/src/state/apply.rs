@@ -6,7 +6,7 @@ use super::frame::{Still, edge};
 use super::stages::{after, answered};
 use super::{
     Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, OpenCall, Stage, State,
-    Visit, number,
+    Unworded, Visit, number,
 };
 use crate::base::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
@@ -18,7 +18,6 @@ use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
     Mover, StopCause, ToolCalled, Why,
 };
-use crate::words;
 
 impl State {
     /// Takes in one line of the ledger.
@@ -80,11 +79,11 @@ impl State {
             Event::CommandEnded { attempt, index, code, output } => {
                 self.end_command(*attempt, *index, *code, output);
             }
-            Event::SignalAccepted { attempt, request, leave } => {
-                self.accept(cause, *attempt, request, leave);
+            Event::SignalAccepted { attempt, request, leave, answer } => {
+                self.accept(cause, *attempt, (request, answer), leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
-                let answered = Answered { accepted: false, text: answer.clone() };
+                let answered = Answered::Refused(answer.clone());
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
@@ -329,8 +328,14 @@ impl State {
         }
     }
 
-    fn accept(&mut self, cause: Cause, id: AttemptId, request: &str, leave: &Leave) {
-        let answered = Answered { accepted: true, text: words::leaving(leave) };
+    fn accept(
+        &mut self,
+        cause: Cause,
+        id: AttemptId,
+        (request, answer): (&str, &str),
+        leave: &Leave,
+    ) {
+        let answered = Answered::kept(answer, Unworded::Leave);
         self.change(id, |attempt| {
             attempt.leave = Some((leave.clone(), cause));
             attempt.remember(request, answered);

@@ -1,11 +1,10 @@
 //! Commands on the way out: what their beginning and their end change.
 
-use super::frame::Check;
+use super::frame::{Check, CheckFailure};
 use super::stages::checked;
 use super::{Attempt, Frame, Stage, State};
 use crate::base::ids::FramePath;
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
-use crate::words;
 
 impl State {
     /// What a phase leaves behind is put away by its own commands, else by those of its workflow.
@@ -53,7 +52,8 @@ impl State {
                     Stage::Broken { attempt: ended.attempt, end: ended.end.clone() }
                 }
                 (Duty::Verify, _) if !is_cut_short => {
-                    checked(*held, Check::Failed(failed.unwrap_or_default()))
+                    let failed = failed.unwrap_or_else(|| CheckFailure::Ended(ended.end.clone()));
+                    checked(*held, Check::Failed(Box::new(failed)))
                 }
                 (Duty::Verify | Duty::Cleanup, _) => *held,
             };
@@ -68,14 +68,15 @@ impl State {
 }
 
 /// Which command did not pass, and what it printed last.
-fn failure(attempt: &Attempt, end: &End) -> String {
+fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
     let commands = attempt.intent.chore.as_ref().map_or(&[][..], |chore| &chore.commands);
     match (&attempt.failed_command, end) {
         (Some((index, output)), _) => {
             let index = usize::try_from(*index).unwrap_or(usize::MAX);
-            words::unverified(commands.get(index).map_or("", String::as_str), output)
+            let command = commands.get(index).cloned().unwrap_or_default();
+            CheckFailure::Command { command, output: output.clone() }
         }
-        (None, end) => words::end(end),
+        (None, end) => CheckFailure::Ended(end.clone()),
     }
 }
 

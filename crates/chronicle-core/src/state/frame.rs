@@ -219,8 +219,23 @@ pub enum Check {
     Due,
     /// Every command passed, or a person goes on without.
     Passed,
-    /// A command failed: which, and the end of what it printed.
-    Failed(String),
+    /// It is not.
+    Failed(Box<CheckFailure>),
+}
+
+/// Why work is not as it was said to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum CheckFailure {
+    /// A command failed.
+    Command {
+        /// Which.
+        command: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// The commands came to another end.
+    Ended(End),
 }
 
 impl Check {

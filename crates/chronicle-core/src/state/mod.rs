@@ -21,6 +21,7 @@ mod said;
 mod stages;
 mod tally;
 mod trees;
+mod v1;
 mod v1_calls;
 mod wait;
 
@@ -29,8 +30,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use facts::{Commands, Ran, Remark};
-pub use frame::{Check, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting};
+pub use facts::{Commands, Did, Ran, Remark};
+pub use frame::{
+    Check, CheckFailure, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
+};
 pub use list::List;
 pub use notice::{Notices, Owed};
 pub use tally::Tally;
@@ -188,11 +191,38 @@ impl Attempt {
 
 /// An answer that a worker's call got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
-    /// Whether it was accepted.
-    pub accepted: bool,
-    /// The words.
-    pub text: String,
+#[serde(tag = "is", content = "text", rename_all = "snake_case")]
+pub enum Answered {
+    /// It was accepted, with these words.
+    Accepted(String),
+    /// It was refused, with these words.
+    Refused(String),
+    /// It was accepted, and its line does not have the words: the fold has none of its own.
+    Unworded(Unworded),
+}
+
+/// What was accepted by a line that was written before answers were kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unworded {
+    /// The signal that leaves the phase.
+    Leave,
+    /// The signal that ends the turn.
+    Break,
+    /// An update of the snapshot.
+    Snapshot,
+    /// The first wish to give the run up.
+    Cancel,
+}
+
+impl Answered {
+    /// The words that a line has of an accepted call.
+    fn kept(answer: &str, otherwise: Unworded) -> Self {
+        match answer {
+            "" => Self::Unworded(otherwise),
+            answer => Self::Accepted(answer.to_owned()),
+        }
+    }
 }
 
 /// A wait for a person.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use super::stages::left_as;
 use super::wait::Waited;
-use super::{Answered, Frame, Note, Parted, Stage, State, Waiting, number};
+use super::{Answered, Frame, Note, Parted, Stage, State, Unworded, Waiting, number, v1};
 use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
 use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
-use crate::words;
 
 /// Most reasons of one try that are kept: the first, and the latest.
 const REASONS_MAX: usize = 16;
@@ -19,13 +18,15 @@ impl State {
     /// Takes in what workers and people say to each other.
     pub(super) fn apply_said(&mut self, cause: Cause, event: &Event) {
         match event {
-            Event::BreakAccepted { attempt, request, parting } => {
-                self.break_off(cause, *attempt, request, parting);
+            Event::BreakAccepted { attempt, request, parting, answer } => {
+                self.break_off(cause, *attempt, (request, answer), parting);
             }
-            Event::SnapshotUpdated { attempt, request, update } => {
-                self.update_snapshot(*attempt, request, update);
+            Event::SnapshotUpdated { attempt, request, update, answer } => {
+                self.update_snapshot(*attempt, (request, answer), update);
             }
-            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
+            Event::CancelAsked { attempt, request, answer } => {
+                self.ask_cancel(*attempt, request, answer);
+            }
             Event::CancelDropped { attempt } => {
                 self.change(*attempt, |attempt| attempt.cancel_asked = false);
             }
@@ -45,10 +46,10 @@ impl State {
         &mut self,
         cause: Cause,
         id: AttemptId,
-        request: &str,
+        (request, answer): (&str, &str),
         parting: &Break,
     ) {
-        let answered = Answered { accepted: true, text: words::breaking_off(parting) };
+        let answered = Answered::kept(answer, Unworded::Break);
         self.change(id, |attempt| {
             attempt.parting = Some((parting.clone(), cause));
             attempt.remember(request, answered);
@@ -66,12 +67,11 @@ impl State {
     pub(super) fn update_snapshot(
         &mut self,
         id: AttemptId,
-        request: &str,
+        (request, answer): (&str, &str),
         update: &SnapshotUpdate,
     ) {
         Arc::make_mut(&mut self.snapshot).merge(update);
-        let text = words::snapshot_kept(&self.snapshot);
-        let answered = Answered { accepted: true, text };
+        let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
         self.change_frame_of(id, Frame::progress);
     }
@@ -79,9 +79,13 @@ impl State {
     /// What a worker had said when its time was over is not lost, as long as there is room.
     pub(super) fn keep_partial(&mut self, ended: &AttemptEnded) {
         let place = self.attempt(ended.attempt).map(|attempt| &attempt.intent.place);
-        let name = place.and_then(|place| self.phase_at(place)).map(|phase| phase.name.clone());
-        let Some(name) = name.filter(|_| !ended.final_text.trim().is_empty()) else { return };
-        let findings = vec![words::partial(&name, &ended.final_text)];
+        let Some(phase) = place.and_then(|place| self.phase_at(place)) else { return };
+        let finding = match ended.partial.as_str() {
+            "" => v1::partial(phase, ended),
+            kept => Some(kept.to_owned()),
+        };
+        let Some(finding) = finding else { return };
+        let findings = vec![finding];
         let update = SnapshotUpdate { findings, ..SnapshotUpdate::default() };
         if let Ok(snapshot) = self.snapshot.with(&update) {
             self.snapshot = Arc::new(snapshot);
@@ -108,8 +112,8 @@ impl State {
         });
     }
 
-    pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str) {
-        let answered = Answered { accepted: true, text: words::CANCEL_AGAIN.to_owned() };
+    pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str, answer: &str) {
+        let answered = Answered::kept(answer, Unworded::Cancel);
         self.change(id, |attempt| {
             attempt.remember(request, answered);
             attempt.cancel_asked = true;
@@ -186,7 +190,7 @@ impl State {
                     let request = asked.map(|(request, _)| request.clone());
                     attempt.asking.retain(|(_, asked)| *asked != gate);
                     if let Some(request) = request {
-                        attempt.remember(&request, Answered { accepted: true, text: said });
+                        attempt.remember(&request, Answered::Accepted(said));
                     }
                 });
             }

@@ -182,8 +182,9 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
             let quota_until = (strays > 1).then_some(Millis(7));
             let not_understood = transcript_bytes;
+            let partial = final_text.chars().take(usize::from(strays > 0) * 40).collect();
             Event::AttemptEnded(AttemptEnded {
-                attempt, end, active_ms, strays, transcript_bytes, final_text, not_understood, quota_until,
+                attempt, end, active_ms, strays, transcript_bytes, final_text, partial, not_understood, quota_until,
             })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
@@ -198,7 +199,9 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         }),
         1 => (attempt(), name(), text(), text()).prop_map(|(attempt, to, request, summary)| {
             let (target, outcome) = (PhaseId::new(to), Outcome::new(request.clone()));
-            Event::SignalAccepted { attempt, request, leave: Leave { target, outcome, summary, task: None } }
+            let answer = summary.clone();
+            let leave = Leave { target, outcome, summary, task: None };
+            Event::SignalAccepted { attempt, request, leave, answer }
         }),
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }

@@ -22,13 +22,13 @@ pub struct Activity {
 
 /// The activity of every live attempt; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Activities {
+pub(crate) struct Activities {
     shared: Arc<Mutex<BTreeMap<AttemptId, Activity>>>,
 }
 
 impl Activities {
     /// What an attempt does just now.
-    pub fn of(&self, attempt: AttemptId) -> Option<Activity> {
+    pub(crate) fn of(&self, attempt: AttemptId) -> Option<Activity> {
         self.lock().get(&attempt).cloned()
     }
 

@@ -29,16 +29,17 @@ use chronicle_core::handover::told;
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 
-pub use activity::{Activities, Activity};
+pub(crate) use activity::Activities;
+pub use activity::Activity;
 pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
 use crate::cookie::Cookies;
 use crate::discover;
-use crate::driver::{Message, World, reported};
+use crate::driver::World;
 use crate::fail::{self, Point};
-use crate::handle::Asker;
+use crate::inbox::{Asker, Message, reported};
 use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
@@ -72,7 +73,7 @@ pub(crate) struct Context {
 }
 
 /// The real world: processes and clocks.
-pub struct Processes {
+pub(crate) struct Processes {
     context: Arc<Context>,
     running: BTreeMap<AttemptId, Running>,
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.

@@ -17,10 +17,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-pub use client::{Client, LinkError};
+pub use client::Client;
+pub(crate) use client::LinkError;
 pub(crate) use secrets::Secrets;
 pub(crate) use server::{Publisher, Server};
-pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply, VIEW_LINE_MAX};
+pub use wire::{Ask, LINE_MAX, Reply};
 
 /// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";

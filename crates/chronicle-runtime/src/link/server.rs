@@ -22,7 +22,7 @@ use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Req
 use super::{LINK_FILE, socket_path, whole_name};
 use crate::cookie::Cookies;
 use crate::fail::{self, Point};
-use crate::handle::Remote;
+use crate::inbox::Remote;
 use crate::ledger::atomic_write;
 
 /// Most views that wait for a watcher; one that is slower misses some, and gets the newest next.

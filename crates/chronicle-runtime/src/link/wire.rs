@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Rises when an older side would misunderstand.
-pub const LINK_VERSION: u32 = 1;
+pub(crate) const LINK_VERSION: u32 = 1;
 /// Longest line that a supervisor reads.
 pub const LINE_MAX: u64 = 256 * 1024;
 /// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary.
-pub const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
+pub(crate) const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
 
 /// What the supervisor says first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,7 +183,7 @@ impl Ask {
     }
 
     /// The ask that carries a person's command; none for what only a supervisor or worker says.
-    pub fn of(command: Command) -> Option<Self> {
+    pub(crate) fn of(command: Command) -> Option<Self> {
         Some(match command {
             Command::Pause { reason } => Self::Pause { reason },
             Command::Resume => Self::Resume,

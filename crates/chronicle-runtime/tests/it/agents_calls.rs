@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Call;
-use chronicle_runtime::agents::{Adapter, Seen, find};
+use chronicle_runtime::for_tests::agents::{Adapter, Seen, find};
 use serde_json::{Value, json};
 
 fn adapter(agent: &str) -> Box<dyn Adapter> {

@@ -24,10 +24,10 @@ use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Change, CrashClass, Duty};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, State, Status};
-use chronicle_runtime::clock;
-use chronicle_runtime::driver::{Message, Watch, World, reported};
-use chronicle_runtime::fail::{self, Point};
-use chronicle_runtime::ledger::Head;
+use chronicle_runtime::for_tests::clock;
+use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
+use chronicle_runtime::for_tests::fail::{self, Point};
+use chronicle_runtime::for_tests::ledger::Head;
 
 use crate::world_moves::calls;
 

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use chronicle_runtime::link::{Client, LINE_MAX};
+use chronicle_runtime::for_tests::link::{Client, LINE_MAX};
 use serde_json::{Value, json};
 
 /// Greets as the supervisor of that run, and gives a watcher these views.

@@ -27,8 +27,8 @@ use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
-use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
-use chronicle_runtime::ledger::{Holder, Ledger, LedgerError};
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 
 use crate::world_log::{Log, Recorder};
 use crate::world_moves::{self, Move};

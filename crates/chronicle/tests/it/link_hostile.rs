@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use chronicle_runtime::link::{Ask, Client, Reply};
+use chronicle_runtime::for_tests::link::{Ask, Client, Reply};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};

@@ -11,7 +11,7 @@ use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
 use chronicle_core::state::{Frame, State, Status};
-use chronicle_runtime::ledger::{self, Head, SUM_DIGITS, Simulated};
+use chronicle_runtime::for_tests::ledger::{self, Head, SUM_DIGITS, Simulated};
 
 use super::figures::Met;
 use super::run::LEDGER;

@@ -129,8 +129,8 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
-    assert!(text.starts_with(r#"{"format":4,"#), "{text}");
-    fs::write(&cache, text.replacen(r#""format":4"#, r#""format":3"#, 1)).unwrap();
+    assert!(text.starts_with(r#"{"format":6,"#), "{text}");
+    fs::write(&cache, text.replacen(r#""format":6"#, r#""format":5"#, 1)).unwrap();
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // Every attempt in a list, as it once was, under today's first line.
     let old = serde_json::json!({"seq": head.seq, "attempts": [], "gates": [], "visits": []});

@@ -51,8 +51,8 @@ fn read_published(agent: &str, text: &str) {
     };
     for seen in text.split('\n').flat_map(|line| adapter.read(line)).collect::<Vec<_>>() {
         check_size(text, &seen);
-        if let Seen::Permission { call, .. } = seen {
-            assert!(adapter.answer(&call, &Answer::Noted).len() <= 1);
+        if let Seen::Permission(raw) = seen {
+            assert!(adapter.answer(&raw.call.id, &Answer::Noted).len() <= 1);
         }
     }
     assert!(adapter.answer("nobody asked this", &Answer::Noted).is_empty());
@@ -77,9 +77,9 @@ fn check_size(line: &str, seen: &Seen) {
 /// Whatever waits for an answer was asked in this very line, by an agent that had named its session.
 fn check_request(line: &str, seen: &Seen, named: bool) {
     let (kind, id) = match seen {
-        Seen::Permission { call, tool, .. } => {
-            assert!(tool.len() <= NAME_MAX);
-            ("permission", call)
+        Seen::Permission(raw) => {
+            assert!(raw.call.tool.len() <= NAME_MAX);
+            ("permission", &raw.call.id)
         }
         Seen::Question { request, .. } => ("question", request),
         Seen::Signal { request, signal } => {

@@ -16,7 +16,8 @@ use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::tree::{Changes, FileChange, TreeRecorded};
 use chronicle_core::event::{
-    Break, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted, SnapshotUpdate,
+    Break, Call, Caller, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted,
+    SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
@@ -207,16 +208,27 @@ impl Dice<'_> {
         })
     }
 
+    /// Also one that no adapter would make: nothing about it fits together.
+    fn call(&mut self) -> Call {
+        let input = self.text();
+        let whole = serde_json::from_str(&input).unwrap_or_else(|_| input.as_str().into());
+        let call = Call::new(&self.text(), &self.text(), &whole, &["description"]);
+        Call {
+            kind: self.pick(&[ToolKind::Unknown, ToolKind::Run, ToolKind::Mcp]),
+            by: self.pick(&[Caller::Worker, Caller::SubAgent]),
+            shown: self.text(),
+            command: self.flag().then(|| self.text()),
+            command_cut: self.flag(),
+            ..call
+        }
+    }
+
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
         match self.byte() % if commands { 26 } else { 13 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
-            1 => AttemptReport::ToolCalled {
-                call: self.text(),
-                tool: self.text(),
-                input: self.text(),
-            },
+            1 => AttemptReport::ToolCalled { call: Box::new(self.call()) },
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),

@@ -8,6 +8,10 @@ pub const TEXT_MAX: usize = 8_000;
 pub const TASK_MAX: usize = 100_000;
 /// Longest input of a tool call kept in an event.
 pub const TOOL_INPUT_MAX: usize = 2_000;
+/// Longest shell command of a tool call kept in an event.
+pub const CALL_COMMAND_MAX: usize = 8_000;
+/// Most bytes that [`bounded`] adds to say how much it cut.
+pub const CUT_MARK_MAX: usize = 40;
 /// Most notices to people that are on their way at once.
 pub const NOTICES_MAX: usize = 32;
 /// How often at one visit changed files count as progress: an agent that changes files and never signals is stuck all the same.
@@ -153,12 +157,14 @@ pub enum LoopCount {
 
 /// Cuts a text to a number of bytes at a character, and says so.
 pub fn bounded(text: &str, max: usize) -> String {
-    if text.len() <= max {
-        return text.to_owned();
+    let kept = cut(text, max);
+    match text.len() - kept.len() {
+        0 => text.to_owned(),
+        bytes => format!("{kept}… [{bytes} bytes cut]"),
     }
-    let mut end = max;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}… [{} bytes cut]", &text[..end], text.len() - end)
+}
+
+/// The beginning of a text that fits into a number of bytes, up to a character.
+pub fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
 }

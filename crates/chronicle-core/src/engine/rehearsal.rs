@@ -16,7 +16,7 @@ use crate::engine;
 use crate::engine::work::{Work, work};
 use crate::event::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use crate::event::signal::Signal;
-use crate::event::{GateKind, GateOpened, RunStarted};
+use crate::event::{Call, GateKind, GateOpened, RunStarted};
 use crate::state::State;
 
 /// Most phases that are shown.
@@ -299,12 +299,9 @@ fn pass(state: &mut State, attempt: AttemptId, commands: usize) {
 /// What a phase demands is done before it is left.
 fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]) {
     for (index, wanted) in demands.iter().enumerate() {
-        let (call, tool) = (format!("rehearsal-{index}"), "bash".to_owned());
-        let input = serde_json::json!({ "command": wanted }).to_string();
-        step(
-            state,
-            &report(attempt, AttemptReport::ToolCalled { call: call.clone(), tool, input }),
-        );
+        let call = format!("rehearsal-{index}");
+        let asked = Call::new(&call, "bash", &serde_json::json!({ "command": wanted }), &[]);
+        step(state, &report(attempt, AttemptReport::ToolCalled { call: Box::new(asked) }));
         step(state, &report(attempt, AttemptReport::ToolEnded { call, ok: true }));
     }
 }

@@ -2,19 +2,21 @@
 
 use super::scratch::Scratch;
 use crate::base::ids::{AttemptId, SHELL};
-use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded};
+use crate::base::limits::{
+    CALL_COMMAND_MAX, CUT_MARK_MAX, PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded, cut,
+};
 use crate::base::time::Millis;
 use crate::definition::workflow::Tools;
 use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
 use crate::event::{
-    AttemptEnded, Chore, Crash, CrashClass, Duty, End, Event, Message, NoticeGiven, StopCause,
-    SupervisorStarted, ToolCalled, Verdict,
+    AttemptEnded, Call, Chore, Crash, CrashClass, Duty, End, Event, Message, NoticeGiven,
+    StopCause, SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::handover::Stand;
 use crate::state::budget;
-use crate::state::{Attempt, State, watched};
+use crate::state::{Attempt, State};
 use crate::words;
 
 /// Longest name of a tool, call, file or session kept in an event.
@@ -118,9 +120,7 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
 fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &AttemptReport) -> Answer {
     let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
     match what {
-        AttemptReport::ToolCalled { call, tool, input } => {
-            return call_tool(scratch, id, active_ms, (call, tool, input));
-        }
+        AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
         AttemptReport::Ended(seen) => {
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
@@ -225,35 +225,23 @@ fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
     state.live.contains(&id).then(|| state.attempt(id)).flatten()
 }
 
-fn call_tool(
-    scratch: &mut Scratch<'_>,
-    id: AttemptId,
-    active_ms: u64,
-    (call, tool, input): (&str, &str, &str),
-) -> Answer {
+fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Call) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
-    let call = bounded(call, NAME_MAX);
-    if let Some((_, verdict)) = attempt.calls.iter().find(|(open, _)| *open == call) {
-        return Answer::Verdict(verdict.clone());
+    let call = bounded_call(call);
+    if let Some(open) = attempt.calls.iter().find(|open| open.is(&call)) {
+        return Answer::Verdict(open.verdict.clone());
     }
-    let too_often = repeated(state, attempt, tool, input);
+    let too_often = repeated(state, attempt, &call);
     let tools = state.tools_for(&attempt.intent);
-    let own_words = || Stand::of(state, attempt)?.refusal(&bounded(tool, NAME_MAX));
-    let verdict = match refusal(attempt, tools, tool) {
+    let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
+    let verdict = match refusal(attempt, tools, &call.tool) {
         None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
         Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
     };
-    scratch.record(Event::ToolCalled(ToolCalled {
-        attempt: id,
-        call,
-        tool: bounded(tool, NAME_MAX),
-        input: bounded(input, TOOL_INPUT_MAX),
-        verdict: verdict.clone(),
-        active_ms,
-    }));
+    scratch.record(Event::ToolCalled(ToolCalled::new(id, call, verdict.clone(), active_ms)));
     if too_often {
         let cause = StopCause::Repeats;
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
@@ -261,15 +249,27 @@ fn call_tool(
     Answer::Verdict(verdict)
 }
 
+/// A call as it is kept. What an adapter made is within these bounds already, and stays as it is.
+fn bounded_call(call: &Call) -> Call {
+    let command = call.command.as_deref();
+    Call {
+        id: bounded(&call.id, NAME_MAX),
+        tool: bounded(&call.tool, NAME_MAX),
+        shown: bounded(&call.shown, TOOL_INPUT_MAX + CUT_MARK_MAX),
+        command: command.map(|text| cut(text, CALL_COMMAND_MAX).to_owned()),
+        command_cut: call.command_cut || command.is_some_and(|text| text.len() > CALL_COMMAND_MAX),
+        ..*call
+    }
+}
+
 /// Whether it has made this very call as often as it may, and nothing came of it.
-fn repeated(state: &State, attempt: &Attempt, tool: &str, input: &str) -> bool {
+fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     let place = &attempt.intent.place;
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
-    let (tool, input) = (bounded(tool, NAME_MAX), bounded(input, TOOL_INPUT_MAX));
     let frame = state.frames.get(&place.frame());
-    let count = watched(&tool, &input).and_then(|call| Some(frame?.worker.repeated(&call)));
     let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
-    limit > 0 && may_stop && count.is_some_and(|count| count >= limit)
+    let is_watched = limit > 0 && may_stop && !is_ours(&call.tool);
+    is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
 }
 
 /// Why this tool may not be called now. Our own tools may always; none other after the leaving signal.

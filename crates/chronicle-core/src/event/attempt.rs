@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Chore, Handed, is_zero};
+use super::{Call, CallSum, Caller, Chore, Handed, ToolKind, is_zero};
 use crate::base::ids::{AttemptId, FolderId, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::base::time::Millis;
 
@@ -154,12 +154,61 @@ pub struct ToolCalled {
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// What it was given, bounded.
+    /// What it was given, as people read it, bounded.
     pub input: String,
+    /// Names the tool and the whole input; none in lines that were written before calls had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<CallSum>,
+    /// What the tool does.
+    #[serde(default, skip_serializing_if = "ToolKind::is_unknown")]
+    pub kind: ToolKind,
+    /// Who called it.
+    #[serde(default, skip_serializing_if = "Caller::is_worker")]
+    pub by: Caller,
+    /// The shell command that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Whether that command was longer than is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub command_cut: bool,
     /// What was answered.
     pub verdict: Verdict,
     /// Active time of the attempt so far.
     pub active_ms: u64,
+}
+
+impl ToolCalled {
+    /// A call that was answered.
+    pub(crate) fn new(attempt: AttemptId, call: Call, verdict: Verdict, active_ms: u64) -> Self {
+        let Call { id, tool, kind, by, sum, shown, command, command_cut } = call;
+        Self {
+            attempt,
+            call: id,
+            tool,
+            input: shown,
+            sum: Some(sum),
+            kind,
+            by,
+            command,
+            command_cut,
+            verdict,
+            active_ms,
+        }
+    }
+
+    /// The call as it was reported; none where the line does not have all of it.
+    pub fn reported(&self) -> Option<Call> {
+        Some(Call {
+            id: self.call.clone(),
+            tool: self.tool.clone(),
+            kind: self.kind,
+            by: self.by,
+            sum: self.sum?,
+            shown: self.input.clone(),
+            command: self.command.clone(),
+            command_cut: self.command_cut,
+        })
+    }
 }
 
 /// Whether a tool call may go on.

@@ -11,7 +11,7 @@ use crate::definition::workflow::Budget;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
 use crate::event::tree::{Moment, TreeRecorded};
-use crate::event::{Change, CrashClass, Message, RunStarted};
+use crate::event::{Call, Change, CrashClass, Message, RunStarted};
 
 /// One thing that came in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -226,12 +226,8 @@ pub enum AttemptReport {
     Session(SessionId),
     /// It calls a tool; the answer is the verdict.
     ToolCalled {
-        /// The agent's id of the call.
-        call: String,
-        /// The tool.
-        tool: String,
-        /// What it is given.
-        input: String,
+        /// Which.
+        call: Box<Call>,
     },
     /// A tool call ended.
     ToolEnded {

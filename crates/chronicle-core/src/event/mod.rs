@@ -5,6 +5,7 @@
 
 mod attempt;
 pub mod budget;
+mod call;
 mod chore;
 pub mod claims;
 mod gate;
@@ -34,6 +35,7 @@ pub use attempt::{
     AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave, Question,
     StopCause, ToolCalled, Verdict, Why,
 };
+pub use call::{Call, CallSum, Caller, ToolKind};
 pub use chore::{Chore, Duty};
 pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened};
 pub use handover::Handed;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
-use super::frame::{Repeat, Still};
+use super::frame::Still;
 use super::stages::{after, answered};
 use super::{
-    Answered, Attempt, Commands, Counters, Departure, Facts, Frame, Gate, Note, Stage, Unworded,
-    Visit, WayOut, number, v1,
+    Answered, Attempt, Commands, Counters, Departure, Facts, Frame, Gate, Note, OpenCall, Stage,
+    Unworded, Visit, WayOut, number, v1,
 };
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
@@ -15,7 +15,6 @@ use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 use crate::event::notice::About;
 use crate::event::record::Line;
-use crate::event::signal::is_ours;
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind,
     GateOpened, Leave, Mover, RunStarted, StopCause, ToolCalled, Why,
@@ -294,13 +293,15 @@ impl Facts {
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
             }
-            attempt.calls.push_back((called.call.clone(), called.verdict.clone()));
+            attempt.calls.push_back(OpenCall {
+                id: called.call.clone(),
+                sum: called.sum,
+                verdict: called.verdict.clone(),
+            });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;
         });
-        if let Some(call) = watched(&called.tool, &called.input) {
-            self.change_frame_of(called.attempt, |frame| frame.worker.repeat(call));
-        }
+        self.change_frame_of(called.attempt, |frame| frame.worker.call(called));
         self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
 
@@ -491,12 +492,6 @@ impl Facts {
             self.anomalies.push(Anomaly { seq: self.seq.saturating_add(1), what });
         }
     }
-}
-
-/// A call that may be made too often: not one of ours, and not one of which only a part is known.
-pub(crate) fn watched(tool: &str, input: &str) -> Option<Repeat> {
-    let is_whole = !input.ends_with(" bytes cut]");
-    (is_whole && !is_ours(tool)).then(|| Repeat::new(tool, input))
 }
 
 /// How a run ends.

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Visit, number};
+use super::{Attempt, Facts, OpenCall, Visit, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
-use crate::base::shell;
 use crate::base::usage::Usage;
 use crate::event::claims::Unproven;
 use crate::event::{GateAnswer, ToolCalled, Verdict};
@@ -79,13 +78,29 @@ pub enum Did {
     },
 }
 
+impl Attempt {
+    /// The command whose end is told with that id. Where several calls that may run bear the id, the end could be any of theirs:
+    /// then it proves nothing, and none of their commands was seen to end.
+    fn ended_command(&self, call: &str) -> Option<&String> {
+        let may_run = |open: &&OpenCall| open.id == call && open.verdict == Verdict::Allowed;
+        if self.calls.iter().filter(may_run).count() > 1 {
+            return None;
+        }
+        self.running.iter().find(|(open, _)| open == call).map(|(_, command)| command)
+    }
+}
+
 impl Facts {
     /// Takes down a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
         if called.verdict != Verdict::Allowed {
             return;
         }
-        let Some(command) = shell::command_of(&called.tool, &called.input) else {
+        let command = match called.sum {
+            Some(_) => called.command.clone(),
+            None => v1_calls::command(called),
+        };
+        let Some(command) = command else {
             return self
                 .change_frame_of(called.attempt, |frame| frame.evidence.called(&called.tool));
         };
@@ -103,16 +118,17 @@ impl Facts {
 
     /// Takes down how a call ended, and the command that it ran.
     pub(super) fn end_call(&mut self, id: AttemptId, call: &str, ok: bool, active_ms: u64) {
-        self.change(id, |attempt| attempt.calls.retain(|(open, _)| open != call));
+        let ended = self.attempt(id).and_then(|attempt| attempt.ended_command(call)).cloned();
+        self.change(id, |attempt| {
+            attempt.calls.retain(|open| open.id != call);
+            attempt.running.retain(|(open, _)| open != call);
+        });
         self.spend(id, &Usage::default(), active_ms);
-        let running = self.attempt(id).map(|attempt| &attempt.running);
-        let command = running.and_then(|all| all.iter().find(|(open, _)| open == call));
-        if let Some((_, command)) = command.cloned() {
+        if let Some(command) = ended {
             self.prove(id, &command, Some(ok));
             self.change_commands_of(id, |commands| {
                 commands.end(&bounded(&command, COMMAND_MAX), ok);
             });
-            self.change(id, |attempt| attempt.running.retain(|(open, _)| open != call));
         }
     }
 

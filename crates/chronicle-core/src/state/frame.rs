@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
+use super::v1_calls;
 use super::wait::Waited;
 use crate::base::ids::{
     AttemptId, Cause, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
     StepId,
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
-use crate::event::{Break, End, FollowUp, Why};
+use crate::event::signal::is_ours;
+use crate::event::{Break, CallSum, End, FollowUp, ToolCalled, Why};
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +129,7 @@ pub struct Repeat {
     pub tool: String,
     /// What it was given, as far as people read it.
     pub input: String,
-    /// Marks the whole of both.
+    /// The call's sum.
     pub mark: String,
     /// How often.
     pub count: u32,
@@ -162,13 +164,29 @@ impl Still {
 
 impl Worker {
     /// How often a call was made since there was progress.
-    pub(crate) fn repeated(&self, call: &Repeat) -> u32 {
-        self.repeats.iter().find(|known| known.mark == call.mark).map_or(0, |known| known.count)
+    pub(crate) fn repeated(&self, sum: &CallSum) -> u32 {
+        self.count_of(&sum.to_string())
     }
 
-    /// Takes down a call; of too many, the one that was made longest ago goes.
-    pub(crate) fn repeat(&mut self, call: Repeat) {
-        let count = self.repeated(&call).saturating_add(1);
+    fn count_of(&self, mark: &str) -> u32 {
+        self.repeats.iter().find(|known| known.mark == mark).map_or(0, |known| known.count)
+    }
+
+    /// Takes down a call, unless it is one of ours.
+    pub(super) fn call(&mut self, called: &ToolCalled) {
+        let call = match &called.sum {
+            Some(_) if is_ours(&called.tool) => None,
+            Some(sum) => Some(Repeat::new(&called.tool, &called.input, sum)),
+            None => v1_calls::repeat(called),
+        };
+        if let Some(call) = call {
+            self.repeat(call);
+        }
+    }
+
+    /// Of too many, the one that was made longest ago goes.
+    fn repeat(&mut self, call: Repeat) {
+        let count = self.count_of(&call.mark).saturating_add(1);
         self.repeats.retain(|known| known.mark != call.mark);
         if self.repeats.len() >= REPEATS_KEPT_MAX {
             self.repeats.remove(0);
@@ -186,10 +204,9 @@ impl Worker {
 
 impl Repeat {
     /// A call, before it was made.
-    pub(crate) fn new(tool: &str, input: &str) -> Self {
-        let mark = blake3::hash(format!("{tool}\0{input}").as_bytes()).to_hex();
-        let input = bounded(input, REPEAT_INPUT_MAX);
-        Self { tool: tool.to_owned(), input, mark: mark[..16].to_owned(), count: 0 }
+    fn new(tool: &str, shown: &str, sum: &CallSum) -> Self {
+        let input = bounded(shown, REPEAT_INPUT_MAX);
+        Self { tool: tool.to_owned(), input, mark: sum.to_string(), count: 0 }
     }
 }
 

@@ -23,6 +23,7 @@ mod stages;
 mod tally;
 mod trees;
 mod v1;
+mod v1_calls;
 mod wait;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,7 +33,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
-pub(crate) use apply::watched;
 pub use facts::{Commands, Did, Ran, Remark};
 pub use frame::{
     Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
@@ -56,8 +56,8 @@ use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
 use crate::event::tree::Changes;
 use crate::event::{
-    AttemptStarted, Break, Duty, End, Event, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
-    StopCause, SupervisorStarted, Verdict,
+    AttemptStarted, Break, Call, CallSum, Duty, End, Event, GateAnswer, GateKind, GateOpened,
+    Leave, RunStarted, StopCause, SupervisorStarted, Verdict,
 };
 
 /// A run as far as its ledger tells. Anybody may read its facts; only `apply` changes them, since nothing else can reach the
@@ -170,7 +170,7 @@ pub struct Attempt {
     /// Why it is being ended.
     pub stop: Option<StopCause>,
     /// Verdicts on calls that have not ended.
-    pub calls: VecDeque<(String, Verdict)>,
+    pub calls: VecDeque<OpenCall>,
     /// Commands that have not ended, by call.
     pub running: VecDeque<(String, String)>,
     /// Answers to its calls, by request, to be repeated word for word.
@@ -196,6 +196,24 @@ pub struct Attempt {
     /// What it did to files; none until they are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Arc<Changes>>,
+}
+
+/// A call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCall {
+    /// The agent's id of it.
+    pub id: String,
+    /// What names it together with the id; none in lines that were written before calls had one.
+    pub sum: Option<CallSum>,
+    /// What was answered.
+    pub verdict: Verdict,
+}
+
+impl OpenCall {
+    /// Whether a call is this very one. The id alone proves nothing: another call may bear it.
+    pub(crate) fn is(&self, call: &Call) -> bool {
+        self.sum == Some(call.sum) && self.id == call.id
+    }
 }
 
 impl Attempt {

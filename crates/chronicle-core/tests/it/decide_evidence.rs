@@ -5,7 +5,7 @@ use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::signal::Signal;
 use expect_test::{Expect, expect};
 
-use crate::world::{World, about, person, signal, tree};
+use crate::world::{World, about, calls, person, signal, tree};
 
 const WORKFLOW: &str = "
 name: Proof
@@ -20,8 +20,7 @@ phases:
 
 fn call(world: &mut World, attempt: u32, tool: &str, input: &str, ok: Option<bool>) {
     let (id, call) = (AttemptId(attempt), format!("c{}", world.lines.len()));
-    let (tool, input) = (tool.to_owned(), input.to_owned());
-    world.step(&about(id, AttemptReport::ToolCalled { call: call.clone(), tool, input }));
+    world.step(&about(id, calls(&call, tool, input)));
     if let Some(ok) = ok {
         world.step(&about(id, AttemptReport::ToolEnded { call, ok }));
     }

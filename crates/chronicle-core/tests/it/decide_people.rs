@@ -11,7 +11,7 @@ use chronicle_core::state::Status;
 use expect_test::expect;
 
 use crate::decide::{THREE, check};
-use crate::world::{World, about, person, signal};
+use crate::world::{World, about, calls, person, signal};
 
 fn leave(target: &str) -> Signal {
     Signal::Leave {
@@ -171,10 +171,7 @@ fn the_same_call_gets_the_same_answer_and_the_first_signal_wins() {
 #[test]
 fn after_the_signal_every_tool_is_denied_but_our_own() {
     let mut world = World::started(THREE, "");
-    let call = |call: &str, tool: &str| {
-        let (call, tool, input) = (call.to_owned(), tool.to_owned(), String::new());
-        about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input })
-    };
+    let call = |id: &str, tool: &str| about(AttemptId(1), calls(id, tool, ""));
     assert_eq!(world.step(&call("c1", "bash")), Answer::Verdict(Verdict::Allowed));
     world.step(&signal(AttemptId(1), "r1", leave("build")));
     let Answer::Verdict(Verdict::Denied(_)) = world.step(&call("c2", "bash")) else {
@@ -186,10 +183,7 @@ fn after_the_signal_every_tool_is_denied_but_our_own() {
 #[test]
 fn tool_lists_are_enforced() {
     let mut world = World::started("{name: T, phases: {work: {tools: {allow: [Read, Grep]}}}}", "");
-    let mut call = |tool: &str| {
-        let (call, tool, input) = (tool.to_owned(), tool.to_owned(), String::new());
-        world.step(&about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input }))
-    };
+    let mut call = |tool: &str| world.step(&about(AttemptId(1), calls(tool, tool, "")));
     assert_eq!(call("read"), Answer::Verdict(Verdict::Allowed));
     let Answer::Verdict(Verdict::Denied(why)) = call("bash") else { panic!("bash allowed") };
     expect!["this phase allows only the tools `Read`, `Grep`"].assert_eq(&why);

@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::decide::check;
-use crate::world::{World, about, signal};
+use crate::world::{World, about, calls, signal};
 
 /// Calls a tool as the first attempt, and is answered in words.
 #[track_caller]
@@ -321,8 +321,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
             "accepted: this gives the whole run up. If you mean it, call `workflow_step` with `cancel` once more, at once; anything else you do takes it back."
         ],
     );
-    let (call, tool, input) = ("c".to_owned(), "read".to_owned(), String::new());
-    let read = about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input });
+    let read = about(AttemptId(1), calls("c", "read", ""));
     assert_eq!(world.step(&read), Answer::Verdict(Verdict::Allowed));
     called(
         &mut world,
@@ -389,8 +388,7 @@ fn after_a_signal_that_ends_the_turn_only_the_first_counts() {
             r#"refused: your turn has ended already (to be continued: "c"); the first signal counts"#
         ]],
     );
-    let (call, tool, input) = ("c".to_owned(), "read".to_owned(), String::new());
-    let read = about(AttemptId(1), AttemptReport::ToolCalled { call, tool, input });
+    let read = about(AttemptId(1), calls("c", "read", ""));
     assert!(matches!(world.step(&read), Answer::Verdict(Verdict::Denied(_))));
 }
 

@@ -10,7 +10,7 @@ use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use expect_test::expect;
 
-use crate::world::{World, person, report, signal, tree};
+use crate::world::{World, calls, person, report, signal, tree};
 
 const MINUTE_MS: u64 = 60_000;
 
@@ -63,8 +63,7 @@ fn a_file_a_signal_and_a_word_to_it_begin_the_time_anew() {
     }
     let id = AttemptId(1);
     let at = |active_ms, what| report(Report::Attempt { attempt: id, active_ms, what });
-    let (call, tool, input) = ("c".to_owned(), "read".to_owned(), String::new());
-    world.step(&at(5 * MINUTE_MS, AttemptReport::ToolCalled { call, tool, input }));
+    world.step(&at(5 * MINUTE_MS, calls("c", "read", "")));
     let (first, left) = still_timer(&world).unwrap();
     assert_eq!(left, 15 * MINUTE_MS, "a call alone is nothing that came of it");
     let (path, change) = ("a.rs".to_owned(), chronicle_core::event::Change::Changed);

@@ -18,9 +18,9 @@ use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
-    FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
-    SupervisorStarted, ToolCalled, Verdict, Why,
+    AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
+    EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover,
+    RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
@@ -219,6 +219,19 @@ fn of_attempt() -> impl Strategy<Value = Event> {
     ]
 }
 
+type Called = (Option<CallSum>, ToolKind, Caller, Option<String>);
+
+/// What a call has beside its texts; nothing in lines that were written before it had any of it.
+fn called() -> impl Strategy<Value = Called> {
+    let sum = text().prop_map(|text| CallSum::of(&text, &text.as_str().into(), &[]));
+    let kind = select(vec![ToolKind::Run, ToolKind::Delete, ToolKind::Other, ToolKind::Unknown]);
+    let by = select(vec![Caller::Worker, Caller::SubAgent]);
+    prop_oneof![
+        1 => Just((None, ToolKind::Unknown, Caller::Worker, None)),
+        3 => (sum.prop_map(Some), kind, by, prop::option::of(text())),
+    ]
+}
+
 fn of_work() -> impl Strategy<Value = Event> {
     let scope =
         prop_oneof![text().prop_map(Scope::Message), Just(Scope::Turn), Just(Scope::Session)];
@@ -237,9 +250,21 @@ fn of_work() -> impl Strategy<Value = Event> {
         (attempt(), text()).prop_map(|(attempt, session)| {
             Event::SessionOpened { attempt, session: SessionId::new(session) }
         }),
-        (attempt(), text(), text(), text(), verdict, number()).prop_map(
-            |(attempt, call, tool, input, verdict, active_ms)| {
-                Event::ToolCalled(ToolCalled { attempt, call, tool, input, verdict, active_ms })
+        (attempt(), [text(), text(), text()], called(), verdict, number()).prop_map(
+            |(attempt, [call, tool, input], (sum, kind, by, command), verdict, active_ms)| {
+                Event::ToolCalled(ToolCalled {
+                    attempt,
+                    call,
+                    tool,
+                    input,
+                    sum,
+                    kind,
+                    by,
+                    command_cut: command.as_ref().is_some_and(|text| text.len() % 2 == 1),
+                    command,
+                    verdict,
+                    active_ms,
+                })
             }
         ),
         (attempt(), text(), any::<bool>(), number()).prop_map(|(attempt, call, ok, active_ms)| {

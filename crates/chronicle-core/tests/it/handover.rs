@@ -15,7 +15,7 @@ use chronicle_core::handover::{self, Told, handover, told_to};
 use expect_test::{expect, expect_file};
 use proptest::prelude::*;
 
-use crate::world::{World, about, person, signal, start, workflows};
+use crate::world::{World, about, calls, person, signal, start, workflows};
 
 const WORKFLOW: &str = "
 name: Ship
@@ -76,8 +76,7 @@ fn run(world: &mut World, attempt: u32, command: &str, ok: bool) {
     let id = AttemptId(attempt);
     let call = format!("c{}", world.lines.len());
     let input = serde_json::json!({ "command": command }).to_string();
-    let tool = "bash".to_owned();
-    world.step(&about(id, AttemptReport::ToolCalled { call: call.clone(), tool, input }));
+    world.step(&about(id, calls(&call, "bash", &input)));
     world.step(&about(id, AttemptReport::ToolEnded { call, ok }));
 }
 

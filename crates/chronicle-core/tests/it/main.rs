@@ -4,6 +4,7 @@
 mod decide;
 mod decide_asks;
 mod decide_budgets;
+mod decide_calls;
 mod decide_chores;
 mod decide_evidence;
 mod decide_frames;

@@ -16,8 +16,8 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::tree::Moment;
 use chronicle_core::event::{
-    Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered, Message, Mover,
-    Question, SnapshotUpdate,
+    Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered,
+    Message, Mover, Question, SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::budget::{self, Doing};
 use chronicle_core::state::effect::Action;
@@ -58,6 +58,18 @@ fn place() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// Few ids and inputs, so that they meet again in other calls.
+fn call() -> impl Strategy<Value = Call> {
+    let tool = prop_oneof![Just("bash".to_owned()), "\\PC{0,9}"];
+    let input = prop::sample::select(vec!["ls", "make", ""]);
+    let kind = prop::sample::select(vec![ToolKind::Run, ToolKind::Mcp, ToolKind::Unknown]);
+    let by = prop::sample::select(vec![Caller::Worker, Caller::SubAgent]);
+    ("[cd]", tool, input, kind, by, any::<bool>()).prop_map(|(id, tool, input, kind, by, cut)| {
+        let call = Call::new(&id, &tool, &serde_json::json!({ "command": input }), &[]);
+        Call { kind, by, command_cut: cut, ..call }
+    })
+}
+
 fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     let usage = (0u64..1000, any::<bool>()).prop_map(|(input, unpriced)| Usage {
         input,
@@ -84,12 +96,8 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     });
     prop_oneof![
         "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
-        ("[cd]", "\\PC{0,9}").prop_map(|(call, tool)| AttemptReport::ToolCalled {
-            call,
-            tool,
-            input: String::new()
-        }),
-        "[cd]".prop_map(|call| AttemptReport::ToolEnded { call, ok: true }),
+        call().prop_map(|call| AttemptReport::ToolCalled { call: Box::new(call) }),
+        ("[cd]", any::<bool>()).prop_map(|(call, ok)| AttemptReport::ToolEnded { call, ok }),
         "\\PC*".prop_map(|path| AttemptReport::FileChanged { path, change: Change::Deleted }),
         (scope, usage).prop_map(|(scope, usage)| AttemptReport::Usage { scope, usage }),
         (0u32..4, prop::option::of(0i32..3)).prop_map(|(index, code)| {

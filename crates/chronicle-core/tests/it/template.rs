@@ -9,7 +9,7 @@ use chronicle_core::view;
 use expect_test::expect;
 use proptest::prelude::*;
 
-use crate::world::{World, about, person, signal, start, workflows};
+use crate::world::{World, about, calls, person, signal, start, workflows};
 
 const TEXTS: &str = "
 name: Ship
@@ -105,11 +105,7 @@ fn inside_a_workflow_the_words_are_those_of_its_own_phases() {
 #[test]
 fn the_workflows_own_words_remind_and_refuse() {
     let mut world = started(TEXTS);
-    let call = |call: &str| AttemptReport::ToolCalled {
-        call: call.to_owned(),
-        tool: "bash".to_owned(),
-        input: String::new(),
-    };
+    let call = |id: &str| calls(id, "bash", "");
     let Answer::Verdict(verdict) = world.step(&about(AttemptId(1), call("c1"))) else { panic!() };
     expect![[r#"Denied("bash is not for Plan of Ship: all except: bash, edit")"#]]
         .assert_eq(&format!("{verdict:?}"));
@@ -127,8 +123,7 @@ fn after_the_leaving_signal_every_tool_hears_why() {
     let mut world = started(TEXTS);
     let leave = Signal::Leave { target: None, outcome: None, summary: String::new(), task: None };
     world.step(&signal(AttemptId(1), "r", leave));
-    let (call, tool, input) = ("c".to_owned(), "bash".to_owned(), String::new());
-    let called = AttemptReport::ToolCalled { call, tool, input };
+    let called = calls("c", "bash", "");
     let Answer::Verdict(verdict) = world.step(&about(AttemptId(1), called)) else { panic!() };
     assert!(format!("{verdict:?}").contains("being left"), "{verdict:?}");
 }

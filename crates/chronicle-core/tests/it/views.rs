@@ -7,7 +7,7 @@ use chronicle_core::view;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::world::{World, about, person};
+use crate::world::{World, about, calls, person};
 
 pub(crate) const TWO: &str =
     "{name: Two, phases: {plan: {name: Planning, next: [build]}, build: {}}}";
@@ -54,11 +54,7 @@ fn nothing_is_seen_before_the_first_line() {
 #[test]
 fn a_run_that_works() {
     let mut world = World::started(TWO, "");
-    let call = |call: &str| AttemptReport::ToolCalled {
-        call: call.to_owned(),
-        tool: "read".to_owned(),
-        input: String::new(),
-    };
+    let call = |id: &str| calls(id, "read", "");
     world.step(&about(AttemptId(1), call("c1")));
     world.step(&about(AttemptId(1), call("c2")));
     check(

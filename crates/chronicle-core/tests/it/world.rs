@@ -27,7 +27,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{
-    Break, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
+    Break, Call, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
@@ -102,6 +102,13 @@ pub(crate) fn person(what: Command) -> Input {
 pub(crate) fn report(what: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
     Input { at: NOW, by, what: What::Report(what) }
+}
+
+/// A call as an adapter reports it. The input is JSON, or else a text; it is shown as it stands here.
+pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
+    let whole = serde_json::from_str(input).unwrap_or_else(|_| input.into());
+    let call = Call { shown: input.to_owned(), ..Call::new(id, tool, &whole, &[]) };
+    AttemptReport::ToolCalled { call: Box::new(call) }
 }
 
 pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
@@ -344,21 +351,15 @@ impl World {
                 scope: Scope::Message(format!("m{at}")),
                 usage: Usage { usd_micros: rest.parse().unwrap(), ..Usage::default() },
             },
-            "tool" => AttemptReport::ToolCalled {
-                call: format!("c{at}"),
-                tool: rest.to_owned(),
-                input: String::new(),
-            },
-            "shell" => AttemptReport::ToolCalled {
-                call: format!("c{at}"),
-                tool: "bash".to_owned(),
-                input: serde_json::json!({ "command": rest }).to_string(),
-            },
+            "tool" => calls(&format!("c{at}"), rest, ""),
+            "shell" => {
+                let input = serde_json::json!({ "command": rest }).to_string();
+                calls(&format!("c{at}"), "bash", &input)
+            }
             // `same read a.txt`: the same call under another id.
             "same" => {
                 let (tool, input) = rest.split_once(' ').unwrap();
-                let (call, tool, input) = (format!("c{at}"), tool.to_owned(), input.to_owned());
-                AttemptReport::ToolCalled { call, tool, input }
+                calls(&format!("c{at}"), tool, input)
             }
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },

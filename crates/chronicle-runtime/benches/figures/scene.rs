@@ -8,11 +8,12 @@ use chronicle_core::base::ids::{AttemptId, RunId};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::workflow::{Source, load};
-use chronicle_core::event::RunStarted;
 use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, What,
 };
 use chronicle_core::event::signal::Signal;
+use chronicle_core::event::{Call, RunStarted, ToolKind};
+use serde_json::{Value, json};
 
 /// Rounds of tool call, end and usage in one attempt: an hour or two of a real agent.
 pub(crate) const ROUNDS: u64 = 100;
@@ -80,7 +81,10 @@ pub(crate) fn work(attempt: u32, number: u64) -> Input {
     let round = number / 3;
     let call = format!("toolu_01{round:022x}");
     let what = match number % 3 {
-        0 => AttemptReport::ToolCalled { call, tool: "edit".to_owned(), input: edit(round) },
+        0 => {
+            let call = Call::new(&call, "edit", &edit(round), &[]);
+            AttemptReport::ToolCalled { call: Box::new(Call { kind: ToolKind::Edit, ..call }) }
+        }
         1 => AttemptReport::ToolEnded { call, ok: true },
         _ => AttemptReport::Usage {
             scope: Scope::Message(format!("msg_01{round:022x}")),
@@ -97,11 +101,12 @@ pub(crate) fn work(attempt: u32, number: u64) -> Input {
     report(attempt, number, what)
 }
 
-fn edit(round: u64) -> String {
-    format!(
-        r#"{{"file_path":"src/module_{}/part_{round}.rs","old_string":"let hour = 12;","new_string":"let hour = clock.hour();"}}"#,
-        round % 40
-    )
+fn edit(round: u64) -> Value {
+    json!({
+        "file_path": format!("src/module_{}/part_{round}.rs", round % 40),
+        "old_string": "let hour = 12;",
+        "new_string": "let hour = clock.hour();",
+    })
 }
 
 /// A whole attempt: it names its session, works, ends its turn, leaves for `target`, and its process ends.

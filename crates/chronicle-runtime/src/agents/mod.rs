@@ -7,6 +7,7 @@
 //! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
 
 mod about;
+mod call;
 mod claude;
 mod command_line;
 mod figures;
@@ -20,15 +21,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
-use chronicle_core::base::limits::{TOOL_INPUT_MAX, bounded};
+use chronicle_core::base::limits::bounded;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Change, CrashClass};
-use serde_json::Value;
+use chronicle_core::event::{CallSum, Change, CrashClass};
 
 use claude::Claude;
 pub(crate) use command_line::split as command_words;
@@ -36,6 +36,7 @@ use pi::Pi;
 use protocol::{Program, Protocol};
 
 pub use about::{About, about};
+pub(crate) use call::RawCall;
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::signal_tools;
 
@@ -63,6 +64,9 @@ pub trait Adapter: Send {
     fn open(&mut self, order: &Order) -> Vec<String>;
     /// What one of its lines means.
     fn read(&mut self, line: &str) -> Vec<Seen>;
+    /// The sum of the call that a line asks for. Secrets are taken out of a line before it is read; this is asked of the line as it
+    /// was printed, since calls that differ in a secret are not the same.
+    fn sum(&self, line: &str) -> Option<CallSum>;
     /// Answers a `Permission`, `Signal` or `Question` by its id.
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String>;
     /// Asks for another turn in the same session, after `Finished`.
@@ -154,23 +158,9 @@ pub enum Seen {
     /// It thinks aloud: a piece of text.
     Thought(String),
     /// It calls a tool: an announcement, nothing to answer.
-    ToolCall {
-        /// Its id of the call.
-        call: String,
-        /// The tool.
-        tool: String,
-        /// What the tool is given.
-        input: ToolInput,
-    },
-    /// It wants to call a tool and waits for the answer.
-    Permission {
-        /// Its id of the call, and of the answer.
-        call: String,
-        /// The tool.
-        tool: String,
-        /// What the tool is given.
-        input: ToolInput,
-    },
+    ToolCall(Box<RawCall>),
+    /// It wants to call a tool and waits for the answer, which bears the id of the call.
+    Permission(Box<RawCall>),
     /// A tool call ended.
     ToolEnd {
         /// Its id of the call.
@@ -245,27 +235,6 @@ pub enum Seen {
         /// Why.
         why: String,
     },
-}
-
-/// What a tool is given: whole for the guard that judges it, bounded for everything that is written down.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolInput(Value);
-
-impl ToolInput {
-    /// Takes the value as it is.
-    pub(crate) fn new(value: Value) -> Self {
-        Self(value)
-    }
-
-    /// All of it: a guard must not judge a part.
-    pub fn whole(&self) -> &Value {
-        &self.0
-    }
-
-    /// As much as an event keeps.
-    pub fn shown(&self) -> String {
-        bounded(&self.0.to_string(), TOOL_INPUT_MAX)
-    }
 }
 
 /// The forms of an agent's name, for help and errors.

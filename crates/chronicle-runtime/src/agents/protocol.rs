@@ -8,10 +8,11 @@ mod reading;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
+use chronicle_core::event::{CallSum, Verdict};
 use serde_json::{Value, json};
 
+use super::call::sum_in;
 use super::{Adapter, Launch, Order, Seen};
 
 /// The version that both sides name in their first message.
@@ -77,6 +78,10 @@ impl Adapter for Protocol {
         let seen = reading::read(line, self.session_named);
         self.session_named |= matches!(seen, Seen::Session(_));
         vec![seen]
+    }
+
+    fn sum(&self, line: &str) -> Option<CallSum> {
+        sum_in(&[reading::read(line, true)])
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

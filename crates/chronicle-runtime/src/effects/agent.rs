@@ -7,6 +7,7 @@
 mod end;
 mod order;
 mod reading;
+mod verdicts;
 
 use std::io::Write;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use chronicle_core::event::CallSum;
 use chronicle_core::event::input::Answer;
 
 use crate::agents::{Adapter, Seen};
@@ -36,6 +37,11 @@ impl Voice {
     /// What one of the agent's lines means.
     pub(super) fn read(&self, line: &str) -> Vec<Seen> {
         lock(&self.adapter).read(line)
+    }
+
+    /// The sum of the call that a line asks for, as the agent printed it.
+    pub(super) fn sum(&self, line: &str) -> Option<CallSum> {
+        lock(&self.adapter).sum(line)
     }
 
     /// Answers from the reader's own thread, which may wait until the agent reads.

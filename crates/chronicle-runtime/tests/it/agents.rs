@@ -69,8 +69,8 @@ fn work_is_seen_as_it_is_told() {
 "#), @r#"
     Text("Looking.")
     Thought("Hm.")
-    ToolCall { call: "c1", tool: "read", input: ToolInput(Object {"path": String("a")}) }
-    Permission { call: "c1", tool: "read", input: ToolInput(Object {"path": String("a")}) }
+    ToolCall(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: Worker, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false }, input: Object {"path": String("a")} })
+    Permission(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: SubAgent, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false }, input: Object {"path": String("a")} })
     ToolEnd { call: "c1", ok: true }
     FileChange { path: "src/a.rs", change: Created }
     Question { request: "q1", question: "Which?", options: ["a", "b"] }
@@ -181,9 +181,11 @@ fn the_guard_sees_all_of_an_input_and_an_event_a_part() {
     adapter.read(r#"{"type":"session","protocol":1,"session":"s1"}"#);
     let line = json!({"type": "permission", "id": "c", "tool": "bash", "input": command});
     let seen = adapter.read(&line.to_string());
-    let [Seen::Permission { input, .. }] = seen.as_slice() else { panic!("{seen:?}") };
-    assert_eq!(input.whole(), &json!(command));
-    assert!(input.shown().len() < 2_100);
+    let [Seen::Permission(raw)] = seen.as_slice() else { panic!("{seen:?}") };
+    assert_eq!(raw.input, json!(command));
+    assert!(raw.call.shown.len() < 2_100);
+    assert_eq!(raw.call.command.as_ref().map(String::len), Some(8_000));
+    assert!(raw.call.command_cut);
     let long = adapter.read(&"x".repeat(LINE_MAX + 1));
     assert_eq!(format!("{long:?}").matches("the limit is 4194304").count(), 1);
 }

@@ -37,7 +37,7 @@ fn seen(agent: &str, folder: &str) -> String {
             // The recordings were made with a gate of their own, whose questions have the same shape and a shorter title.
             let line = line.replace(r#""title":"permission""#, r#""title":"chronicle:permission""#);
             for seen in adapter.read(&line).into_iter().filter(|seen| *seen != Seen::Alive) {
-                let _ = writeln!(text, "  {:.300}", format!("{seen:?}"));
+                let _ = writeln!(text, "  {:.400}", format!("{seen:?}"));
             }
         }
     }

@@ -29,6 +29,8 @@ use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
 use chronicle_runtime::for_tests::fail::{self, Point};
 use chronicle_runtime::for_tests::ledger::Head;
 
+use crate::world_moves::calls;
+
 /// When agents write down how far they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memorize {
@@ -249,8 +251,7 @@ impl<'a> Simulated<'a> {
                 },
             ),
             "tool" => {
-                let (call, tool, input) = (format!("c{at}"), rest.to_owned(), String::new());
-                self.about(id, AttemptReport::ToolCalled { call, tool, input });
+                self.about(id, calls(&format!("c{at}"), rest, ""));
             }
             "file" => {
                 let (path, change) = (rest.to_owned(), Change::Changed);

@@ -14,6 +14,7 @@ use expect_test::expect;
 use crate::driver_stories::{STORIES, TWO};
 use crate::world::{Story, introduction, person, reported, start, who};
 use crate::world_log::{Log, Recorded, Recorder};
+use crate::world_moves::calls;
 
 #[test]
 fn a_decision_is_on_disk_before_anybody_hears_of_it() {
@@ -123,8 +124,7 @@ fn started(workflow: &str) -> Message {
 }
 
 fn tool(number: usize) -> Input {
-    let (call, tool) = (format!("c{number}"), "read".to_owned());
-    let what = AttemptReport::ToolCalled { call, tool, input: String::new() };
+    let what = calls(&format!("c{number}"), "read", "");
     reported(Report::Attempt { attempt: AttemptId(1), active_ms: 1, what })
 }
 

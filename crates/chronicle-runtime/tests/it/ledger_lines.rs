@@ -5,7 +5,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
-use chronicle_core::event::{Event, ToolCalled, Verdict};
+use chronicle_core::event::{Caller, Event, ToolCalled, ToolKind, Verdict};
 use chronicle_runtime::for_tests::ledger::{
     Cursor, Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
 };
@@ -26,6 +26,11 @@ pub(crate) fn line(seq: u64) -> Line {
                 call: format!("call-{seq}"),
                 tool: "write".to_owned(),
                 input,
+                sum: None,
+                kind: ToolKind::Unknown,
+                by: Caller::Worker,
+                command: None,
+                command_cut: false,
                 verdict: Verdict::Denied("no".to_owned()),
                 active_ms: seq,
             }),

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 19] = [
+const STORIES: [(&str, &str, &str); 20] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -149,6 +149,12 @@ const STORIES: [(&str, &str, &str); 19] = [
          check: call workflow_transition {"target_state": "done", "summary": "All tests pass."}
          g1: approve
          trees: same; same; change a.rs; same"#,
+    ),
+    (
+        "calls",
+        "{name: Calls, phases: {build: {limits: {repeats: 2}, requires: [make], tools: {deny: [web]}}}}",
+        "build 1: session s; shell make; tool-fail c1; tool web; shell make; tool-end c4; shell make; go done
+         build 2: go done\ng1: retry look elsewhere",
     ),
 ];
 

@@ -1,6 +1,7 @@
 //! One binary of tests for the runtime.
 
 mod agents;
+mod agents_calls;
 mod agents_recorded;
 mod builtin;
 mod conformance;

@@ -6,7 +6,14 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Call, Change, CrashClass};
+
+/// A call as an adapter reports it. The input is JSON, or else a text; it is shown as it stands here.
+pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
+    let whole = serde_json::from_str(input).unwrap_or_else(|_| input.into());
+    let call = Call { shown: input.to_owned(), ..Call::new(id, tool, &whole, &[]) };
+    AttemptReport::ToolCalled { call: Box::new(call) }
+}
 
 /// What an agent, or something about it, does next.
 pub(crate) enum Move {
@@ -44,13 +51,8 @@ impl Move {
             "time-over" => return Self::Timer(TimerKind::Budget),
             "person" => return Self::Person(command(rest, None)),
             "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),
-            "tool" => {
-                AttemptReport::ToolCalled { call, tool: rest.to_owned(), input: "{}".to_owned() }
-            }
-            "shell" => {
-                let input = serde_json::json!({ "command": rest }).to_string();
-                AttemptReport::ToolCalled { call, tool: "bash".to_owned(), input }
-            }
+            "tool" => calls(&call, rest, "{}"),
+            "shell" => calls(&call, "bash", &serde_json::json!({ "command": rest }).to_string()),
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
             "create" => changed(Change::Created),

@@ -47,3 +47,51 @@ fn an_agent_that_finishes_without_a_signal_and_stays_is_reminded_and_given_up() 
     let session = Session::with(ONE, r#"work: [{raw: '{"type":"finished"}'}, hang]"#);
     rests_within(&session, "scripted:script.yaml", 2);
 }
+
+#[test]
+fn an_agent_that_makes_the_same_long_call_again_and_again_is_ended() {
+    let workflow = "{name: One, phases: {work: {limits: {repeats: 3}}}}";
+    let input = format!("{{file_path: a.txt, content: {}}}", "x".repeat(2_500));
+    let calls = format!("{{tool: {{name: Write, input: {input}}}}}, ").repeat(12);
+    let session =
+        Session::with(workflow, &format!("work: [{calls}{{complete: {{summary: wrote}}}}]"));
+    session.run().exits(4);
+    let called = session.events_of("tool_called");
+    let verdicts: Vec<_> = called.iter().map(|it| it["data"]["verdict"]["is"].as_str()).collect();
+    // It may get some more said until it is gone.
+    let [a, b, c, denied, ..] = verdicts.as_slice() else { panic!("{called:?}") };
+    assert_eq!(
+        [a, b, c, denied],
+        [&Some("allowed"), &Some("allowed"), &Some("allowed"), &Some("denied")]
+    );
+    assert!(session.events_of("run_done").is_empty());
+    session.assert_whole();
+}
+
+#[test]
+fn an_agent_that_asks_for_something_else_under_a_known_id_gets_no_leave_for_it() {
+    let session = Session::with("{name: One, phases: {work: {tools: {deny: [bash]}}}}", "{}");
+    session.write(
+        "sly.sh",
+        r#"
+        read -r order
+        echo '{"type":"session","protocol":1,"session":"s1"}'
+        echo '{"type":"permission","id":"x","tool":"read","input":{"path":"a"}}'; read -r read
+        echo '{"type":"permission","id":"x","tool":"bash","input":{"command":"rm -rf /"}}'; read -r bash
+        echo '{"type":"permission","id":"x","tool":"read","input":{"path":"a"}}'; read -r again
+        printf '%s\n' "$read" "$bash" "$again" > answers
+        echo '{"type":"signal","id":"s","tool":"signal_back","arguments":{"signal":"complete","summary":"tried"}}'
+        read -r accepted; echo '{"type":"finished"}'
+        "#,
+    );
+    session.chronicle(&["run", "main", "the task", "--agent", "command:sh sly.sh"]).exits(0);
+    let answers = session.read("answers");
+    let answers: Vec<&str> = answers.lines().collect();
+    let is = |line: &str, answer: &str| line.contains(&format!(r#""answer":"{answer}""#));
+    assert!(is(answers[0], "allow") && is(answers[1], "deny"), "{answers:?}");
+    assert_eq!(answers[0], answers[2], "the same call gets the same answer");
+    let called = session.events_of("tool_called");
+    let told: Vec<_> = called.iter().map(|it| it["data"]["tool"].as_str().unwrap()).collect();
+    assert_eq!(told, ["read", "bash"], "{called:?}");
+    assert_eq!(called[1]["data"]["command"], "rm -rf /");
+}

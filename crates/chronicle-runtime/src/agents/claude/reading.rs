@@ -11,12 +11,13 @@ use chronicle_core::base::limits::{TEXT_MAX, bounded};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Caller, Change, CrashClass};
 use serde_json::Value;
 
+use super::tools::known;
 use crate::agents::figures::{advised, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
-use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
+use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
 /// How our own tools begin.
 const OURS: &str = "mcp__chronicle__";
@@ -60,7 +61,7 @@ impl Reading {
             Some("stream_event") => self.stream(&message),
             Some("assistant") => self.of_sub_agent(&message),
             Some("user") => self.results(&message),
-            Some("control_request") => self.question(&message["request"], &message),
+            Some("control_request") => self.question(&message),
             Some("control_cancel_request") => self.withdrawn(&message),
             Some("result") => self.result(&message),
             Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
@@ -126,7 +127,8 @@ impl Reading {
         vec![Seen::Usage { scope: Scope::Message(told.0), usage: told.1, model }]
     }
 
-    fn question(&mut self, request: &Value, message: &Value) -> Vec<Seen> {
+    fn question(&mut self, message: &Value) -> Vec<Seen> {
+        let request = &message["request"];
         if text(request, "subtype") != Some("can_use_tool") {
             return alive();
         }
@@ -138,18 +140,17 @@ impl Reading {
         }
         keep(&mut self.open, (call.to_owned(), id.to_owned()));
         let own = tool.strip_prefix(OURS);
-        if let Some(own) = own.filter(|_| !request["agent_id"].is_null()) {
+        let is_sub_agent = !request["agent_id"].is_null();
+        if let Some(own) = own.filter(|_| is_sub_agent) {
             keep(&mut self.barred, call.to_owned());
             let why =
                 format!("a sub-agent cannot call `{own}`: tell the agent that started you instead");
             return vec![Seen::Signal { request: call.to_owned(), signal: Signal::Malformed(why) }];
         }
         keep(&mut self.asked, call.to_owned());
-        vec![Seen::Permission {
-            call: call.to_owned(),
-            tool: own.unwrap_or(tool).to_owned(),
-            input: ToolInput::new(request["input"].clone()),
-        }]
+        let by = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
+        let (name, input) = (own.unwrap_or(tool), request["input"].clone());
+        vec![Seen::Permission(RawCall::new(call, name, input, (known(tool), by)).into())]
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {

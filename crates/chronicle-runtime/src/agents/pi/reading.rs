@@ -10,12 +10,13 @@ use chronicle_core::base::ids::{AttemptId, SessionId};
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::signal;
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
 use serde_json::Value;
 
+use crate::agents::call::Known;
 use crate::agents::figures::{advised, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
-use crate::agents::{NAME_MAX, Seen, ToolInput, shown_path};
+use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
 /// Most answers of a foreign dialog that are shown.
 const OPTIONS_MAX: usize = 20;
@@ -195,11 +196,8 @@ impl Reading {
         let changes = matches!(tool, "edit" | "write");
         let path = text(&asked["input"], "path").filter(|_| changes).map(str::to_owned);
         keep(&mut self.calls, Call { id: call.to_owned(), path });
-        vec![Seen::Permission {
-            call: call.to_owned(),
-            tool: tool.to_owned(),
-            input: ToolInput::new(asked["input"].clone()),
-        }]
+        let about = (known(tool), Caller::Worker);
+        vec![Seen::Permission(RawCall::new(call, tool, asked["input"].clone(), about).into())]
     }
 
     fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
@@ -212,6 +210,20 @@ impl Reading {
     fn wait(&mut self, id: &str, dialog: Dialog, request: &str) {
         keep(&mut self.open, Open { id: id.to_owned(), dialog, request: request.to_owned() });
     }
+}
+
+/// What is known of a tool: those that it brings, and ours. Any other is an extension's or a server's.
+fn known(tool: &str) -> Known {
+    let kind = match tool {
+        "bash" => ToolKind::Run,
+        "read" => ToolKind::Read,
+        "write" => ToolKind::Write,
+        "edit" => ToolKind::Edit,
+        "grep" | "find" | "ls" => ToolKind::Search,
+        _ if signal::is_ours(tool) => ToolKind::Other,
+        _ => ToolKind::Unknown,
+    };
+    kind.into()
 }
 
 fn response(message: &Value) -> Vec<Seen> {

@@ -2,16 +2,17 @@
 
 use chronicle_core::base::ids::SessionId;
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::shell;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_core::event::{Change, CrashClass};
+use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{FROM_AGENT, PROTOCOL};
 use crate::agents::figures::usd_micros;
-use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, Seen, ToolInput};
+use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, RawCall, Seen};
 
 /// Most answers to choose from that are shown to a person.
 const OPTIONS_MAX: usize = 20;
@@ -49,8 +50,8 @@ fn by_type(kind: &str, message: Value) -> Result<Seen, String> {
     match kind {
         "session" => session(&fields(message)?),
         "text" => Ok(text(fields(message)?)),
-        "tool_call" => tool_call(fields(message)?),
-        "permission" => permission(fields(message)?),
+        "tool_call" => raw_call(fields(message)?).map(Seen::ToolCall),
+        "permission" => raw_call(fields(message)?).map(Seen::Permission),
         "tool_end" => tool_end(fields(message)?),
         "file_change" => file_change(fields(message)?),
         "usage" => usage(fields(message)?),
@@ -114,22 +115,18 @@ struct ToolCall {
     tool: String,
     #[serde(default)]
     input: Value,
+    /// The call of the sub-agent that makes it, where it is one.
+    #[serde(default)]
+    parent: Option<String>,
 }
 
-fn tool_call(message: ToolCall) -> Result<Seen, String> {
-    Ok(Seen::ToolCall {
-        call: name("id", message.id)?,
-        tool: name("tool", message.tool)?,
-        input: ToolInput::new(message.input),
-    })
-}
-
-fn permission(message: ToolCall) -> Result<Seen, String> {
-    Ok(Seen::Permission {
-        call: name("id", message.id)?,
-        tool: name("tool", message.tool)?,
-        input: ToolInput::new(message.input),
-    })
+/// The protocol says which names run commands; of any other tool nothing is known.
+fn raw_call(message: ToolCall) -> Result<Box<RawCall>, String> {
+    let (id, tool) = (name("id", message.id)?, name("tool", message.tool)?);
+    let is_shell = shell::is_shell_tool(&tool);
+    let kind = if is_shell { ToolKind::Run } else { ToolKind::Unknown };
+    let by = if message.parent.is_some() { Caller::SubAgent } else { Caller::Worker };
+    Ok(RawCall::new(&id, &tool, message.input, (kind.into(), by)).into())
 }
 
 #[derive(Deserialize)]

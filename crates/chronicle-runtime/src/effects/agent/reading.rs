@@ -1,14 +1,15 @@
 //! What one agent says on its standard output, line by line: understood, judged, answered and handed on.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
 use std::process::ChildStdout;
 
 use chronicle_core::base::limits::bounded;
 use chronicle_core::event::input::{Answer, AttemptReport};
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_core::event::{CrashClass, Verdict};
+use chronicle_core::event::{Call, CallSum, CrashClass, Verdict};
 
 use super::Shared;
+use super::verdicts::Verdicts;
 use crate::agents::Seen;
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
@@ -20,8 +21,6 @@ const NOT_UNDERSTOOD_MAX: u32 = 1_000;
 const FIRST_MAX: usize = 120;
 /// How often in a row an agent may try a request again by itself, without a word of ours; then the failure is ours to mend.
 const OWN_RETRIES_MAX: u32 = 2;
-/// Most calls whose verdict is remembered until they end.
-const VERDICTS_MAX: usize = 1_024;
 
 /// Reads one agent's standard output.
 pub(super) struct Reading<'a> {
@@ -31,13 +30,12 @@ pub(super) struct Reading<'a> {
     first: String,
     /// What it tried again by itself since it last got on.
     retries: u32,
-    /// Which of its calls may run. A hook that an agent passes over shows here: a result without a verdict.
-    verdicts: VecDeque<(String, bool)>,
+    verdicts: Verdicts,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(shared: &'a Shared) -> Self {
-        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: VecDeque::new() }
+        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: Verdicts::default() }
     }
 
     pub(super) fn all(mut self, stdout: ChildStdout, control: &Control) {
@@ -69,17 +67,20 @@ impl<'a> Reading<'a> {
             }
         };
         let Shared { context, attempt, transcript, .. } = self.shared;
-        let text = context.redactor.redact(&text);
-        context.activities.line(*attempt, text.len());
-        transcript.add(From::Agent, &text);
+        let redacted = context.redactor.redact(&text);
+        context.activities.line(*attempt, redacted.len());
+        transcript.add(From::Agent, &redacted);
         if is_stopped {
             return;
         }
-        for seen in self.shared.voice.read(&text) {
+        // Nothing but the sum is taken from a line that has secrets in it.
+        let has_secrets = matches!(redacted, Cow::Owned(_));
+        let sum = if has_secrets { self.shared.voice.sum(&text) } else { None };
+        for seen in self.shared.voice.read(&redacted) {
             if let Seen::NotUnderstood { .. } = seen {
-                self.puzzles(&text);
+                self.puzzles(&redacted);
             } else {
-                self.seen(seen);
+                self.seen(with_sum(seen, sum));
             }
         }
     }
@@ -109,14 +110,15 @@ impl<'a> Reading<'a> {
             Seen::Thought(text) => self.note(&text),
             Seen::Retrying { class, text } => self.tries_again(class, text),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
-            Seen::ToolCall { call, tool, input } => {
-                if !self.judge(call, tool.clone(), input.shown()).1 {
+            Seen::ToolCall(raw) => {
+                let tool = raw.call.tool.clone();
+                if !self.judge(raw.call).1 {
                     self.breach(format!("it ran `{tool}`, which is denied"));
                 }
             }
-            Seen::Permission { call, tool, input } => {
-                let id = call.clone();
-                let (answer, _) = self.judge(call, tool, input.shown());
+            Seen::Permission(raw) => {
+                let id = raw.call.id.clone();
+                let (answer, _) = self.judge(raw.call);
                 self.answer(&id, answer);
             }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
@@ -151,23 +153,20 @@ impl<'a> Reading<'a> {
     }
 
     /// Has a call judged, and remembers whether it may run.
-    fn judge(&mut self, call: String, tool: String, input: String) -> (Option<Answer>, bool) {
-        self.note(&tool);
+    fn judge(&mut self, call: Call) -> (Option<Answer>, bool) {
+        self.note(&call.tool);
         self.shared.last_words().begin_anew();
-        if self.verdicts.len() >= VERDICTS_MAX {
-            self.verdicts.pop_front();
-        }
-        let id = call.clone();
-        let answer = self.shared.reporter.ask(AttemptReport::ToolCalled { call, tool, input });
+        let name = (call.id.clone(), call.sum);
+        let asked = AttemptReport::ToolCalled { call: Box::new(call) };
+        let answer = self.shared.reporter.ask(asked);
         let may_run = !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_))));
-        self.verdicts.push_back((id, may_run));
+        self.verdicts.add(name, may_run);
         (answer, may_run)
     }
 
     /// A result needs a verdict; a call that was denied has none but its failure.
     fn tool_ended(&mut self, call: String, ok: bool) {
-        let verdict = self.verdicts.iter().rev().find(|(id, _)| *id == call).map(|(_, may)| *may);
-        if verdict.is_none() || (verdict == Some(false) && ok) {
+        if !self.verdicts.end(&call, ok) {
             self.breach(format!("the call `{call}` ran without leave"));
         }
         self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
@@ -224,4 +223,12 @@ impl<'a> Reading<'a> {
         self.shared.voice.close();
         self.shared.watchdog.finished();
     }
+}
+
+/// The call that was seen, with the sum of what the agent really printed.
+fn with_sum(mut seen: Seen, sum: Option<CallSum>) -> Seen {
+    if let (Seen::ToolCall(raw) | Seen::Permission(raw), Some(sum)) = (&mut seen, sum) {
+        raw.call.sum = sum;
+    }
+    seen
 }

@@ -14,6 +14,7 @@ use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::Sim;
 use super::supervisor::{Message, Reply, Supervisor};
+use crate::world_moves::calls;
 
 /// The habit of taking any way out.
 const WANDERS: u64 = 1;
@@ -238,16 +239,14 @@ impl Sim<'_> {
 
     fn call_tool(&mut self, id: AttemptId) {
         let call = format!("c{}", self.rng.below(3));
-        let (tool, input) = ("read".to_owned(), String::new());
-        self.say(id, AttemptReport::ToolCalled { call, tool, input });
+        self.say(id, calls(&call, "read", ""));
     }
 
     /// The very same call again and again, whatever comes of it.
     fn turn_in_circles(&mut self, id: AttemptId) {
         for number in 0..2 + self.rng.below(6) {
             let call = format!("again{number}");
-            let (tool, input) = ("bash".to_owned(), r#"{"command":"ls"}"#.to_owned());
-            self.say(id, AttemptReport::ToolCalled { call: call.clone(), tool, input });
+            self.say(id, calls(&call, "bash", r#"{"command":"ls"}"#));
             self.say(id, AttemptReport::ToolEnded { call, ok: true });
         }
     }

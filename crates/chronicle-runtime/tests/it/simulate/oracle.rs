@@ -182,8 +182,7 @@ impl Oracle {
             }
         };
         let is_same = |(before, _): &(ToolCalled, u32)| {
-            (before.attempt, &before.tool, &before.input)
-                == (called.attempt, &called.tool, &called.input)
+            (before.attempt, before.sum) == (called.attempt, called.sum)
         };
         let before = self.calls.take().filter(is_same);
         let Some(attempt) = self.state.attempt(called.attempt) else { return Ok(()) };

@@ -1,0 +1,239 @@
+//! A tool call as data: what an adapter found in the whole of it, and as much of it as an event keeps.
+
+use std::fmt::{self, Write as _};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::limits::{CALL_COMMAND_MAX, TOOL_INPUT_MAX, bounded, cut};
+use crate::base::{as_text, shell};
+
+/// A tool call that a worker wants to make.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The agent's id of the call. An agent may use it for another call too: only with the sum it names one.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What the tool does.
+    #[serde(default, skip_serializing_if = "ToolKind::is_unknown")]
+    pub kind: ToolKind,
+    /// Who calls it.
+    #[serde(default, skip_serializing_if = "Caller::is_worker")]
+    pub by: Caller,
+    /// Names the tool and the whole of its input.
+    pub sum: CallSum,
+    /// The input as people read it, bounded.
+    pub shown: String,
+    /// The shell command that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Whether that command was longer than is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub command_cut: bool,
+}
+
+impl Call {
+    /// A call by the worker itself, of a tool of which nothing is known. Fields of the input that are `volatile` do not make it
+    /// another call.
+    pub fn new(id: &str, tool: &str, input: &Value, volatile: &[&str]) -> Self {
+        let command = shell::command_in(tool, input);
+        Self {
+            id: id.to_owned(),
+            tool: tool.to_owned(),
+            kind: ToolKind::Unknown,
+            by: Caller::Worker,
+            sum: CallSum::of(tool, input, volatile),
+            shown: bounded(&input.to_string(), TOOL_INPUT_MAX),
+            command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),
+            command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
+        }
+    }
+}
+
+/// What a tool does. An adapter names it for the tools that it knows for sure, and for no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// It runs a command.
+    Run,
+    /// It reads a file.
+    Read,
+    /// It writes a whole file.
+    Write,
+    /// It changes a part of a file.
+    Edit,
+    /// It deletes a file.
+    Delete,
+    /// It searches or lists files.
+    Search,
+    /// It gets something from the network.
+    Fetch,
+    /// It starts a sub-agent.
+    Agent,
+    /// It belongs to an MCP server, which may do anything.
+    Mcp,
+    /// It is known, and does none of these.
+    Other,
+    /// The adapter does not know it.
+    #[default]
+    Unknown,
+}
+
+impl ToolKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    pub(super) fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+/// Who makes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caller {
+    /// The worker itself.
+    #[default]
+    Worker,
+    /// A sub-agent that the worker started.
+    SubAgent,
+}
+
+impl Caller {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    pub(super) fn is_worker(&self) -> bool {
+        *self == Self::Worker
+    }
+}
+
+/// The BLAKE3 sum of a tool's name and its whole input, written as 64 lower-case hex digits.
+///
+/// It covers canonical JSON, so that the order of keys and the space between them do not make another call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CallSum(blake3::Hash);
+
+impl CallSum {
+    /// The sum of a call, without those fields of its input.
+    pub fn of(tool: &str, input: &Value, volatile: &[&str]) -> Self {
+        let mut text = String::from("[");
+        canonical(&Value::from(tool), &[], &mut text);
+        text.push(',');
+        canonical(input, volatile, &mut text);
+        text.push(']');
+        Self(blake3::hash(text.as_bytes()))
+    }
+}
+
+/// Writes JSON with sorted keys and no space. `without` leaves out fields at the top only: deeper ones are what the tool is given.
+fn canonical(value: &Value, without: &[&str], out: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> =
+                fields.iter().filter(|(name, _)| !without.contains(&name.as_str())).collect();
+            // The map is sorted by itself only as long as no crate asks serde_json to preserve the order.
+            fields.sort_unstable_by_key(|(name, _)| *name);
+            list(out, ('{', '}'), fields, |(name, value), out| {
+                canonical(&Value::from(name.as_str()), &[], out);
+                out.push(':');
+                canonical(value, &[], out);
+            });
+        }
+        Value::Array(items) => list(out, ('[', ']'), items, |item, out| canonical(item, &[], out)),
+        // Writing to a string cannot fail.
+        scalar => drop(write!(out, "{scalar}")),
+    }
+}
+
+fn list<T>(
+    out: &mut String,
+    (open, close): (char, char),
+    items: impl IntoIterator<Item = T>,
+    put: impl Fn(T, &mut String),
+) {
+    out.push(open);
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        put(item, out);
+    }
+    out.push(close);
+}
+
+impl fmt::Display for CallSum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+impl fmt::Debug for CallSum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // As much of it as is needed to tell calls apart by eye.
+        write!(f, "{:.16}", self.0.to_hex())
+    }
+}
+
+impl Serialize for CallSum {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0.to_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for CallSum {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        as_text::read(from, |text| {
+            let sum = blake3::Hash::from_hex(text);
+            sum.map(Self).map_err(|_| format!("`{}` is not a sum of 64 hex digits", cut(text, 80)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_str, json};
+
+    use super::*;
+
+    #[test]
+    fn the_sum_sees_all_of_a_call_but_not_how_it_is_written() {
+        let sum = |tool: &str, input: &str| CallSum::of(tool, &from_str(input).unwrap(), &["why"]);
+        let one = sum("Bash", r#"{"command":"ls","in":{"a":[1,{"x":1,"y":2}],"b":null}}"#);
+        for same in [
+            r#"{ "in": {"b": null, "a": [1, {"y": 2, "x": 1}]}, "command": "ls" }"#,
+            r#"{"why":"to look","command":"\u006cs","in":{"a":[1,{"x":1,"y":2}],"b":null}}"#,
+        ] {
+            assert_eq!(sum("Bash", same), one, "{same}");
+        }
+        for other in [
+            r#"{"command":"ls","in":{"a":[{"x":1,"y":2},1],"b":null}}"#,
+            r#"{"command":"ls","in":{"a":[1,{"x":1,"y":2}]}}"#,
+            r#"{"command":"ls","in":{"a":[1,{"x":1,"y":2,"why":0}],"b":null}}"#,
+            r#""ls""#,
+        ] {
+            assert_ne!(sum("Bash", other), one, "{other}");
+        }
+        assert_ne!(sum("bash", r#"{"command":"ls"}"#), sum("Bash", r#"{"command":"ls"}"#));
+    }
+
+    #[test]
+    fn a_sum_is_written_in_full_and_read_again() {
+        let sum = CallSum::of("read", &json!({"path": "a"}), &[]);
+        let text = serde_json::to_string(&sum).unwrap();
+        assert_eq!(text.len(), 66);
+        assert_eq!(serde_json::from_str::<CallSum>(&text).unwrap(), sum);
+        for wrong in ["\"\"", "\"00\"", "1", "null"] {
+            assert!(serde_json::from_str::<CallSum>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_kept_whole_up_to_its_limit_and_the_input_is_shown_in_part() {
+        let call = |command: &str| Call::new("c", "bash", &json!({ "command": command }), &[]);
+        let whole = call(&"x".repeat(CALL_COMMAND_MAX));
+        assert_eq!(whole.command.as_ref().map(String::len), Some(CALL_COMMAND_MAX));
+        assert!(!whole.command_cut && whole.shown.ends_with(" bytes cut]"));
+        let cut = call(&"é".repeat(CALL_COMMAND_MAX));
+        assert_eq!(cut.command, Some("é".repeat(CALL_COMMAND_MAX / 2)));
+        assert!(cut.command_cut);
+        assert_eq!(Call::new("c", "read", &json!({ "command": "ls" }), &[]).command, None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Tool calls of lines that have no sum: only the cut text of their input is known, and all that is to be known is read from it.
+//!
+//! Such lines are not written any more. What is read from them must not change, or old ledgers would fold to other states.
+
+use serde_json::Value;
+
+use super::frame::Repeat;
+use crate::base::limits::{REPEAT_INPUT_MAX, bounded};
+use crate::base::shell::{self, FIELDS};
+use crate::event::ToolCalled;
+use crate::event::signal::is_ours;
+
+/// The command that a call ran, as far as its text has it.
+pub(super) fn command(called: &ToolCalled) -> Option<String> {
+    let input = called.input.as_str();
+    match serde_json::from_str::<Value>(input) {
+        Ok(whole) => shell::command_in(&called.tool, &whole),
+        Err(_) if shell::is_shell_tool(&called.tool) => {
+            let said = FIELDS.iter().find_map(|field| begun(input, field))?;
+            Some(said.trim().to_owned()).filter(|text| !text.is_empty())
+        }
+        Err(_) => None,
+    }
+}
+
+/// What counts it among calls made again and again; none for our own tools, and when only a part of it is known.
+pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
+    let ToolCalled { tool, input, .. } = called;
+    if input.ends_with(" bytes cut]") || is_ours(tool) {
+        return None;
+    }
+    let mark = blake3::hash(format!("{tool}\0{input}").as_bytes()).to_hex();
+    let input = bounded(input, REPEAT_INPUT_MAX);
+    Some(Repeat { tool: tool.clone(), input, mark: mark[..16].to_owned(), count: 0 })
+}
+
+/// The beginning of a text field whose JSON was cut.
+fn begun(input: &str, field: &str) -> Option<String> {
+    let (_, after) = input.split_once(&format!("\"{field}\":"))?;
+    let text = after.trim_start().strip_prefix('"')?;
+    let mut said = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return Some(said),
+            '\\' => match letters.next() {
+                Some('n' | 'r') => said.push('\n'),
+                Some('t') => said.push('\t'),
+                Some(other) => said.push(other),
+                None => break,
+            },
+            other => said.push(other),
+        }
+    }
+    Some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::AttemptId;
+    use crate::event::{Caller, ToolKind, Verdict};
+
+    fn called(tool: &str, input: &str) -> ToolCalled {
+        ToolCalled {
+            attempt: AttemptId(1),
+            call: "c".to_owned(),
+            tool: tool.to_owned(),
+            input: input.to_owned(),
+            sum: None,
+            kind: ToolKind::Unknown,
+            by: Caller::Worker,
+            command: None,
+            command_cut: false,
+            verdict: Verdict::Allowed,
+            active_ms: 0,
+        }
+    }
+
+    #[test]
+    fn a_command_is_found_in_text_that_was_cut() {
+        for (tool, input, expected) in [
+            ("Bash", r#"{"command":"cargo test","timeout":5}"#, Some("cargo test")),
+            (
+                "bash",
+                r#"{"command":"echo \"a\"\nmake… [12 bytes cut]"#,
+                Some("echo \"a\"\nmake… [12 bytes cut]"),
+            ),
+            ("bash", "\"ls\"", Some("ls")),
+            ("bash", "", None),
+            ("read", r#"{"command":"vi… [12 bytes cut]"#, None),
+        ] {
+            assert_eq!(command(&called(tool, input)).as_deref(), expected, "{tool} {input}");
+        }
+    }
+
+    #[test]
+    fn a_call_known_in_part_is_not_counted() {
+        let mark = |tool: &str, input: &str| repeat(&called(tool, input)).map(|call| call.mark);
+        assert_eq!(mark("read", "{}").as_deref(), Some("36914b37ad966d89"));
+        assert_eq!(mark("read", "{… [12 bytes cut]"), None);
+        assert_eq!(mark("workflow_status", "{}"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Decisions about tool calls: which are the same, and whose end is told.
+
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::input::{Answer, AttemptReport, Input};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::{Call, Caller, Event, ToolCalled, ToolKind, Verdict};
+use chronicle_core::state::{State, Status};
+use serde_json::{Value, json};
+
+use crate::world::{World, about, signal};
+
+const CIRCLE: &str = "{name: C, phases: {dig: {limits: {repeats: 3}}}}";
+const DENIES: &str = "{name: D, phases: {dig: {tools: {deny: [bash]}}}}";
+const DEMANDS: &str = "{name: E, phases: {dig: {requires: [make test]}}}";
+
+fn call(id: &str, tool: &str, input: &Value) -> Call {
+    Call::new(id, tool, input, &["description"])
+}
+
+fn asks(call: &Call) -> Input {
+    about(AttemptId(1), AttemptReport::ToolCalled { call: Box::new(call.clone()) })
+}
+
+fn ends(world: &mut World, id: &str, ok: bool) {
+    world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: id.to_owned(), ok }));
+}
+
+fn shell(id: &str, command: &str) -> Call {
+    call(id, "bash", &json!({ "command": command }))
+}
+
+fn may_run(world: &mut World, call: &Call) -> bool {
+    matches!(world.step(&asks(call)), Answer::Verdict(Verdict::Allowed))
+}
+
+fn calls_of(world: &World) -> Vec<&ToolCalled> {
+    let events = world.lines.iter().flat_map(|line: &Line| &line.events);
+    let calls = events.filter_map(|event| match event {
+        Event::ToolCalled(called) => Some(called),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// How many of these calls may run before one is denied.
+fn allowed(inputs: impl Iterator<Item = Value>) -> usize {
+    let mut world = World::started(CIRCLE, "");
+    let calls = inputs.enumerate().map(|(at, input)| call(&format!("c{at}"), "Write", &input));
+    calls.take_while(|call| may_run(&mut world, call)).count()
+}
+
+#[test]
+fn long_calls_are_counted_by_all_that_they_say() {
+    let text = "x".repeat(2_500);
+    let same = || json!({ "file_path": "a.txt", "content": text });
+    assert_eq!(allowed((0..12).map(|_| same())), 3);
+    let other = |at| json!({ "file_path": "a.txt", "content": format!("{text}{at}") });
+    assert_eq!(allowed((0..12).map(other)), 12, "they differ where no event shows it");
+}
+
+#[test]
+fn the_order_of_keys_and_volatile_fields_make_no_other_call() {
+    let orders = [r#"{"a":1,"b":{"c":2,"d":3}}"#, r#"{"b":{"d":3,"c":2},"a":1}"#];
+    let ordered = (0..12).map(|at| serde_json::from_str(orders[at % 2]).unwrap());
+    assert_eq!(allowed(ordered), 3);
+    assert_eq!(allowed((0..12).map(|at| json!({ "a": 1, "description": at }))), 3);
+    assert_eq!(allowed((0..12).map(|at| json!({ "a": 1, "other": at }))), 12);
+}
+
+#[test]
+fn another_call_under_a_known_id_is_judged_by_itself_and_written() {
+    let mut world = World::started(DENIES, "");
+    let read = call("x", "read", &json!({ "path": "a" }));
+    assert!(may_run(&mut world, &read));
+    assert!(!may_run(&mut world, &shell("x", "rm -rf /")), "the verdict was on another call");
+    assert!(!may_run(&mut world, &shell("x", "rm -rf /")));
+    assert!(may_run(&mut world, &read), "the same call gets the same answer");
+    let told: Vec<_> = calls_of(&world).iter().map(|it| (&*it.tool, &it.verdict)).collect();
+    let denied = Verdict::Denied("this phase denies the tool `bash`".to_owned());
+    assert_eq!(told, [("read", &Verdict::Allowed), ("bash", &denied)]);
+}
+
+#[test]
+fn a_call_that_has_ended_is_a_new_one_when_it_comes_again() {
+    let mut world = World::started(DENIES, "");
+    let read = call("x", "read", &json!({ "path": "a" }));
+    for _ in 0..3 {
+        assert!(may_run(&mut world, &read));
+        ends(&mut world, "x", true);
+    }
+    assert_eq!(calls_of(&world).len(), 3);
+}
+
+/// Runs `make test`, then whatever `with` does, and tells whether the phase may be left.
+fn is_proven(with: impl FnOnce(&mut World)) -> bool {
+    let mut world = World::started(DEMANDS, "");
+    assert!(may_run(&mut world, &shell("x", "make test")));
+    with(&mut world);
+    let evidence = &world.state.frames.values().next().unwrap().evidence;
+    let proven = evidence.lacks(&["make test".to_owned()]).is_empty();
+    let leave = chronicle_core::event::signal::parse("signal_back", &json!({"signal": "complete"}));
+    world.step(&signal(AttemptId(1), "r", leave));
+    assert_eq!(world.state.status(), Status::Running);
+    proven
+}
+
+#[test]
+fn an_end_that_may_be_another_calls_proves_nothing() {
+    assert!(is_proven(|world| ends(world, "x", true)));
+    assert!(!is_proven(|world| ends(world, "x", false)));
+    assert!(!is_proven(|world| {
+        assert!(may_run(world, &shell("x", "true")));
+        ends(world, "x", true);
+        ends(world, "x", true);
+    }));
+    // One that was denied does not run, so the end is not its own.
+    assert!(is_proven(|world| {
+        let cancel = call("x", "no_such_tool", &json!({}));
+        assert!(may_run(world, &cancel));
+        ends(world, "x", false);
+        assert!(may_run(world, &shell("x", "make test")));
+        ends(world, "x", true);
+    }));
+}
+
+#[test]
+fn a_denied_call_takes_no_end_from_one_that_runs() {
+    let workflow = "{name: E, phases: {dig: {tools: {deny: [web]}, requires: [make test]}}}";
+    let mut world = World::started(workflow, "");
+    assert!(may_run(&mut world, &shell("x", "make test")));
+    assert!(!may_run(&mut world, &call("x", "web", &json!({}))));
+    ends(&mut world, "x", true);
+    let evidence = &world.state.frames.values().next().unwrap().evidence;
+    assert!(evidence.lacks(&["make test".to_owned()]).is_empty());
+}
+
+#[test]
+fn the_event_has_all_of_the_call() {
+    let mut world = World::started(CIRCLE, "");
+    let long = call("x", "bash", &json!({ "command": "é".repeat(9_000), "description": "d" }));
+    let call = Call { kind: ToolKind::Run, by: Caller::SubAgent, ..long };
+    assert!(call.command_cut && call.shown.ends_with(" bytes cut]"));
+    assert!(may_run(&mut world, &call));
+    let line = serde_json::to_string(world.lines.last().unwrap()).unwrap();
+    let line: Line = serde_json::from_str(&line).unwrap();
+    let [Event::ToolCalled(called)] = line.events.as_slice() else { panic!("{line:?}") };
+    assert_eq!(called.reported(), Some(call));
+}
+
+#[test]
+fn a_call_without_a_sum_is_counted_by_its_text_as_it_was() {
+    let mut world = World::started(CIRCLE, "");
+    for (at, input) in ["{}", "{… [12 bytes cut]", "{}"].iter().enumerate() {
+        let data = json!({ "attempt": "a1", "call": format!("c{at}"), "tool": "read", "input": input,
+            "verdict": {"is": "allowed"}, "active_ms": 0 });
+        let event: Event =
+            serde_json::from_value(json!({ "kind": "tool_called", "data": data })).unwrap();
+        let Event::ToolCalled(called) = &event else { panic!("{event:?}") };
+        assert_eq!(called.reported(), None);
+        let last = world.lines.last().unwrap().clone();
+        let line = Line { seq: last.seq + 1, events: vec![event], ..last };
+        State::apply(&mut world.state, &line);
+        world.lines.push(line);
+    }
+    let frame = world.state.frames.values().next().unwrap();
+    let counted: Vec<_> = frame.worker.repeats.iter().map(|it| (&*it.mark, it.count)).collect();
+    assert_eq!(counted, [("36914b37ad966d89", 2)]);
+}

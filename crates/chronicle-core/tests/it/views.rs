@@ -1,10 +1,14 @@
 //! What people and programs see of a run, for one state of each kind. Every field is shown: a new one appears here.
 
+use std::fmt::Debug;
+
 use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::state::State;
 use chronicle_core::view;
 use expect_test::{Expect, expect};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::world::{World, about, person};
@@ -26,12 +30,22 @@ pub(crate) fn told(view: &impl serde::Serialize) -> String {
     lines.collect()
 }
 
+/// Who reads its JSON in another process has the same view.
+pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(view: &T) {
+    let text = serde_json::to_string(view).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *view, "{text}");
+}
+
 fn check(state: &State, supervised: bool, expected: &Expect) {
-    expected.assert_eq(&told(&view::run(state, supervised).unwrap()));
+    let view = view::run(state, supervised).unwrap();
+    expected.assert_eq(&told(&view));
+    comes_back(&view);
 }
 
 fn check_row(state: &State, expected: &Expect) {
-    expected.assert_eq(&told(&view::row(state, false).unwrap()));
+    let row = view::row(state, false).unwrap();
+    expected.assert_eq(&told(&row));
+    comes_back(&row);
 }
 
 pub(crate) fn stop(world: &mut World, attempt: u32) {
@@ -49,6 +63,13 @@ fn nothing_is_seen_before_the_first_line() {
     assert!(view::run(&state, true).is_none());
     assert!(view::row(&state, true).is_none());
     assert!(view::run_json(&state).is_none());
+}
+
+#[test]
+fn a_newer_view_is_not_read_as_if_it_were_known() {
+    assert_eq!(view::check_version(view::VIEW_VERSION), Ok(()));
+    let newer = view::check_version(view::VIEW_VERSION + 1).unwrap_err().to_string();
+    assert_eq!(newer, "these are views of version 2, and this Chronicle reads up to 1: update it");
 }
 
 #[test]
@@ -102,7 +123,7 @@ fn a_run_that_works() {
 fn a_run_that_should_work_and_nobody_drives_it_is_interrupted() {
     let world = World::started(TWO, "");
     let [alone, driven] = [false, true].map(|it| view::run(&world.state, it).unwrap());
-    assert_eq!((alone.standing, driven.standing), ("interrupted", "running"));
+    assert_eq!([alone.standing, driven.standing], ["interrupted", "running"]);
     assert_eq!(alone.next, ["chronicle resume c0ffee01"]);
     assert_eq!(alone.status, driven.status, "the status is the ledger's, whoever looks");
     check_row(

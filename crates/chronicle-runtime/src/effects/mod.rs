@@ -29,7 +29,7 @@ use chronicle_core::handover::told;
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 
-pub use activity::{Activities, Activity};
+pub use activity::{Activities, Activity, Bit, RunActivity};
 pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};

@@ -1,15 +1,17 @@
 //! How faces reach runs: submit a command, watch a view. Faces know nothing else of the runtime.
 //!
 //! `driven.rs` drives a run in this process, `telling.rs` gives a person's command to whoever drives it (or to its ledger
-//! when nobody does), `reading.rs` reads, `files.rs` compares and puts back what runs did to the project's files.
+//! when nobody does), `watching.rs` watches a run that another process drives, `reading.rs` reads, `files.rs` compares and puts back what runs did to the project's files.
 
 mod driven;
 mod files;
 mod handovers;
 mod reading;
 mod telling;
+mod watching;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
@@ -26,6 +28,7 @@ pub use files::{
 pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use telling::{Told, force, record, tell};
+pub use watching::{Bit, News, RunActivity, RunUpdate, Watching, watch};
 
 /// Why a run could not be driven, changed or read.
 #[derive(Debug, Error)]
@@ -110,7 +113,7 @@ pub enum Update {
     /// What happened.
     Happened(Vec<TimelineEntry>),
     /// How the run stands now.
-    Now(Box<RunView>),
+    Now(Arc<RunView>),
 }
 
 /// Who asks, and with which executable keepers are started.

@@ -14,8 +14,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chronicle_core::event::input::Answer;
 use chronicle_runtime::agents::{RUN_FOLDER, SECRET, signal_tools};
-use chronicle_runtime::link::{Ask, Client, LINE_MAX, LinkError, Reply};
+use chronicle_runtime::link::{Ask, Client, LINE_MAX, LinkError};
 use chronicle_runtime::project;
 use serde_json::Value;
 
@@ -127,9 +128,10 @@ fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, S
         secret: secret.to_owned(),
     };
     match client.ask(ask).map_err(|error| told(&error))? {
-        Reply::Accepted { text, .. } => Ok(text),
-        Reply::Refused { text, .. } => Err(text),
-        Reply::Rests { .. } | Reply::View { .. } => Err(GONE.to_owned()),
+        Some(Answer::Accepted(text)) => Ok(text),
+        Some(Answer::Noted | Answer::Verdict(_)) => Ok("noted".to_owned()),
+        Some(Answer::Refused(text)) => Err(text),
+        Some(Answer::Waits) | None => Err(GONE.to_owned()),
     }
 }
 

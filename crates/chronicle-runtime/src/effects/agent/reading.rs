@@ -11,6 +11,7 @@ use chronicle_core::event::{CrashClass, Verdict};
 use super::Shared;
 use crate::agents::Seen;
 use crate::effects::STOP_GRACE;
+use crate::effects::activity::Bit;
 use crate::effects::transcript::From;
 use crate::process::{Control, Lines, ReadLine};
 
@@ -104,9 +105,9 @@ impl<'a> Reading<'a> {
         match seen {
             Seen::Text(text) => {
                 self.shared.last_words().say(&text);
-                self.note(&text);
+                self.note(Bit::Said, &text);
             }
-            Seen::Thought(text) => self.note(&text),
+            Seen::Thought(text) => self.note(Bit::Thought, &text),
             Seen::Retrying { class, text } => self.tries_again(class, text),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall { call, tool, input } => {
@@ -121,7 +122,7 @@ impl<'a> Reading<'a> {
             }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
             Seen::FileChange { path, change } => {
-                self.note(&path);
+                self.note(Bit::File, &path);
                 tell(AttemptReport::FileChanged { path, change });
             }
             Seen::Usage { scope, usage, model } => {
@@ -143,7 +144,7 @@ impl<'a> Reading<'a> {
 
     /// Its own retries are bounded by ours: some go on for minutes without a word to anybody.
     fn tries_again(&mut self, class: CrashClass, text: String) {
-        self.note(&text);
+        self.note(Bit::Retries, &text);
         self.retries += 1;
         if self.retries > OWN_RETRIES_MAX {
             self.failed(class, text);
@@ -152,7 +153,7 @@ impl<'a> Reading<'a> {
 
     /// Has a call judged, and remembers whether it may run.
     fn judge(&mut self, call: String, tool: String, input: String) -> (Option<Answer>, bool) {
-        self.note(&tool);
+        self.note(Bit::Tool, &tool);
         self.shared.last_words().begin_anew();
         if self.verdicts.len() >= VERDICTS_MAX {
             self.verdicts.pop_front();
@@ -192,8 +193,8 @@ impl<'a> Reading<'a> {
         self.shared.last_words().error = Some((CrashClass::Protocol, text));
     }
 
-    fn note(&self, text: &str) {
-        self.shared.context.activities.last(self.shared.attempt, text);
+    fn note(&self, bit: fn(String) -> Bit, text: &str) {
+        self.shared.context.activities.add(self.shared.attempt, bit, text);
     }
 
     /// No answer comes when the driver is gone; then the agent is about to be ended anyway.

@@ -7,7 +7,7 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::Signal;
-use chronicle_runtime::agents::{NAME_MAX, PATH_MAX, Seen, find};
+use chronicle_runtime::for_tests::agents::{NAME_MAX, PATH_MAX, Seen, find};
 use serde_json::Value;
 
 /// What words of ours may add to what an agent said.

@@ -223,7 +223,7 @@ impl Dice<'_> {
             5..8 | 13.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
-                let due = frame.map_or(0, |frame| frame.counters.commands_done);
+                let due = frame.map_or(0, |frame| frame.worker.counters.commands_done);
                 AttemptReport::CommandEnded {
                     index: self.pick(&[due, due, due, due, 1, u32::MAX]),
                     code: self.pick(&[Some(0), Some(0), Some(0), Some(1), None]),

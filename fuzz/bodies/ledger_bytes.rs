@@ -5,7 +5,7 @@ use chronicle_core::event::Event;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::state::State;
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::ledger::{
     Head, Holder, Ledger, LedgerError, Memory, Sum, Writer, decode, encode, open,
 };
 

@@ -14,9 +14,9 @@ use chronicle_core::base::ids::{GateId, RunId};
 use chronicle_core::definition::workflow::{Source, load};
 use chronicle_core::event::RunStarted;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_runtime::driver::Rest;
-use chronicle_runtime::handle::{self, Asker, Driven, Remote, UPDATES_MAX, Update};
-use chronicle_runtime::project::{Project, RunFolder};
+use chronicle_runtime::handle::{
+    self, Asker, Driven, Project, Remote, Rest, RunFolder, UPDATES_MAX, Update,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 

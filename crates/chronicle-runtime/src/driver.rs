@@ -13,7 +13,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::{State, Status};
 
 use crate::fail::{self, Point};
-pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
+use crate::inbox::{self, Message, Rest};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 
 /// Most inputs that share one sync.
@@ -80,13 +80,13 @@ impl Run {
 
     /// What a supervisor says first: who it is, whether it tells people, and what it found torn.
     pub fn introduce(&self, who: &Holder, notifies: bool) -> Vec<Input> {
-        let started = crate::inbox::started(who, self.writer.epoch(), notifies);
+        let started = inbox::started(who, self.writer.epoch(), notifies);
         self.torn().into_iter().chain([started]).collect()
     }
 
     /// What was found torn and set aside.
     pub fn torn(&self) -> Option<Input> {
-        self.writer.torn().map(crate::inbox::set_aside)
+        self.writer.torn().map(inbox::set_aside)
     }
 }
 
@@ -138,7 +138,7 @@ pub fn drive(
         }
         batch = match at_once.is_empty() {
             true if stays => next_batch(run, inbox, watch)?,
-            true => vec![crate::inbox::leaving()],
+            true => vec![inbox::leaving()],
             false => at_once.into_iter().map(|it| Message::Input(Box::new(it), None)).collect(),
         };
     }

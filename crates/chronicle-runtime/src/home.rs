@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 /// The user's definitions and settings; none when the user has no home.
-pub fn config() -> Option<PathBuf> {
+pub(crate) fn config() -> Option<PathBuf> {
     Some(folder("XDG_CONFIG_HOME", ".config")?.join("chronicle"))
 }
 
 /// What Chronicle remembers about this user's machine; none when the user has no home.
-pub fn state() -> Option<PathBuf> {
+pub(crate) fn state() -> Option<PathBuf> {
     Some(folder("XDG_STATE_HOME", ".local/state")?.join("chronicle"))
 }
 

@@ -1,8 +1,12 @@
 //! What comes to a driven run, and from whom.
 
-use std::sync::mpsc::SyncSender;
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
+use chronicle_core::event::signal::Signal;
+use chronicle_core::words;
 
 use crate::clock;
 use crate::ledger::{Holder, Torn};
@@ -61,4 +65,70 @@ pub enum Rest {
     AtGates,
     /// Not while a person is needed: they may answer through the link.
     WhenOver,
+}
+
+/// Who asks, and with which executable keepers are started.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// The person's name.
+    pub who: String,
+    /// What this process was started as, for the lock.
+    pub command: String,
+    /// Our own executable; it has the keeper.
+    pub chronicle: PathBuf,
+    /// Where agents that prefer HTTP find the signal server, if the face has one.
+    pub signals: Option<String>,
+}
+
+/// Reaches a driven run from another thread.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    who: String,
+    inbox: SyncSender<Message>,
+}
+
+impl Remote {
+    /// Reaches the run that reads this inbox.
+    pub(crate) fn new(asker: &Asker, inbox: SyncSender<Message>) -> Self {
+        Self { who: asker.who.clone(), inbox }
+    }
+
+    /// Asks for something; the answer comes once it is on disk. `None` if the run rests already.
+    pub fn submit(&self, command: Command) -> Option<Answer> {
+        self.exchange(asked(&self.who, command))
+    }
+
+    /// Hands a worker's call on.
+    pub(crate) fn signal(
+        &self,
+        attempt: AttemptId,
+        request: &str,
+        signal: Signal,
+    ) -> Option<Answer> {
+        let request = request.to_owned();
+        let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
+        let what = What::Command(Command::Signal { attempt, request, signal });
+        self.exchange(Input { at: clock::now(), by, what })
+    }
+
+    /// The same run, asked by somebody else. The name is their own word: it is kept short and plain.
+    pub(crate) fn named(&self, who: &str) -> Self {
+        Self { who: words::one_line(who), inbox: self.inbox.clone() }
+    }
+
+    /// Does not stay for a person any longer: once nothing else works, the run rests.
+    pub fn leave(&self) {
+        let _ = self.inbox.send(Message::Leave);
+    }
+
+    /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
+    pub fn quit(&self) {
+        let _ = self.inbox.send(Message::Quit);
+    }
+
+    fn exchange(&self, input: Input) -> Option<Answer> {
+        let (reply, answer) = sync_channel(1);
+        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
+        answer.recv().ok()
+    }
 }

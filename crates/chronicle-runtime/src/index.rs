@@ -15,7 +15,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// Makes a run known. Its failure costs nothing but that the run is found from its own project only.
-pub fn add(run: &RunFolder) {
+pub(crate) fn add(run: &RunFolder) {
     let Some(folder) = folder() else { return };
     let entry = folder.join(run.id.as_str());
     let project = run.project.as_os_str().as_encoded_bytes();
@@ -28,7 +28,7 @@ pub fn add(run: &RunFolder) {
 }
 
 /// Remembers that this user began the run, there where it is: what comes with a project's files is another's.
-pub fn mark_begun(run: &RunFolder) {
+pub(crate) fn mark_begun(run: &RunFolder) {
     let Some(mark) = mark_of(run) else { return };
     // A mark that cannot be made costs a question when the run is to go on.
     if mark.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) {

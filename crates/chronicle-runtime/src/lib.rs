@@ -1,23 +1,73 @@
 //! The half of Chronicle that touches the world: ledger, processes, agents, driver.
 //!
-//! `driver.rs` is the step and the loop; `effects/` performs what is due; `handle.rs` is the only door for faces.
+//! `driver.rs` is the step and the loop; `effects/` performs what is due; `handle/` is the only door for faces, so every other
+//! module is private.
+//!
+//! Modules import downwards only. From the lowest layer up:
+//! `activity bell clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` < `trust secrets projections` <
+//! `inbox` < `driver link` < `effects` < `handle`.
 
-pub mod agents;
-pub mod clock;
+mod activity;
+mod agents;
+mod bell;
+mod clock;
 mod cookie;
-pub mod discover;
-pub mod driver;
-pub mod effects;
-pub mod fail;
+mod discover;
+mod driver;
+mod effects;
+mod fail;
 pub mod handle;
-pub mod home;
+mod home;
 mod inbox;
-pub mod index;
-pub mod ledger;
-pub mod link;
-pub mod process;
-pub mod project;
+mod index;
+mod ledger;
+mod link;
+mod process;
+mod project;
 mod projections;
 mod secrets;
-pub mod trees;
-pub mod trust;
+mod trees;
+mod trust;
+
+/// The internals that this workspace's own tests, benches and fuzz targets reach: they are other crates, so that they cannot
+/// see private modules. No face may use it.
+#[doc(hidden)]
+pub mod for_tests {
+    pub mod agents {
+        pub use crate::agents::{
+            Adapter, FROM_AGENT, LINE_MAX, NAME_MAX, Order, PATH_MAX, Seen, TO_AGENT, find,
+        };
+    }
+    pub mod clock {
+        pub use crate::clock::now;
+    }
+    pub mod discover {
+        pub use crate::discover::{
+            Builtin, Catalog, DiscoverError, Places, builtin, find, find_in, known,
+            verify_commands, workflow,
+        };
+    }
+    pub mod driver {
+        pub use crate::driver::{Finish, Run, Watch, World, drive};
+        pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
+    }
+    pub mod fail {
+        pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};
+    }
+    // All of it: tests bring ledgers of their own, which need whatever a ledger is made of.
+    pub mod ledger {
+        pub use crate::ledger::*;
+    }
+    pub mod link {
+        pub use crate::link::{Ask, Client, LINE_MAX, LinkError};
+    }
+    pub mod process {
+        pub use crate::process::{
+            Control, KeeperEnd, KeeperOrder, Kept, LINE_MAX, Lines, ReadLine, SpawnError,
+            TOO_LONG_START, Tool, shell_argv, start, sweep,
+        };
+    }
+    pub mod trees {
+        pub use crate::trees::{Form, Trees, TreesError};
+    }
+}

@@ -5,18 +5,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, RunId};
-use thiserror::Error;
 
 use crate::cookie::Cookies;
-use crate::index;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
 
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
 /// Held by the supervisor whose run works on the project's files.
 const FILES_LOCK: &str = "worktrees/shared.lock";
-/// Digits that are enough to mean a run of another project.
-const SHORT_MIN: usize = 8;
 /// Longer than any run's id.
 const RUN_ID_MAX: u64 = 100;
 
@@ -57,33 +53,6 @@ pub struct FilesLock {
     _file: File,
 }
 
-/// A run that cannot be told.
-#[derive(Debug, Error)]
-pub enum FindError {
-    /// No run has that id.
-    #[error("no run `{text}` in `{}`", project.display())]
-    None {
-        /// What was asked for.
-        text: String,
-        /// Where.
-        project: PathBuf,
-    },
-    /// Several runs do.
-    #[error("`{text}` could be several runs: {}", runs.join(", "))]
-    Many {
-        /// What was asked for.
-        text: String,
-        /// Their ids.
-        runs: Vec<String>,
-    },
-    /// There are no runs at all.
-    #[error("there are no runs in `{}`", project.display())]
-    Empty {
-        /// Where.
-        project: PathBuf,
-    },
-}
-
 impl Project {
     /// The nearest folder upwards that has `.chronicle` or `.git`, else the folder itself.
     pub fn find(from: &Path) -> Self {
@@ -108,8 +77,8 @@ impl Project {
         self.root.join(".chronicle")
     }
 
-    /// Makes the folder of a new run.
-    pub fn new_run(&self, id: RunId) -> io::Result<RunFolder> {
+    /// Makes the folder of a new run. Nobody else knows of it yet: `handle::new_run` also tells the index.
+    pub(crate) fn make_run(&self, id: RunId) -> io::Result<RunFolder> {
         let definitions = self.definitions();
         fs::create_dir_all(definitions.join("runs"))?;
         let ignore = definitions.join(".gitignore");
@@ -124,8 +93,6 @@ impl Project {
         let folder = self.run(id);
         fs::create_dir_all(folder.transcripts())?;
         fs::create_dir_all(folder.keepers())?;
-        index::add(&folder);
-        index::mark_begun(&folder);
         Ok(folder)
     }
 
@@ -139,23 +106,6 @@ impl Project {
             .collect();
         ids.sort_unstable();
         ids.into_iter().rev().map(|id| self.run(RunId::new(id))).collect()
-    }
-
-    /// The run whose id begins or ends so.
-    pub fn find_run(&self, text: &str) -> Result<RunFolder, FindError> {
-        // Here first, then anywhere on this machine.
-        let mut found = fitting(self.runs(), text);
-        if found.is_empty() && text.len() >= SHORT_MIN {
-            found = fitting(index::all(), text);
-        }
-        match found.len() {
-            1 => Ok(found.remove(0)),
-            0 => Err(FindError::None { text: text.to_owned(), project: self.root.clone() }),
-            _ => Err(FindError::Many {
-                text: text.to_owned(),
-                runs: found.iter().map(|run| run.id.to_string()).collect(),
-            }),
-        }
     }
 
     /// Takes the project's files for one run, so that no two work on them at once.
@@ -186,14 +136,6 @@ impl Project {
     }
 }
 
-fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
-    let fits = |run: &RunFolder| {
-        let id = run.id.as_str();
-        !text.is_empty() && (id.starts_with(text) || id.ends_with(text))
-    };
-    runs.into_iter().filter(fits).collect()
-}
-
 impl RunFolder {
     /// What marks the processes of its attempts.
     pub(crate) fn cookies(&self) -> Cookies {
@@ -201,7 +143,7 @@ impl RunFolder {
     }
 
     /// Its ledger.
-    pub fn ledger(&self) -> Folder {
+    pub(crate) fn ledger(&self) -> Folder {
         Folder::new(self.path.clone())
     }
 
@@ -226,7 +168,7 @@ impl RunFolder {
     }
 
     /// What one attempt's agent is given to read at its start.
-    pub fn given(&self, attempt: AttemptId) -> PathBuf {
+    pub(crate) fn given(&self, attempt: AttemptId) -> PathBuf {
         self.path.join("given").join(attempt.to_string())
     }
 

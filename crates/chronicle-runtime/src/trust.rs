@@ -42,12 +42,12 @@ const FILES_MAX: usize = 5_000;
 /// Largest record that is read.
 const RECORD_MAX: u64 = 4 * 1024 * 1024;
 /// What the project's check commands are called where others have a path.
-pub const COMMANDS: &str = "verify commands";
+const COMMANDS: &str = "verify commands";
 
 /// Something of a project that decides what runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Its path in the project, or [`COMMANDS`].
+    /// Its path in the project, or `verify commands`.
     pub name: String,
     /// The hash of what it holds.
     pub sum: String,
@@ -115,7 +115,7 @@ pub fn items(project: &Project) -> Result<Vec<Item>, TrustError> {
 }
 
 /// The files that a workflow at this path is made of. None of them when it is the user's own.
-pub fn items_of(project: &Project, workflow: &Path) -> Result<Vec<Item>, TrustError> {
+pub(crate) fn items_of(project: &Project, workflow: &Path) -> Result<Vec<Item>, TrustError> {
     let path = std::path::absolute(workflow)
         .map_err(|source| TrustError::Unreadable { path: workflow.to_owned(), source })?;
     if is_the_users(project, &path) {
@@ -131,7 +131,7 @@ pub fn items_of(project: &Project, workflow: &Path) -> Result<Vec<Item>, TrustEr
 }
 
 /// Commands that were found in the project rather than said by the user.
-pub fn commands(commands: &[String]) -> Item {
+pub(crate) fn commands(commands: &[String]) -> Item {
     let sum = blake3::hash(commands.join("\n").as_bytes());
     Item { name: COMMANDS.to_owned(), sum: sum.to_hex().to_string() }
 }
@@ -159,7 +159,7 @@ pub fn judge(project: &Project, used: &[Item], settings: &Settings) -> Unknown {
 }
 
 /// Remembers that a person agreed to these, beside what they agreed to before.
-pub fn record(project: &Project, items: &[Item]) -> Result<(), TrustError> {
+pub(crate) fn record(project: &Project, items: &[Item]) -> Result<(), TrustError> {
     let path = record_file(project).ok_or(TrustError::NoHome)?;
     let before = recorded(project).map(|record| record.items).unwrap_or_default();
     let now = items.iter().map(|item| (item.name.clone(), item.sum.clone()));
@@ -195,12 +195,12 @@ pub fn all() -> Vec<Record> {
 }
 
 /// What a person agreed to in this project; none when they never did.
-pub fn recorded(project: &Project) -> Option<Record> {
+pub(crate) fn recorded(project: &Project) -> Option<Record> {
     read(&record_file(project)?).filter(|record| record.project == project.root())
 }
 
 /// Whether the user's settings trust all that is in a folder above.
-pub fn is_below_trusted(project: &Project, folders: &[String]) -> bool {
+pub(crate) fn is_below_trusted(project: &Project, folders: &[String]) -> bool {
     let above = |folder: &String| {
         Path::new(folder).canonicalize().is_ok_and(|folder| project.root().starts_with(folder))
     };

@@ -3,11 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-use chronicle_runtime::discover::DiscoverError;
-use chronicle_runtime::handle::HandleError;
-use chronicle_runtime::ledger::LedgerError;
-use chronicle_runtime::project::FindError;
-use chronicle_runtime::trees::TreesError;
+use chronicle_runtime::handle::definitions::DiscoverError;
+use chronicle_runtime::handle::{FindError, HandleError, LedgerError, TreesError};
 
 use crate::exit_code::Exit;
 

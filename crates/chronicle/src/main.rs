@@ -12,17 +12,17 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use chronicle_runtime::{fail, process};
+use chronicle_runtime::handle::programs;
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    if let Err(why) = fail::arm() {
+    if let Err(why) = programs::arm_fail_points() {
         return cli::refuse(&why);
     }
     // Programs, not people, start these; they come first since every attempt pays for their start.
     match args.get(1).and_then(|word| word.to_str()) {
-        Some("keeper") => process::keeper::main(&args),
-        Some("keeper-exec") => process::keeper_exec(&args),
+        Some("keeper") => programs::keeper(&args),
+        Some("keeper-exec") => programs::keeper_exec(&args),
         Some("scripted-agent") => scripted::main(&args),
         Some("mcp") => mcp::main(),
         _ => cli::main(&args),

@@ -12,7 +12,7 @@ const PROCESS: &str = "crates/chronicle-runtime/src/process/";
 const AGENTS: &str = "crates/chronicle-runtime/src/agents/";
 
 /// Whether [`faces_use_the_handle`] counts.
-const FACES_APPLIES: bool = false;
+const FACES_APPLIES: bool = true;
 
 /// Paths that only some folders may name.
 struct Rule {

@@ -20,16 +20,16 @@ struct Layered {
 const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-core/src/",
-        applies: false,
+        applies: true,
         once: "crates/chronicle-core/src/base",
         order: "base < definition < event < state < words < handover < engine | view",
     },
     Layered {
         src: "crates/chronicle-runtime/src/",
-        applies: false,
+        applies: true,
         once: "crates/chronicle-runtime/src/lib.rs",
-        order: "clock cookie fail home < ledger process < project < index trees agents < discover \
-            < trust secrets projections < driver inbox < link < effects < handle",
+        order: "activity bell clock cookie fail home < ledger process < project < index trees agents \
+            < discover < trust secrets projections < inbox < driver link < effects < handle",
     },
 ];
 

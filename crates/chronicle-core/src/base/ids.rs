@@ -66,6 +66,31 @@ text_id!(
     TreeId
 );
 
+text_id!(
+    /// One work item of a phase that has steps.
+    StepId
+);
+
+/// A folder that workers work in, and that trees record.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(tag = "is", content = "number", rename_all = "snake_case")]
+pub enum FolderId {
+    /// The project's own.
+    #[default]
+    Project,
+    /// A work folder of the run, by its number. Never made from a step's name, which may hold anything.
+    Work(u32),
+}
+
+impl FolderId {
+    /// Whether it is the project's own.
+    pub fn is_project(&self) -> bool {
+        *self == Self::Project
+    }
+}
+
 impl RunId {
     /// The last eight digits: what people see and type.
     pub fn short(&self) -> &str {
@@ -78,6 +103,9 @@ impl RunId {
 pub const DONE: &str = "done";
 /// Opens the intervention gate when it is the target of an edge.
 pub const HUMAN_INTERVENTION: &str = "human_intervention";
+
+/// How a phase is left whose work is done.
+pub const COMPLETE: &str = "complete";
 
 /// The outcomes that Chronicle itself gives or knows.
 pub const KNOWN_OUTCOMES: [&str; 10] = [
@@ -94,6 +122,11 @@ pub const KNOWN_OUTCOMES: [&str; 10] = [
 ];
 
 impl Outcome {
+    /// Whether the work is simply done.
+    pub fn is_complete(&self) -> bool {
+        self.as_str() == COMPLETE
+    }
+
     /// Whether this outcome means that the work did not succeed, so that it needs an edge of its own.
     pub fn is_failure(&self) -> bool {
         KNOWN_OUTCOMES[2..].contains(&self.as_str())

@@ -26,9 +26,9 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
-    let same_try = why.is_same_try() && frame.try_number > 0;
+    let same_try = why.is_same_try() && frame.worker.try_number > 0;
     let by_itself = !matches!(why, Why::First | Why::Asked { .. });
-    if phase.once && by_itself && frame.session.is_some() {
+    if phase.once && by_itself && frame.worker.session.is_some() {
         return intervene(state, frame, words::once_only(phase));
     }
     let id = state.next_attempt();
@@ -39,11 +39,11 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let known = known_session(frame, &why, phase, &agent);
     Event::AttemptStarted(AttemptStarted {
         attempt: id,
-        try_number: if same_try { frame.try_number } else { tries_at(state, &place) + 1 },
+        try_number: if same_try { frame.worker.try_number } else { tries_at(state, &place) + 1 },
         agent,
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
-        first_command: if same_try { frame.counters.commands_done } else { 0 },
+        first_command: if same_try { frame.worker.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
         handover: None,
         recorded: true,
@@ -73,14 +73,14 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         return None;
     }
     match why {
-        Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.session.clone(),
+        Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.worker.session.clone(),
         Why::Nudge { .. }
         | Why::Waited
         | Why::Rejected { .. }
         | Why::Unverified { .. }
         | Why::Lacking { .. }
         | Why::Answered { .. }
-        | Why::Helped { .. } => frame.session.clone().filter(|_| frame.session_seen),
+        | Why::Helped { .. } => frame.worker.session.clone().filter(|_| frame.worker.session_seen),
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }

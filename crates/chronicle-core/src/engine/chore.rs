@@ -5,27 +5,24 @@
 
 use super::attempt::{attempt, new_session};
 use super::gates::intervene;
-use super::out::{Way, take};
+use super::out::take;
 use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Why};
-use crate::state::{Check, Frame, Stage, State};
+use crate::state::{Check, Frame, Stage, State, WayOut};
 use crate::words;
 
 /// Outcomes that claim nothing that could be verified.
 const NO_CLAIM: [&str; 2] = ["fail", "rejected"];
 
 /// A step of the way out: the work is as it was said to be, or whoever did it hears why not.
-pub(super) fn verify(
-    state: &State,
-    frame: &Frame,
-    (phase, _): (&Phase, bool),
-    way: &Way<'_>,
-) -> Option<Event> {
-    match way.check {
+pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
+    match &way.check {
         Check::Passed => None,
-        Check::Failed(said) => Some(unverified(state, frame, phase, said)),
+        Check::Failed(failure) => {
+            Some(unverified(state, frame, phase, &words::unverified(failure)))
+        }
         Check::Due => {
             let commands = to_verify(state, frame, phase, way);
             if commands.is_empty() {
@@ -41,9 +38,9 @@ pub(super) fn verify(
 }
 
 /// The phase's own commands, and before the end of the run those of the workflow.
-fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &Way<'_>) -> Vec<String> {
-    let resolved = || resolve(phase, None, way.outcome).ok();
-    let target = way.target.cloned().or_else(resolved);
+fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Vec<String> {
+    let resolved = || resolve(phase, None, &way.outcome).ok();
+    let target = way.target.clone().or_else(resolved);
     let target = target.as_ref().map_or("", PhaseId::as_str);
     if NO_CLAIM.contains(&way.outcome.as_str()) || target == HUMAN_INTERVENTION {
         return Vec::new();
@@ -61,9 +58,9 @@ fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event 
     let own = outcomes.iter().take(if is_worker { 1 } else { 2 });
     let mut own = own.filter_map(|outcome| Some((outcome, phase.on.get(outcome)?)));
     if let Some((outcome, to)) = own.next() {
-        return take(state, frame, to, &Way::by_itself(outcome, said));
+        return take(state, frame, to, &WayOut::new(outcome.clone(), said.to_owned()));
     }
-    let number = frame.counters.unverified.saturating_add(1);
+    let number = frame.worker.counters.unverified.saturating_add(1);
     if is_worker && number <= phase.limits.retries {
         return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
     }
@@ -100,7 +97,7 @@ pub(super) fn given_up(state: &State) -> Option<Event> {
 }
 
 fn is_lost_too_often(frame: &Frame, phase: &Phase) -> bool {
-    frame.counters.losses > phase.limits.losses
+    frame.worker.counters.losses > phase.limits.losses
 }
 
 fn chore(
@@ -114,7 +111,7 @@ fn chore(
     Event::AttemptStarted(AttemptStarted {
         attempt: id,
         place: frame.path.place(phase),
-        try_number: frame.try_number,
+        try_number: frame.worker.try_number,
         agent: SHELL.to_owned(),
         session: new_session(state, id),
         resume: false,

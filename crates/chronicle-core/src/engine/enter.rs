@@ -2,16 +2,19 @@
 
 use super::attempt;
 use super::gates::{gate, intervene, question};
-use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome};
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};
-use crate::event::{Event, GateKind, Question, Why};
+use crate::event::{Event, FrameEntered, GateKind, Question, Why};
 use crate::state::{Frame, State};
 use crate::words;
 
 pub(super) fn enter(state: &State, frame: &Frame) -> Event {
     match frame.phase.as_str() {
-        DONE => Event::FrameEnded { frame: frame.path.clone(), summary: frame.summary.clone() },
+        DONE => {
+            let (path, summary) = (frame.path.clone(), frame.summary.clone());
+            Event::FrameEnded { frame: path, outcome: Outcome::from(COMPLETE), summary }
+        }
         HUMAN_INTERVENTION => intervene(state, frame, words::worker_asked(&frame.summary)),
         _ => Event::PhaseEntered { place: frame.place() },
     }
@@ -28,7 +31,12 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
     match (phase.run, &phase.workflow) {
         (PhaseKind::Worker | PhaseKind::Command, _) => attempt::attempt(state, frame, Why::First),
         (PhaseKind::Workflow, Some(key)) if state.workflow(key).is_some() => {
-            Event::FrameEntered { frame: place.frame_below(), workflow: key.clone() }
+            Event::FrameEntered(FrameEntered {
+                frame: place.frame_below(),
+                workflow: key.clone(),
+                at: Some(place),
+                step: None,
+            })
         }
         (PhaseKind::Human, _) => by_hand(state, frame, phase),
         (PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool, _) => {

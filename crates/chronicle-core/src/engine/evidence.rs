@@ -2,11 +2,10 @@
 
 use super::attempt::attempt;
 use super::gates::intervene;
-use super::out::Way;
 use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::definition::workflow::Phase;
 use crate::event::{Event, Why};
-use crate::state::{Frame, State};
+use crate::state::{Frame, State, WayOut};
 use crate::words;
 
 /// What the phase demands and the record does not show; nothing where the worker says that it failed, or asks for a person.
@@ -25,17 +24,12 @@ pub(super) fn lacks(
 
 /// A step of the way out. A worker was believed when it left; now the files are recorded. It is sent back as often as it may be
 /// reminded, and then a person is asked.
-pub(super) fn demand(
-    state: &State,
-    frame: &Frame,
-    (phase, approved): (&Phase, bool),
-    way: &Way<'_>,
-) -> Option<Event> {
-    let missing = lacks(frame, phase, way.target, way.outcome);
-    if approved || missing.is_empty() {
+pub(super) fn demand(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
+    let missing = lacks(frame, phase, way.target.as_ref(), &way.outcome);
+    if way.approved || missing.is_empty() {
         return None;
     }
-    if frame.counters.lacking >= phase.limits.nudges {
+    if frame.worker.counters.lacking >= phase.limits.nudges {
         return Some(intervene(state, frame, words::never_proven(phase, &missing)));
     }
     Some(attempt(state, frame, Why::Lacking { missing: missing.join(", ") }))

@@ -75,11 +75,7 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
         Stage::Broken { .. } if state.has_question(&frame.path) => None,
         Stage::Broken { attempt, end } => Some(mend::mend(state, frame, *attempt, end)),
         Stage::BrokeOff { parting } => Some(parting::follow(state, frame, parting)),
-        Stage::Left { target, outcome, summary, approved, task, check } => {
-            let (target, task) = (target.as_ref(), task.as_ref());
-            let way = out::Way { target, outcome, summary, task, check };
-            Some(out::leave(state, frame, &way, *approved))
-        }
+        Stage::Left(way) => Some(out::leave(state, frame, way)),
         Stage::Refused { note } => Some(out::refused(state, frame, note)),
         Stage::Working { .. }
         | Stage::Chore { .. }

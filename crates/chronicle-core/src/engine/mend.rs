@@ -2,13 +2,13 @@
 
 use super::attempt::attempt;
 use super::gates::intervene;
-use super::out::{Way, take};
+use super::out::take;
 use super::wait;
 use crate::base::ids::{AttemptId, Outcome};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::wait::WaitBegan;
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
-use crate::state::{Attempt, Frame, Repeat, State};
+use crate::state::{Attempt, Frame, Repeat, State, WayOut};
 use crate::words;
 
 pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
@@ -30,7 +30,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::Lost if broken.stop == Some(StopCause::Standstill) && stands(frame) => {
             standstill(state, frame, phase)
         }
-        End::Lost if frame.counters.losses <= phase.limits.losses => {
+        End::Lost if frame.worker.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
@@ -55,7 +55,7 @@ fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -
     let outcome = Outcome::from("fail");
     let said = words::command_failed(phase, broken.failed_command.as_ref());
     match phase.on.get(&outcome) {
-        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &said)),
+        Some(to) => take(state, frame, to, &WayOut::new(outcome, said)),
         None => intervene(state, frame, said),
     }
 }
@@ -70,7 +70,9 @@ fn mend_crash(
     match crash.class {
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
         // Only time mends this, and nobody is to blame.
-        CrashClass::Quota | CrashClass::Overload if frame.counters.waits < phase.limits.waits => {
+        CrashClass::Quota | CrashClass::Overload
+            if frame.worker.counters.waits < phase.limits.waits =>
+        {
             wait(state, frame, broken, crash)
         }
         // Trying again cannot help: the program is missing, nobody is signed in, or it was waited for in vain.
@@ -99,36 +101,36 @@ fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if !stands(frame) {
         return attempt(state, frame, Why::Progressed);
     }
-    let said = words::stands_still(phase, frame.still.before_ms, most_made(frame));
+    let said = words::stands_still(phase, frame.worker.still.before_ms, most_made(frame));
     stuck(state, frame, phase, said)
 }
 
 /// Whether nothing has come since the calls that it makes again and again.
 fn turns(frame: &Frame) -> bool {
-    !frame.repeats.is_empty()
+    !frame.worker.repeats.is_empty()
 }
 
 /// Whether nothing has come of its time.
 fn stands(frame: &Frame) -> bool {
-    frame.still.before_ms > 0
+    frame.worker.still.before_ms > 0
 }
 
 fn most_made(frame: &Frame) -> Option<&Repeat> {
-    frame.repeats.iter().max_by_key(|call| call.count)
+    frame.worker.repeats.iter().max_by_key(|call| call.count)
 }
 
 /// Reminding it or beginning anew would begin the same again: the workflow's own answer, or a person.
 fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
     let outcome = Outcome::from("stuck");
     match phase.on.get(&outcome) {
-        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &said)),
+        Some(to) => take(state, frame, to, &WayOut::new(outcome, said)),
         None => intervene(state, frame, said),
     }
 }
 
 /// Until the agent has a quota again, or its service has room.
 fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
-    let number = frame.counters.waits.saturating_add(1);
+    let number = frame.worker.counters.waits.saturating_add(1);
     let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
     let (wait_kind, until) = wait::after(named, number, state.updated_at);
     let (place, attempt) = (frame.place(), broken.intent.attempt);
@@ -138,7 +140,7 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
 /// The same session would be too long again: a fresh one goes on in its place.
 fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
     let (progress, point) = words::out_of_context();
-    if frame.counters.continuations >= phase.limits.continuations {
+    if frame.worker.counters.continuations >= phase.limits.continuations {
         return intervene(state, frame, words::continued_too_often(phase, &point));
     }
     attempt(state, frame, Why::Continued { progress, point })
@@ -146,7 +148,7 @@ fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
 
 /// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.
 fn again(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
-    let counters = &frame.counters;
+    let counters = &frame.worker.counters;
     if phase.run == PhaseKind::Worker
         && counters.retries == 0
         && counters.nudges < phase.limits.nudges
@@ -167,7 +169,7 @@ fn has_edge(phase: &Phase, outcome: &str) -> bool {
 fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {
-        Some(to) => take(state, frame, to, &Way::by_itself(&outcome, &words::end(end))),
+        Some(to) => take(state, frame, to, &WayOut::new(outcome, words::end(end))),
         None => intervene(state, frame, words::needs_person(phase, end)),
     }
 }

@@ -14,27 +14,11 @@ use crate::definition::workflow::Phase;
 use crate::event::claims::Unproven;
 use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
 use crate::state::claims;
-use crate::state::{Check, Frame, State};
+use crate::state::{Frame, State, WayOut};
 use crate::words;
 
-/// How a phase is being left.
-pub(super) struct Way<'a> {
-    pub(super) target: Option<&'a PhaseId>,
-    pub(super) outcome: &'a Outcome,
-    pub(super) summary: &'a str,
-    pub(super) task: Option<&'a String>,
-    pub(super) check: &'a Check,
-}
-
-impl<'a> Way<'a> {
-    /// A way that no worker chose.
-    pub(super) fn by_itself(outcome: &'a Outcome, summary: &'a str) -> Self {
-        Self { target: None, outcome, summary, task: None, check: &Check::Passed }
-    }
-}
-
 /// One step of the way out: says what follows, or nothing, so that the next step is taken.
-type Step = fn(&State, &Frame, (&Phase, bool), &Way<'_>) -> Option<Event>;
+type Step = fn(&State, &Frame, &Phase, &WayOut) -> Option<Event>;
 
 /// The steps between the end of the work and the next phase. Each is asked anew after every event, so that it must know from
 /// the state whether it is done.
@@ -43,36 +27,26 @@ const WAY_OUT: [Step; 5] = [
     demand, verify, doubt, approve, edge,
 ];
 
-pub(super) fn leave(state: &State, frame: &Frame, way: &Way<'_>, approved: bool) -> Event {
+pub(super) fn leave(state: &State, frame: &Frame, way: &WayOut) -> Event {
     let place = frame.place();
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
-    let next = WAY_OUT.iter().find_map(|step| step(state, frame, (phase, approved), way));
+    let next = WAY_OUT.iter().find_map(|step| step(state, frame, phase, way));
     next.unwrap_or_else(|| intervene(state, frame, words::no_such_phase(&place)))
 }
 
 /// What the worker said of its work, held against the record. Said once, and again only where it changed.
-fn doubt(
-    state: &State,
-    frame: &Frame,
-    (_, approved): (&Phase, bool),
-    way: &Way<'_>,
-) -> Option<Event> {
+fn doubt(state: &State, frame: &Frame, _: &Phase, way: &WayOut) -> Option<Event> {
     let place = frame.place();
     let known = state.visit_at(&place).map_or(&[][..], |visit| visit.unproven.as_slice());
-    let claims = claims::unproven(state, frame, way.summary);
-    (!approved && claims != known).then_some(Event::ClaimsUnproven(Unproven { place, claims }))
+    let claims = claims::unproven(state, frame, &way.summary);
+    (!way.approved && claims != known).then_some(Event::ClaimsUnproven(Unproven { place, claims }))
 }
 
-fn approve(
-    state: &State,
-    frame: &Frame,
-    (phase, approved): (&Phase, bool),
-    way: &Way<'_>,
-) -> Option<Event> {
-    let is_asked = phase.approval.is_after() && !approved;
-    let about = || words::may_leave(phase, way.outcome, way.summary);
+fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
+    let is_asked = phase.approval.is_after() && !way.approved;
+    let about = || words::may_leave(phase, &way.outcome, &way.summary);
     let unproven = || state.visit_at(&frame.place()).map(|visit| words::unproven(&visit.unproven));
     is_asked.then(|| {
         let gate = opened(state, frame, GateKind::ApprovalAfter, about());
@@ -81,10 +55,10 @@ fn approve(
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a step like the others, and the last")]
-fn edge(state: &State, frame: &Frame, (phase, _): (&Phase, bool), way: &Way<'_>) -> Option<Event> {
-    let target = match way.target {
+fn edge(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
+    let target = match &way.target {
         Some(target) => Ok(target.clone()),
-        None => resolve(phase, None, way.outcome),
+        None => resolve(phase, None, &way.outcome),
     };
     Some(match target {
         Ok(to) => take(state, frame, &to, way),
@@ -96,13 +70,13 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
     let rejected = Outcome::from("rejected");
     let on = state.phase_at(&frame.place()).and_then(|phase| phase.on.get(&rejected));
     match on {
-        Some(to) => take(state, frame, to, &Way::by_itself(&rejected, note)),
+        Some(to) => take(state, frame, to, &WayOut::new(rejected, note.to_owned())),
         None => intervene(state, frame, words::rejected_before(note)),
     }
 }
 
 /// Takes an edge, unless it has been taken too often. What the phase leaves behind is put away first, whoever sends it on.
-pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) -> Event {
+pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &WayOut) -> Event {
     let from = &frame.phase;
     let limit = state.phase_at(&frame.place()).map(|phase| phase.limits.loops);
     if let Some(limit) = limit
@@ -125,9 +99,9 @@ pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &Way<'_>) ->
         from: from.clone(),
         to: to.clone(),
         outcome: way.outcome.clone(),
-        summary: way.summary.to_owned(),
+        summary: way.summary.clone(),
         by: Mover::Run,
-        task: way.task.cloned(),
+        task: way.task.clone(),
     })
 }
 

@@ -14,7 +14,7 @@ pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
     };
     match parting {
         Break::Continue { progress, point } => {
-            if frame.counters.continuations >= phase.limits.continuations {
+            if frame.worker.counters.continuations >= phase.limits.continuations {
                 return intervene(state, frame, words::continued_too_often(phase, point));
             }
             let (progress, point) = (progress.clone(), point.clone());

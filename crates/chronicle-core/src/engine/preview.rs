@@ -93,7 +93,7 @@ fn assume(state: &State) -> Result<(String, Input), String> {
 fn command_ends(state: &State, id: AttemptId) -> (String, Input) {
     let place = state.attempt(id).map(|attempt| attempt.intent.place.clone());
     let frame = place.as_ref().and_then(|place| state.frames.get(&place.frame()));
-    let done = frame.map_or(0, |frame| frame.counters.commands_done);
+    let done = frame.map_or(0, |frame| frame.worker.counters.commands_done);
     let count = place.and_then(|place| Some(state.phase_at(&place)?.commands.len()));
     if usize::try_from(done).is_ok_and(|done| done < count.unwrap_or(0)) {
         let what =

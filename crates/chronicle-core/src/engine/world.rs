@@ -125,6 +125,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
             let said = said_last(scratch.state(), attempt, &end, seen);
+            let partial = partial(scratch.state(), attempt, &end, &said);
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
                 end,
@@ -133,6 +134,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 not_understood: seen.not_understood,
                 transcript_bytes: seen.transcript_bytes,
                 final_text: said,
+                partial,
                 quota_until: seen.quota_until.map(|until| until.min(Millis::LATEST)),
             }));
         }
@@ -185,6 +187,14 @@ fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> Str
         End::Left | End::BrokeOff => String::new(),
         _ => bounded(said.trim(), PARTIAL_MAX),
     }
+}
+
+/// What is kept of the work of a worker whose time was over.
+fn partial(state: &State, attempt: &Attempt, end: &End, said: &str) -> String {
+    let is_over = *end == End::StoppedBy(StopCause::Timeout) && attempt.duty().is_none();
+    let phase = state.phase_at(&attempt.intent.place);
+    let phase = phase.filter(|_| is_over && !said.trim().is_empty());
+    phase.map_or_else(String::new, |phase| words::partial(&phase.name, said))
 }
 
 /// A message that was delivered is delivered once. A note given to another attempt may have reached it.
@@ -251,7 +261,7 @@ fn repeated(state: &State, attempt: &Attempt, tool: &str, input: &str) -> bool {
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
     let (tool, input) = (bounded(tool, NAME_MAX), bounded(input, TOOL_INPUT_MAX));
     let frame = state.frames.get(&place.frame());
-    let count = watched(&tool, &input).and_then(|call| Some(frame?.repeated(&call)));
+    let count = watched(&tool, &input).and_then(|call| Some(frame?.worker.repeated(&call)));
     let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
     limit > 0 && may_stop && count.is_some_and(|count| count >= limit)
 }
@@ -282,7 +292,8 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
 fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
-    let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
+    let done =
+        state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
     let rests = state.paused.is_some() || given_up;

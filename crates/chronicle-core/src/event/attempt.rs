@@ -283,6 +283,9 @@ pub struct AttemptEnded {
     /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
+    /// What is kept of the work of a worker whose time was over: a finding. None in lines that were written before it was kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub partial: String,
     /// Lines of it that meant nothing; they are in its transcript.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_understood: u64,

@@ -26,7 +26,8 @@ use self::budget::{BudgetRaised, BudgetWarned};
 use self::tree::{Moment, TreeRecorded};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
-    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
+    AttemptId, COMPLETE, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, StepId,
+    TreeId,
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
@@ -76,12 +77,7 @@ pub enum Event {
     },
 
     /// A workflow was entered: the run's own, or one inside a phase.
-    FrameEntered {
-        /// The new frame.
-        frame: FramePath,
-        /// Its workflow's key.
-        workflow: String,
-    },
+    FrameEntered(FrameEntered),
     /// A phase is to be done now.
     PhaseEntered {
         /// Where.
@@ -93,6 +89,9 @@ pub enum Event {
     FrameEnded {
         /// Which.
         frame: FramePath,
+        /// How.
+        #[serde(default = "complete", skip_serializing_if = "Outcome::is_complete")]
+        outcome: Outcome,
         /// The summary of its last phase.
         summary: String,
     },
@@ -158,6 +157,9 @@ pub enum Event {
         request: String,
         /// What it said.
         leave: Leave,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// A worker's call was refused with a reason that it can act on.
     SignalRefused {
@@ -176,6 +178,9 @@ pub enum Event {
         request: String,
         /// What it said.
         parting: Break,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// A worker wrote down what later phases must know.
     SnapshotUpdated {
@@ -185,6 +190,9 @@ pub enum Event {
         request: String,
         /// What it adds.
         update: SnapshotUpdate,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// What a worker said of its work goes beyond what the record shows.
     ClaimsUnproven(claims::Unproven),
@@ -194,6 +202,9 @@ pub enum Event {
         attempt: AttemptId,
         /// The call's id, for a repeated call.
         request: String,
+        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        answer: String,
     },
     /// It did something else instead of saying it again.
     CancelDropped {
@@ -318,6 +329,26 @@ pub enum Event {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// What a frame ended with in lines that do not say it.
+fn complete() -> Outcome {
+    Outcome::from(COMPLETE)
+}
+
+/// A workflow that is walked from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameEntered {
+    /// The new frame: a name that is not taken apart.
+    pub frame: FramePath,
+    /// Its workflow's key.
+    pub workflow: String,
+    /// The phase that it does, in the frame around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Place>,
+    /// The step that it walks, in a phase that has steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
 }
 
 /// A move from phase to phase.

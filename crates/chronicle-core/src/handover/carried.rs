@@ -39,7 +39,7 @@ pub(super) fn parts(state: &State) -> Vec<Part> {
 /// Why this attempt exists, and what came to its try since it began: what a person asked for outlives a crash.
 pub(super) fn reasons(state: &State, attempt: &Attempt, why: impl Fn(&Why) -> String) -> String {
     let own = [attempt.intent.why.clone()];
-    let known = frame(state, attempt).map(|frame| frame.reasons.as_slice());
+    let known = frame(state, attempt).map(|frame| frame.worker.reasons.as_slice());
     let reasons = known.filter(|reasons| !reasons.is_empty()).unwrap_or(&own);
     // That a phase begins is worth a word only where nothing came since.
     let told = reasons.iter().filter(|why| reasons.len() == 1 || **why != Why::First);
@@ -95,7 +95,13 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
 /// What people said and decided, wherever in the run.
 fn people(state: &State) -> Vec<String> {
     let remarks = state.remarks.iter().rev().map(|remark| {
-        format!("at `{}` {} {}: {}", remark.place, remark.who, remark.did, remark.text.trim())
+        format!(
+            "at `{}` {} {}: {}",
+            remark.place,
+            remark.who,
+            words::did(&remark.did),
+            remark.text.trim()
+        )
     });
     let silent = state.gates.iter().rev().filter(|gate| {
         let is_approved = matches!(gate.answered, Some((GateAnswer::Approved, ..)));

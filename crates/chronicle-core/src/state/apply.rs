@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::frame::{Repeat, Still, edge};
+use super::frame::{Repeat, Still};
 use super::stages::{after, answered};
 use super::{
-    Answered, Attempt, Check, Commands, Counters, Departure, Frame, Gate, Stage, State, Visit,
-    number,
+    Answered, Attempt, Commands, Counters, Departure, Facts, Frame, Gate, Stage, Unworded, Visit,
+    WayOut, number, v1,
 };
-use crate::base::ids::{AttemptId, Cause, FramePath, GateId, Outcome, Place, SessionId};
+use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, GateId, Outcome, Place, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
@@ -16,14 +16,13 @@ use crate::event::notice::About;
 use crate::event::record::Line;
 use crate::event::signal::is_ours;
 use crate::event::{
-    AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
-    Mover, StopCause, ToolCalled, Why,
+    AttemptEnded, AttemptStarted, EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind,
+    GateOpened, Leave, Mover, StopCause, ToolCalled, Why,
 };
-use crate::words;
 
-impl State {
+impl Facts {
     /// Takes in one line of the ledger.
-    pub fn apply(&mut self, line: &Line) {
+    pub(super) fn apply(&mut self, line: &Line) {
         for (index, event) in (0u32..).zip(&line.events) {
             self.apply_event(Cause { seq: line.seq, index }, line.at, event);
         }
@@ -31,7 +30,7 @@ impl State {
     }
 
     /// Takes in one event of the line that `cause` names.
-    pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
+    pub(super) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
         self.take_down(event);
         self.apply_kind(cause, at, event);
@@ -44,7 +43,7 @@ impl State {
     fn stir(&mut self, cause: Cause, id: AttemptId) {
         let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
         self.change_frame_of(id, |frame| {
-            frame.still = Still { since: Some(cause), from_ms, before_ms: 0 };
+            frame.worker.still = Still { since: Some(cause), from_ms, before_ms: 0 };
         });
     }
 
@@ -57,7 +56,7 @@ impl State {
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
             Event::TailSetAside { .. } | Event::ClaimsUnproven(_) => {}
             Event::FileChanged { attempt, .. } => {
-                self.change_frame_of(*attempt, |frame| frame.repeats.clear());
+                self.change_frame_of(*attempt, |frame| frame.worker.repeats.clear());
             }
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
@@ -65,10 +64,12 @@ impl State {
                 self.end_run(event);
                 self.owe(cause, About::End);
             }
-            Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
+            Event::FrameEntered(entered) => self.enter_frame(entered),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
-            Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
+            Event::FrameEnded { frame, outcome, summary } => {
+                self.end_frame(frame, outcome, summary);
+            }
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(called),
@@ -81,11 +82,11 @@ impl State {
             Event::CommandEnded { attempt, index, code, output } => {
                 self.end_command(*attempt, *index, *code, output);
             }
-            Event::SignalAccepted { attempt, request, leave } => {
-                self.accept(cause, *attempt, request, leave);
+            Event::SignalAccepted { attempt, request, leave, answer } => {
+                self.accept(cause, *attempt, (request, answer), leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
-                let answered = Answered { accepted: false, text: answer.clone() };
+                let answered = Answered::Refused(answer.clone());
                 self.change(*attempt, |attempt| attempt.remember(request, answered));
             }
             Event::StopAsked { attempt, cause, active_ms } => {
@@ -127,17 +128,21 @@ impl State {
         }
     }
 
-    fn enter_frame(&mut self, path: &FramePath, key: &str) {
-        let Some(initial) = self.workflow(key).map(|workflow| workflow.initial.clone()) else {
+    fn enter_frame(&mut self, entered: &FrameEntered) {
+        let path = &entered.frame;
+        let Some(initial) = self.workflow(&entered.workflow).map(|it| it.initial.clone()) else {
             return;
         };
-        if !path.is_root() {
-            let outer = Place::new(path.as_str());
-            self.change_frame(&outer.frame(), |frame| frame.stage = Stage::Inside);
+        let at = entered.at.clone().or_else(|| v1::at(path));
+        let outer = at.as_ref().map(Place::frame);
+        if let Some(outer) = &outer {
+            self.change_frame(outer, |frame| frame.stage = Stage::Inside);
         }
-        let before = self.frames.get(&Place::new(path.as_str()).frame());
-        let before = before.and_then(|outer| outer.before.clone());
-        let frame = Frame { before, ..Frame::new(path.clone(), key, initial) };
+        let outer = outer.and_then(|outer| self.frames.get(&outer));
+        let before = outer.and_then(|outer| outer.before.clone());
+        let folder = outer.map_or(FolderId::Project, |outer| outer.folder);
+        let frame = Frame::new(path.clone(), &entered.workflow, initial);
+        let frame = Frame { at, step: entered.step.clone(), folder, before, ..frame };
         self.frames.insert(path.clone(), frame);
     }
 
@@ -166,7 +171,7 @@ impl State {
         self.frames.retain(|path, _| !path.is_within(&below));
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
-                Mover::Run => *frame.edges.entry(edge(&taken.from, &taken.to)).or_default() += 1,
+                Mover::Run => frame.count_edge(&taken.from, &taken.to),
                 Mover::Person => frame.edges.clear(),
             }
             frame.phase = taken.to.clone();
@@ -180,7 +185,7 @@ impl State {
             }
             frame.cleaned = false;
             // What puts away may be lost as often as the work.
-            frame.counters.losses = 0;
+            frame.worker.counters.losses = 0;
         });
         let departure = Departure {
             to: taken.to.clone(),
@@ -197,24 +202,17 @@ impl State {
         }
     }
 
-    fn end_frame(&mut self, path: &FramePath, summary: &str) {
-        if path.is_root() {
-            self.change_frame(path, |frame| frame.stage = Stage::Ended);
-            return;
-        }
+    fn end_frame(&mut self, path: &FramePath, outcome: &Outcome, summary: &str) {
+        let at = self.frames.get(path).and_then(|frame| frame.at.clone());
+        let Some(at) = at else {
+            return self.change_frame(path, |frame| frame.stage = Stage::Ended);
+        };
         let Some(inner) = self.frames.remove(path) else { return };
-        let outer = Place::new(path.as_str());
-        self.change_frame(&outer.frame(), |frame| {
+        self.change_frame(&at.frame(), |frame| {
             frame.before = inner.before;
             frame.notes.extend(inner.notes.into_iter().filter(|note| note.told.is_none()));
-            frame.stage = Stage::Left {
-                target: None,
-                outcome: Outcome::from("complete"),
-                summary: summary.to_owned(),
-                approved: false,
-                task: inner.task,
-                check: Check::Due,
-            };
+            let way = WayOut::new(outcome.clone(), summary.to_owned());
+            frame.stage = Stage::Left(WayOut { task: inner.task, ..way });
         });
     }
 
@@ -226,9 +224,10 @@ impl State {
         self.tally_mut(&intent.place).begin(intent);
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
-            frame.session_seen &= frame.session.as_ref() == Some(&intent.session);
-            frame.session = Some(intent.session.clone());
-            frame.counters.begin(intent);
+            let worker = &mut frame.worker;
+            worker.session_seen &= worker.session.as_ref() == Some(&intent.session);
+            worker.session = Some(intent.session.clone());
+            worker.counters.begin(intent);
             frame.begin_attempt(intent);
         });
     }
@@ -263,7 +262,7 @@ impl State {
     }
 
     /// Takes down what the worker of an attempt that just started is told.
-    pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
+    pub(super) fn begin_told(&mut self, intent: &AttemptStarted) {
         self.change(intent.attempt, |attempt| attempt.intent.handover.clone_from(&intent.handover));
     }
 
@@ -273,8 +272,8 @@ impl State {
             attempt.session_seen = true;
         });
         self.change_frame_of(id, |frame| {
-            frame.session = Some(session.clone());
-            frame.session_seen = true;
+            frame.worker.session = Some(session.clone());
+            frame.worker.session_seen = true;
             if let Some((before, _)) = &mut frame.before {
                 before.clone_from(session);
             }
@@ -293,7 +292,7 @@ impl State {
             attempt.cancel_asked = false;
         });
         if let Some(call) = watched(&called.tool, &called.input) {
-            self.change_frame_of(called.attempt, |frame| frame.repeat(call));
+            self.change_frame_of(called.attempt, |frame| frame.worker.repeat(call));
         }
         self.spend(called.attempt, &Usage::default(), called.active_ms);
     }
@@ -321,20 +320,26 @@ impl State {
         if self.attempt(id).is_some_and(|attempt| attempt.duty().is_some()) {
             self.change(id, |attempt| attempt.chores_done = done);
         } else if code == Some(0) {
-            self.change_frame_of(id, |frame| frame.counters.commands_done = done);
+            self.change_frame_of(id, |frame| frame.worker.counters.commands_done = done);
         }
         if code != Some(0) {
             self.change(id, |attempt| attempt.failed_command = Some((index, output.to_owned())));
         }
     }
 
-    fn accept(&mut self, cause: Cause, id: AttemptId, request: &str, leave: &Leave) {
-        let answered = Answered { accepted: true, text: words::leaving(leave) };
+    fn accept(
+        &mut self,
+        cause: Cause,
+        id: AttemptId,
+        (request, answer): (&str, &str),
+        leave: &Leave,
+    ) {
+        let answered = Answered::kept(answer, Unworded::Leave);
         self.change(id, |attempt| {
             attempt.leave = Some((leave.clone(), cause));
             attempt.remember(request, answered);
         });
-        self.change_frame_of(id, Frame::progress);
+        self.change_frame_of(id, |frame| frame.worker.progress());
     }
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
@@ -365,8 +370,8 @@ impl State {
 
     fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
         self.change_frame_of(ended.attempt, |frame| {
-            frame.still.end(ended.active_ms);
-            let counters = &mut frame.counters;
+            frame.worker.still.end(ended.active_ms);
+            let counters = &mut frame.worker.counters;
             counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
             if ended.end == End::Lost {
                 counters.losses = counters.losses.saturating_add(1);
@@ -428,11 +433,12 @@ impl State {
             };
             frame.stage = answered(*held, &opened, answer, note);
             if *answer == GateAnswer::Skip {
-                frame.progress();
+                frame.worker.progress();
             }
             if *answer == GateAnswer::Retry {
-                frame.progress();
-                (frame.counters.continuations, frame.counters.unverified) = (0, 0);
+                frame.worker.progress();
+                let counters = &mut frame.worker.counters;
+                (counters.continuations, counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());
             }
         });

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, State};
+use super::{Attempt, Facts};
 use crate::base::ids::{Cause, Place, SHELL};
 use crate::base::usage::Usage;
 use crate::definition::budget::{Resource, limit, lower, raised_by, sum};
@@ -124,17 +124,17 @@ struct Account {
 }
 
 /// Every limit that holds at a place, with what is spent of it: the run's first, the innermost last.
-pub fn balances(state: &State, place: &Place) -> Vec<Balance> {
+pub fn balances(state: &Facts, place: &Place) -> Vec<Balance> {
     accounts(state, place).iter().flat_map(|account| account.balances(state)).collect()
 }
 
 /// Why nobody may begin or go on at a place; none while everything is within its limits.
-pub fn shortage(state: &State, place: &Place, doing: Doing<'_>) -> Option<Shortage> {
+pub fn shortage(state: &Facts, place: &Place, doing: Doing<'_>) -> Option<Shortage> {
     accounts(state, place).iter().find_map(|account| account.shortage(state, doing))
 }
 
 /// A limit of which so much is spent that people should know, and do not know yet.
-pub fn warning(state: &State, place: &Place) -> Option<Balance> {
+pub fn warning(state: &Facts, place: &Place) -> Option<Balance> {
     balances(state, place).into_iter().find(|of| {
         let share = u128::from(of.spent) * 100;
         // What is used up altogether is told by the gate that it opens.
@@ -145,7 +145,7 @@ pub fn warning(state: &State, place: &Place) -> Option<Balance> {
 }
 
 /// Every limit of the run that is known now, with what is spent of it: of the run, and of phases in its frames.
-pub fn all_balances(state: &State) -> Vec<Balance> {
+pub fn all_balances(state: &Facts) -> Vec<Balance> {
     let phases = state.frames.values().filter_map(|frame| {
         let workflow = state.workflow(&frame.workflow)?;
         Some(workflow.phases.iter().map(|phase| frame.path.place(&phase.id)))
@@ -160,13 +160,13 @@ pub fn all_balances(state: &State) -> Vec<Balance> {
 }
 
 /// How much longer may be worked at a place; none where time has no limit.
-pub fn time_left_ms(state: &State, place: &Place) -> Option<u64> {
+pub fn time_left_ms(state: &Facts, place: &Place) -> Option<u64> {
     let all = balances(state, place).into_iter();
     all.filter(|of| of.resource == Resource::Time).map(|of| of.limit.saturating_sub(of.spent)).min()
 }
 
 /// Whether anything at all has a limit, in any workflow of the run.
-pub fn is_limited(state: &State) -> bool {
+pub fn is_limited(state: &Facts) -> bool {
     let has = |budget: &Option<Budget>| budget.as_ref().is_some_and(|it| *it != Budget::default());
     state.run.as_ref().is_some_and(|run| {
         let any = |workflow: &crate::definition::workflow::Workflow| {
@@ -177,7 +177,7 @@ pub fn is_limited(state: &State) -> bool {
 }
 
 /// The run's account, then that of every phase on the way to a place.
-fn accounts(state: &State, place: &Place) -> Vec<Account> {
+fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
     if !is_limited(state) {
         return Vec::new();
     }
@@ -198,7 +198,7 @@ fn accounts(state: &State, place: &Place) -> Vec<Account> {
 }
 
 /// What a phase may spend by its own word, and by the word of the workflow inside it: the lower of each.
-fn declared(state: &State, place: &Place) -> Option<Budget> {
+fn declared(state: &Facts, place: &Place) -> Option<Budget> {
     let phase = state.phase_at(place)?;
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key)?.budget.as_ref());
     match (&phase.budget, inner) {
@@ -207,14 +207,14 @@ fn declared(state: &State, place: &Place) -> Option<Budget> {
     }
 }
 
-fn account(state: &State, place: Option<Place>, limits: &Budget) -> Account {
+fn account(state: &Facts, place: Option<Place>, limits: &Budget) -> Account {
     let raised = state.budgets.raised.get(&key(place.as_ref()));
     let limits = raised.map_or_else(|| limits.clone(), |raised| raised_by(limits, &raised.more));
     Account { place, limits, unpriced: raised.is_some_and(|raised| raised.unpriced) }
 }
 
 impl Account {
-    fn balances(&self, state: &State) -> Vec<Balance> {
+    fn balances(&self, state: &Facts) -> Vec<Balance> {
         let limited =
             Resource::ALL.into_iter().filter_map(|it| Some((it, limit(&self.limits, it)?)));
         let mut limited = limited.peekable();
@@ -231,7 +231,7 @@ impl Account {
         limited.map(balance).collect()
     }
 
-    fn shortage(&self, state: &State, doing: Doing<'_>) -> Option<Shortage> {
+    fn shortage(&self, state: &Facts, doing: Doing<'_>) -> Option<Shortage> {
         self.balances(state).into_iter().find_map(|of| {
             let counts = match (of.resource, doing) {
                 (Resource::Usd | Resource::Tokens | Resource::Time, _) => true,
@@ -250,7 +250,7 @@ impl Account {
     /// The agent whose price cannot be known under a limit in dollars, unless a person has agreed to that.
     fn unpriced_agent(
         &self,
-        state: &State,
+        state: &Facts,
         resource: Resource,
         doing: Doing<'_>,
     ) -> Option<String> {
@@ -268,7 +268,7 @@ impl Account {
 }
 
 /// Whether an agent has worked here without saying what it costs.
-fn never_priced(state: &State, agent: &str) -> bool {
+fn never_priced(state: &Facts, agent: &str) -> bool {
     state.attempts.iter().any(|it| it.intent.agent == agent && it.usage.unpriced)
 }
 
@@ -281,7 +281,7 @@ struct Spent {
 }
 
 impl Spent {
-    fn of(state: &State, place: Option<&Place>) -> Self {
+    fn of(state: &Facts, place: Option<&Place>) -> Self {
         let belongs = |other: &Place| {
             place.is_none_or(|place| {
                 *place == *other || other.frame().is_within(&place.frame_below())

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::base::ids::Place;
 use crate::definition::workflow::Phase;
-use crate::state::State;
+use crate::state::Facts;
 
 /// What a phase's worker is to do; in a chain, with `$INPUT` and `$ORIGINAL` filled in.
-pub(crate) fn instructions<'p>(state: &State, place: &Place, phase: &'p Phase) -> Cow<'p, str> {
+pub(crate) fn instructions<'p>(state: &Facts, place: &Place, phase: &'p Phase) -> Cow<'p, str> {
     if !phase.chained {
         return Cow::Borrowed(&phase.instructions);
     }

@@ -1,13 +1,12 @@
 //! Commands on the way out: what their beginning and their end change.
 
-use super::frame::Check;
+use super::frame::{Check, CheckFailure};
 use super::stages::checked;
-use super::{Attempt, Frame, Stage, State};
+use super::{Attempt, Facts, Frame, Stage};
 use crate::base::ids::FramePath;
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
-use crate::words;
 
-impl State {
+impl Facts {
     /// What a phase leaves behind is put away by its own commands, else by those of its workflow.
     pub(crate) fn cleanup_of(&self, frame: &Frame) -> &[String] {
         let own = self.phase_at(&frame.place()).map(|phase| phase.cleanup.as_slice());
@@ -53,12 +52,14 @@ impl State {
                     Stage::Broken { attempt: ended.attempt, end: ended.end.clone() }
                 }
                 (Duty::Verify, _) if !is_cut_short => {
-                    checked(*held, Check::Failed(failed.unwrap_or_default()))
+                    let failed = failed.unwrap_or_else(|| CheckFailure::Ended(ended.end.clone()));
+                    checked(*held, Check::Failed(Box::new(failed)))
                 }
                 (Duty::Verify | Duty::Cleanup, _) => *held,
             };
             if ended.end == End::Lost {
-                frame.counters.losses = frame.counters.losses.saturating_add(1);
+                let counters = &mut frame.worker.counters;
+                counters.losses = counters.losses.saturating_add(1);
             }
             if duty == Duty::Cleanup && !is_cut_short {
                 (frame.cleaned, frame.behind) = (frame.behind.is_none(), None);
@@ -68,14 +69,15 @@ impl State {
 }
 
 /// Which command did not pass, and what it printed last.
-fn failure(attempt: &Attempt, end: &End) -> String {
+fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
     let commands = attempt.intent.chore.as_ref().map_or(&[][..], |chore| &chore.commands);
     match (&attempt.failed_command, end) {
         (Some((index, output)), _) => {
             let index = usize::try_from(*index).unwrap_or(usize::MAX);
-            words::unverified(commands.get(index).map_or("", String::as_str), output)
+            let command = commands.get(index).cloned().unwrap_or_default();
+            CheckFailure::Command { command, output: output.clone() }
         }
-        (None, end) => words::end(end),
+        (None, end) => CheckFailure::Ended(end.clone()),
     }
 }
 
@@ -83,7 +85,7 @@ impl Frame {
     /// Whether it is somewhere, and what that leaves behind was not put away.
     pub(crate) fn is_uncleaned(&self) -> bool {
         let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended);
-        let is_begun = self.try_number > 0 || self.stage == Stage::Inside;
+        let is_begun = self.worker.try_number > 0 || self.stage == Stage::Inside;
         is_anywhere && is_begun && !self.cleaned
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Frame, State};
+use super::{Facts, Frame};
 use crate::base::limits::bounded;
 use crate::base::shell;
 use crate::event::claims::Claim;
@@ -46,7 +46,7 @@ fn is_in(list: &str, word: &str) -> bool {
 }
 
 /// What the summary claims about the work of this visit, and the record does not show.
-pub(crate) fn unproven(state: &State, frame: &Frame, summary: &str) -> Vec<Claim> {
+pub(crate) fn unproven(state: &Facts, frame: &Frame, summary: &str) -> Vec<Claim> {
     let claims = claims(summary);
     if claims.is_empty() {
         return claims;
@@ -187,7 +187,7 @@ struct Record<'s> {
 }
 
 impl<'s> Record<'s> {
-    fn of(state: &'s State, frame: &'s Frame) -> Self {
+    fn of(state: &'s Facts, frame: &'s Frame) -> Self {
         let mut files: BTreeSet<&str> = frame.evidence.files.iter().map(String::as_str).collect();
         for file in state.places.values().flat_map(|tally| &tally.changes.list) {
             files.insert(&file.path);

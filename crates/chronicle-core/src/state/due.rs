@@ -1,7 +1,7 @@
 //! What is due now. Derived each time, so that running and recovering are one path.
 
 use super::budget;
-use super::{Attempt, State};
+use super::{Attempt, Facts};
 use crate::base::ids::GateId;
 use crate::base::ids::SHELL;
 use crate::base::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
@@ -10,7 +10,7 @@ use crate::event::tree::Moment;
 use crate::event::{Duty, Message};
 use crate::state::effect::{Action, Effect};
 
-impl State {
+impl Facts {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
         let rests = self.paused.is_some() || self.is_given_up();
@@ -92,7 +92,7 @@ impl State {
         if !is_work || attempt.is_leaving() || self.is_asking(attempt) {
             return None;
         }
-        let since = self.frames.get(&attempt.intent.place.frame())?.still.since;
+        let since = self.frames.get(&attempt.intent.place.frame())?.worker.still.since;
         let cause = since.unwrap_or(attempt.cause).max(attempt.cause);
         let active_ms = self.still_left_ms(attempt)?;
         let (attempt, timer) = (attempt.intent.attempt, TimerKind::Standstill);
@@ -104,7 +104,7 @@ impl State {
         let place = &attempt.intent.place;
         let limit = self.phase_at(place)?.limits.standstill_ms?;
         let frame = self.frames.get(&place.frame())?;
-        Some(limit.saturating_sub(frame.still.ms(attempt.active_ms)))
+        Some(limit.saturating_sub(frame.worker.still.ms(attempt.active_ms)))
     }
 
     fn grace_ms(&self, attempt: &Attempt) -> u64 {
@@ -132,7 +132,7 @@ impl State {
         // What earlier attempts of the same try used up does not come back with a restart.
         let used = match attempt.duty() {
             Some(_) => 0,
-            None => self.frames.get(&place.frame())?.counters.active_ms,
+            None => self.frames.get(&place.frame())?.worker.counters.active_ms,
         };
         let left = timeout.saturating_sub(used).saturating_sub(attempt.active_ms);
         Some(Effect { cause: attempt.cause, action: timer(TimerKind::Timeout, left) })

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, Visit, number};
+use super::{Facts, Visit, number};
 use crate::base::ids::{AttemptId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
 use crate::base::shell;
 use crate::base::usage::Usage;
 use crate::event::{Event, GateAnswer, ToolCalled, Verdict};
-use crate::words;
 
 /// Commands of one visit, each text once, the one that ran last at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -58,13 +57,28 @@ pub struct Remark {
     pub place: Place,
     /// Who.
     pub who: String,
-    /// What they did: `approved`, `noted`.
-    pub did: String,
+    /// What they did.
+    pub did: Did,
     /// What they said with it.
     pub text: String,
 }
 
-impl State {
+/// What a person did when they said something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum Did {
+    /// They gave a note.
+    Noted,
+    /// They answered a gate.
+    Answered {
+        /// How.
+        answer: GateAnswer,
+        /// What it had asked.
+        about: String,
+    },
+}
+
+impl Facts {
     /// Takes down a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
         if called.verdict != Verdict::Allowed {
@@ -167,11 +181,10 @@ impl State {
                     GateAnswer::Said(said) => said,
                     _ => note,
                 };
-                (known.opened.place.clone(), who, words::did_at_gate(&known.opened, answer), text)
+                let (answer, about) = (answer.clone(), known.opened.about.clone());
+                (known.opened.place.clone(), who, Did::Answered { answer, about }, text)
             }
-            Event::NoteGiven { place, who, text, .. } => {
-                (place.clone(), who, "noted".to_owned(), text)
-            }
+            Event::NoteGiven { place, who, text, .. } => (place.clone(), who, Did::Noted, text),
             _ => return,
         };
         if text.trim().is_empty() {

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Frame, Stage, State};
+use super::{Facts, Frame, Stage};
 use crate::base::ids::{AttemptId, SessionId};
 use crate::base::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
 
-impl State {
+impl Facts {
     /// Keeps attempts that live, and those on whose end a frame has yet to act.
     pub(super) fn forget_attempts(&mut self) {
         let frames = &self.frames;
@@ -69,7 +69,7 @@ impl Stage {
             Self::Bound
             | Self::Entered { .. }
             | Self::Ready { .. }
-            | Self::Left { .. }
+            | Self::Left(_)
             | Self::BrokeOff { .. }
             | Self::Refused { .. }
             | Self::Inside

@@ -1,13 +1,12 @@
 //! Where a run is inside one workflow.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 use super::wait::Waited;
 use crate::base::ids::{
-    AttemptId, Cause, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
+    AttemptId, Cause, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
+    StepId,
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::{Break, End, FollowUp, Why};
@@ -15,32 +14,31 @@ use crate::event::{Break, End, FollowUp, Why};
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Its place in the tree.
+    /// Its place in the tree: a name, which says nothing else.
     pub path: FramePath,
+    /// The phase of the frame around it that it does; none for the outermost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Place>,
+    /// The step that it walks, in a phase that has steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+    /// Where its workers work.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
     /// Its workflow's key.
     pub workflow: String,
     /// The phase it is at, or is bound for.
     pub phase: PhaseId,
     /// How far it is with that phase.
     pub stage: Stage,
-    /// What went wrong at this visit of the phase.
-    pub counters: Counters,
-    /// The session of the visit's last attempt.
-    pub session: Option<SessionId>,
-    /// Whether an agent itself has named that session.
-    pub session_seen: bool,
+    /// Whoever works at this visit of the phase: its own worker, or who helps.
+    pub worker: Worker,
     /// The session of the last attempt at any phase, with its agent: a phase may go on in it.
     pub before: Option<(SessionId, String)>,
-    /// The logical try of the visit's last attempt; 0 before the first.
-    pub try_number: u32,
-    /// Why the visit's last try exists, and what came to it since.
-    pub reasons: Vec<Why>,
     /// The agent that a person chose for this visit.
     pub agent: Option<String>,
     /// What the phase before wants done here.
     pub task: Option<String>,
-    /// The call that ended the worker's last turn: sent again in its session, it has been done already.
-    pub parted: Option<Box<Parted>>,
     /// Workers that wait for help, the first first. Who works now helps the last of them.
     pub stack: Vec<Waiting>,
     /// What the record shows of the work at this visit.
@@ -49,14 +47,8 @@ pub struct Frame {
     pub questions: Vec<GateId>,
     /// What people want the workers here to know.
     pub notes: Vec<Note>,
-    /// How often each edge was taken, as `from->to`; a person's `go` clears it.
-    pub edges: BTreeMap<String, u32>,
-    /// Which calls workers made here since there was progress, and how often.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repeats: Vec<Repeat>,
-    /// How long nothing has come of the work here.
-    #[serde(default, skip_serializing_if = "Still::is_none")]
-    pub still: Still,
+    /// How often each edge was taken; a person's `go` clears it.
+    pub edges: Vec<EdgeCount>,
     /// The summary of the phase left last.
     pub summary: String,
     /// What the worker of the phase left last said last, in a chain.
@@ -73,23 +65,48 @@ pub struct Frame {
     pub said_here: String,
 }
 
-/// A worker that waits for help, as it was when it asked.
+/// Whoever works at a place: what belongs to them and not to the place. A helper has one of its own, and whoever asked for
+/// help finds theirs again as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Worker {
+    /// The session of the last attempt.
+    pub session: Option<SessionId>,
+    /// Whether an agent itself has named that session.
+    pub session_seen: bool,
+    /// The logical try of the last attempt; 0 before the first.
+    pub try_number: u32,
+    /// Why that try exists, and what came to it since.
+    pub reasons: Vec<Why>,
+    /// What went wrong so far.
+    pub counters: Counters,
+    /// The call that ended the last turn: sent again in its session, it has been done already.
+    pub parted: Option<Box<Parted>>,
+    /// Which calls were made since there was progress, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Repeat>,
+    /// How long nothing has come of the work.
+    #[serde(default, skip_serializing_if = "Still::is_none")]
+    pub still: Still,
+}
+
+/// A worker that waits for help.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Who helps it, and what for.
     pub follow_up: FollowUp,
-    /// Its session.
-    pub session: Option<SessionId>,
-    /// Whether its agent named that session.
-    pub session_seen: bool,
-    /// Its logical try.
-    pub try_number: u32,
-    /// Why that try exists.
-    pub reasons: Vec<Why>,
-    /// What went wrong with it so far.
-    pub counters: Counters,
-    /// The call with which it asked.
-    pub parted: Option<Box<Parted>>,
+    /// The worker, as it was when it asked.
+    pub worker: Worker,
+}
+
+/// How often a phase was left for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeCount {
+    /// The phase left.
+    pub from: PhaseId,
+    /// The phase entered.
+    pub to: PhaseId,
+    /// How often.
+    pub taken: u32,
 }
 
 /// A call that ended a turn.
@@ -140,6 +157,30 @@ impl Still {
     /// An attempt ended after so much active time.
     pub(super) fn end(&mut self, active_ms: u64) {
         *self = Self { before_ms: self.ms(active_ms), ..Self::default() };
+    }
+}
+
+impl Worker {
+    /// How often a call was made since there was progress.
+    pub(crate) fn repeated(&self, call: &Repeat) -> u32 {
+        self.repeats.iter().find(|known| known.mark == call.mark).map_or(0, |known| known.count)
+    }
+
+    /// Takes down a call; of too many, the one that was made longest ago goes.
+    pub(crate) fn repeat(&mut self, call: Repeat) {
+        let count = self.repeated(&call).saturating_add(1);
+        self.repeats.retain(|known| known.mark != call.mark);
+        if self.repeats.len() >= REPEATS_KEPT_MAX {
+            self.repeats.remove(0);
+        }
+        self.repeats.push(Repeat { count, ..call });
+    }
+
+    /// Something came of the work: what went wrong before does not count any more.
+    pub(crate) fn progress(&mut self) {
+        self.counters.progress();
+        self.repeats.clear();
+        self.still = Still::default();
     }
 }
 
@@ -218,13 +259,53 @@ pub enum Check {
     Due,
     /// Every command passed, or a person goes on without.
     Passed,
-    /// A command failed: which, and the end of what it printed.
-    Failed(String),
+    /// It is not.
+    Failed(Box<CheckFailure>),
+}
+
+/// Why work is not as it was said to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub enum CheckFailure {
+    /// A command failed.
+    Command {
+        /// Which.
+        command: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// The commands came to another end.
+    Ended(End),
 }
 
 impl Check {
     fn is_due(&self) -> bool {
         *self == Self::Due
+    }
+}
+
+/// The way out of a phase, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WayOut {
+    /// Where to, if the worker said so.
+    pub target: Option<PhaseId>,
+    /// How.
+    pub outcome: Outcome,
+    /// What was said of it.
+    pub summary: String,
+    /// Whether a person has agreed to leave.
+    pub approved: bool,
+    /// What the next phase is to do.
+    pub task: Option<String>,
+    /// Whether the work is as it was said to be.
+    #[serde(default, skip_serializing_if = "Check::is_due")]
+    pub check: Check,
+}
+
+impl WayOut {
+    /// A way out with nothing said about where to, nothing agreed and nothing checked.
+    pub(crate) fn new(outcome: Outcome, summary: String) -> Self {
+        Self { target: None, outcome, summary, approved: false, task: None, check: Check::Due }
     }
 }
 
@@ -262,21 +343,7 @@ pub enum Stage {
         parting: Break,
     },
     /// The work is done; the way out goes on.
-    Left {
-        /// Where to, if the worker said so.
-        target: Option<PhaseId>,
-        /// How.
-        outcome: Outcome,
-        /// What was said of it.
-        summary: String,
-        /// Whether a person has agreed to leave.
-        approved: bool,
-        /// What the next phase is to do.
-        task: Option<String>,
-        /// Whether the work is as it was said to be.
-        #[serde(default, skip_serializing_if = "Check::is_due")]
-        check: Check,
-    },
+    Left(WayOut),
     /// Commands run on the way out.
     Chore {
         /// Which attempt.
@@ -312,25 +379,21 @@ impl Frame {
     pub(crate) fn new(path: FramePath, workflow: &str, phase: PhaseId) -> Self {
         Self {
             path,
+            at: None,
+            step: None,
+            folder: FolderId::Project,
             workflow: workflow.to_owned(),
             phase,
             stage: Stage::Bound,
-            counters: Counters::default(),
-            session: None,
-            session_seen: false,
+            worker: Worker::default(),
             before: None,
-            try_number: 0,
-            reasons: Vec::new(),
             agent: None,
             task: None,
-            parted: None,
             stack: Vec::new(),
             evidence: Evidence::default(),
             questions: Vec::new(),
             notes: Vec::new(),
-            edges: BTreeMap::new(),
-            repeats: Vec::new(),
-            still: Still::default(),
+            edges: Vec::new(),
             summary: String::new(),
             said: String::new(),
             behind: None,
@@ -341,46 +404,19 @@ impl Frame {
 
     /// Forgets what belongs to one stay at a phase. Notes that nobody heard stay.
     pub(crate) fn begin_visit(&mut self) {
-        self.counters = Counters::default();
-        (self.session, self.session_seen) = (None, false);
-        (self.try_number, self.agent, self.parted) = (0, None, None);
+        (self.worker, self.agent) = (Worker::default(), None);
         (self.cleaned, self.behind) = (false, None);
-        self.reasons.clear();
-        self.repeats.clear();
-        self.still = Still::default();
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();
         self.notes.retain(|note| note.told.is_none());
     }
 
-    /// How often a call was made since there was progress.
-    pub(crate) fn repeated(&self, call: &Repeat) -> u32 {
-        self.repeats.iter().find(|known| known.mark == call.mark).map_or(0, |known| known.count)
-    }
-
-    /// Takes down a call; of too many, the one that was made longest ago goes.
-    pub(crate) fn repeat(&mut self, call: Repeat) {
-        let count = self.repeated(&call).saturating_add(1);
-        self.repeats.retain(|known| known.mark != call.mark);
-        if self.repeats.len() >= REPEATS_KEPT_MAX {
-            self.repeats.remove(0);
-        }
-        self.repeats.push(Repeat { count, ..call });
-    }
-
-    /// Something came of the work: what went wrong before does not count any more.
-    pub(crate) fn progress(&mut self) {
-        self.counters.progress();
-        self.repeats.clear();
-        self.still = Still::default();
-    }
-
     /// Every session that a worker here may go on in.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
-        let waiting = self.stack.iter().filter_map(|waiting| waiting.session.as_ref());
+        let waiting = self.stack.iter().filter_map(|waiting| waiting.worker.session.as_ref());
         let before = self.before.iter().map(|(session, _)| session);
-        self.session.iter().chain(waiting).chain(before)
+        self.worker.session.iter().chain(waiting).chain(before)
     }
 
     /// Who helps here now; none while the phase's own worker works.
@@ -395,11 +431,15 @@ impl Frame {
 
     /// How often two phases were left for each other, either way or one way.
     pub fn taken(&self, from: &PhaseId, to: &PhaseId) -> u32 {
-        self.edges.get(&edge(from, to)).copied().unwrap_or(0)
+        let known = self.edges.iter().find(|edge| edge.from == *from && edge.to == *to);
+        known.map_or(0, |edge| edge.taken)
     }
-}
 
-/// How an edge is written.
-pub(crate) fn edge(from: &PhaseId, to: &PhaseId) -> String {
-    format!("{from}->{to}")
+    /// Takes down that an edge was taken.
+    pub(super) fn count_edge(&mut self, from: &PhaseId, to: &PhaseId) {
+        match self.edges.iter_mut().find(|edge| edge.from == *from && edge.to == *to) {
+            Some(known) => known.taken = known.taken.saturating_add(1),
+            None => self.edges.push(EdgeCount { from: from.clone(), to: to.clone(), taken: 1 }),
+        }
+    }
 }

@@ -21,16 +21,21 @@ mod said;
 mod stages;
 mod tally;
 mod trees;
+mod v1;
 mod wait;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::watched;
-pub use facts::{Commands, Ran, Remark};
-pub use frame::{Check, Counters, Frame, Note, Parted, Repeat, Stage, Still, Waiting};
+pub use facts::{Commands, Did, Ran, Remark};
+pub use frame::{
+    Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
+    WayOut, Worker,
+};
 pub use list::List;
 pub use notice::{Notices, Owed};
 pub use tally::Tally;
@@ -45,16 +50,48 @@ use crate::base::usage::{SessionUsage, Usage};
 use crate::definition::persona::Persona;
 use crate::definition::workflow::{Phase, Tools, Workflow};
 use crate::event::claims::Claim;
+use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
 use crate::event::tree::Changes;
 use crate::event::{
-    AttemptStarted, Break, Duty, End, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
+    AttemptStarted, Break, Duty, End, Event, GateAnswer, GateKind, GateOpened, Leave, RunStarted,
     StopCause, SupervisorStarted, Verdict,
 };
 
-/// A run as far as its ledger tells.
+/// A run as far as its ledger tells. Anybody may read its facts; only `apply` changes them, since nothing else can reach the
+/// field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct State {
+#[serde(transparent)]
+pub struct State(Facts);
+
+impl Deref for State {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.0
+    }
+}
+
+impl State {
+    /// Takes in one line of the ledger.
+    pub fn apply(&mut self, line: &Line) {
+        self.0.apply(line);
+    }
+
+    /// Takes in one event of the line that `cause` names.
+    pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
+        self.0.apply_event(cause, at, event);
+    }
+
+    /// Takes down what the worker of an attempt that just started is told.
+    pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
+        self.0.begin_told(intent);
+    }
+}
+
+/// Everything that is known about a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Facts {
     /// The last line's number.
     pub seq: u64,
     /// What was frozen at the start; none before the first line.
@@ -170,11 +207,38 @@ impl Attempt {
 
 /// An answer that a worker's call got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
-    /// Whether it was accepted.
-    pub accepted: bool,
-    /// The words.
-    pub text: String,
+#[serde(tag = "is", content = "text", rename_all = "snake_case")]
+pub enum Answered {
+    /// It was accepted, with these words.
+    Accepted(String),
+    /// It was refused, with these words.
+    Refused(String),
+    /// It was accepted, and its line does not have the words: the fold has none of its own.
+    Unworded(Unworded),
+}
+
+/// What was accepted by a line that was written before answers were kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unworded {
+    /// The signal that leaves the phase.
+    Leave,
+    /// The signal that ends the turn.
+    Break,
+    /// An update of the snapshot.
+    Snapshot,
+    /// The first wish to give the run up.
+    Cancel,
+}
+
+impl Answered {
+    /// The words that a line has of an accepted call.
+    fn kept(answer: &str, otherwise: Unworded) -> Self {
+        match answer {
+            "" => Self::Unworded(otherwise),
+            answer => Self::Accepted(answer.to_owned()),
+        }
+    }
 }
 
 /// A wait for a person.
@@ -236,7 +300,7 @@ pub enum Status {
     Failed,
 }
 
-impl State {
+impl Facts {
     /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
     pub fn status(&self) -> Status {
         let is_recorded = self.trees.after.is_empty();

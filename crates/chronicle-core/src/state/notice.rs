@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::Facts;
 use crate::base::ids::{Cause, GateId};
 use crate::base::limits::NOTICES_MAX;
 use crate::event::SupervisorStarted;
@@ -37,7 +37,7 @@ impl Notices {
     }
 }
 
-impl State {
+impl Facts {
     /// Whether people are being told something, or are to be.
     pub fn owes(&self) -> bool {
         !self.notices.owed.is_empty()

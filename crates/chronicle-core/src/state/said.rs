@@ -4,28 +4,29 @@ use std::sync::Arc;
 
 use super::stages::left_as;
 use super::wait::Waited;
-use super::{Answered, Frame, Note, Parted, Stage, State, Waiting, number};
+use super::{Answered, Facts, Frame, Note, Parted, Stage, Unworded, Waiting, number, v1};
 use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
 use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Event, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
-use crate::words;
 
 /// Most reasons of one try that are kept: the first, and the latest.
 const REASONS_MAX: usize = 16;
 
-impl State {
+impl Facts {
     /// Takes in what workers and people say to each other.
     pub(super) fn apply_said(&mut self, cause: Cause, event: &Event) {
         match event {
-            Event::BreakAccepted { attempt, request, parting } => {
-                self.break_off(cause, *attempt, request, parting);
+            Event::BreakAccepted { attempt, request, parting, answer } => {
+                self.break_off(cause, *attempt, (request, answer), parting);
             }
-            Event::SnapshotUpdated { attempt, request, update } => {
-                self.update_snapshot(*attempt, request, update);
+            Event::SnapshotUpdated { attempt, request, update, answer } => {
+                self.update_snapshot(*attempt, (request, answer), update);
             }
-            Event::CancelAsked { attempt, request } => self.ask_cancel(*attempt, request),
+            Event::CancelAsked { attempt, request, answer } => {
+                self.ask_cancel(*attempt, request, answer);
+            }
             Event::CancelDropped { attempt } => {
                 self.change(*attempt, |attempt| attempt.cancel_asked = false);
             }
@@ -45,18 +46,18 @@ impl State {
         &mut self,
         cause: Cause,
         id: AttemptId,
-        request: &str,
+        (request, answer): (&str, &str),
         parting: &Break,
     ) {
-        let answered = Answered { accepted: true, text: words::breaking_off(parting) };
+        let answered = Answered::kept(answer, Unworded::Break);
         self.change(id, |attempt| {
             attempt.parting = Some((parting.clone(), cause));
             attempt.remember(request, answered);
         });
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
-            frame.progress();
-            frame.parted = session.map(|session| {
+            frame.worker.progress();
+            frame.worker.parted = session.map(|session| {
                 let (request, parting) = (request.to_owned(), parting.clone());
                 Box::new(Parted { session, request, parting })
             });
@@ -66,22 +67,25 @@ impl State {
     pub(super) fn update_snapshot(
         &mut self,
         id: AttemptId,
-        request: &str,
+        (request, answer): (&str, &str),
         update: &SnapshotUpdate,
     ) {
         Arc::make_mut(&mut self.snapshot).merge(update);
-        let text = words::snapshot_kept(&self.snapshot);
-        let answered = Answered { accepted: true, text };
+        let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
-        self.change_frame_of(id, Frame::progress);
+        self.change_frame_of(id, |frame| frame.worker.progress());
     }
 
     /// What a worker had said when its time was over is not lost, as long as there is room.
     pub(super) fn keep_partial(&mut self, ended: &AttemptEnded) {
         let place = self.attempt(ended.attempt).map(|attempt| &attempt.intent.place);
-        let name = place.and_then(|place| self.phase_at(place)).map(|phase| phase.name.clone());
-        let Some(name) = name.filter(|_| !ended.final_text.trim().is_empty()) else { return };
-        let findings = vec![words::partial(&name, &ended.final_text)];
+        let Some(phase) = place.and_then(|place| self.phase_at(place)) else { return };
+        let finding = match ended.partial.as_str() {
+            "" => v1::partial(phase, ended),
+            kept => Some(kept.to_owned()),
+        };
+        let Some(finding) = finding else { return };
+        let findings = vec![finding];
         let update = SnapshotUpdate { findings, ..SnapshotUpdate::default() };
         if let Ok(snapshot) = self.snapshot.with(&update) {
             self.snapshot = Arc::new(snapshot);
@@ -90,7 +94,7 @@ impl State {
 
     pub(super) fn begin_wait(&mut self, cause: Cause, began: &WaitBegan) {
         self.change_frame(&began.place.frame(), |frame| {
-            frame.counters.waits = began.number;
+            frame.worker.counters.waits = began.number;
             frame.stage = Stage::Waiting { wait: Box::new(Waited { began: began.clone(), cause }) };
         });
     }
@@ -103,13 +107,13 @@ impl State {
             frame.stage = Stage::Ready { why };
             frame.agent = ended.agent.clone().or_else(|| frame.agent.take());
             if ended.who.is_some() {
-                frame.counters.waits = 0;
+                frame.worker.counters.waits = 0;
             }
         });
     }
 
-    pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str) {
-        let answered = Answered { accepted: true, text: words::CANCEL_AGAIN.to_owned() };
+    pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str, answer: &str) {
+        let answered = Answered::kept(answer, Unworded::Cancel);
         self.change(id, |attempt| {
             attempt.remember(request, answered);
             attempt.cancel_asked = true;
@@ -120,15 +124,8 @@ impl State {
         let asker = self.phase_at(place).map(|phase| phase.worker_name().to_owned());
         self.change_frame(&place.frame(), |frame| {
             let asker = frame.helper().map(|helper| helper.persona.clone()).or(asker);
-            frame.stack.push(Waiting {
-                follow_up: follow_up.clone(),
-                session: frame.session.take(),
-                session_seen: std::mem::take(&mut frame.session_seen),
-                try_number: std::mem::take(&mut frame.try_number),
-                reasons: std::mem::take(&mut frame.reasons),
-                counters: std::mem::take(&mut frame.counters),
-                parted: frame.parted.take(),
-            });
+            let (follow_up, worker) = (follow_up.clone(), std::mem::take(&mut frame.worker));
+            frame.stack.push(Waiting { follow_up, worker });
             frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
         });
     }
@@ -142,9 +139,7 @@ impl State {
     ) {
         self.change_frame(&place.frame(), |frame| {
             let Some(waiting) = frame.stack.pop() else { return };
-            (frame.session, frame.session_seen) = (waiting.session, waiting.session_seen);
-            (frame.try_number, frame.reasons) = (waiting.try_number, waiting.reasons);
-            (frame.counters, frame.parted) = (waiting.counters, waiting.parted);
+            frame.worker = waiting.worker;
             let is_last = frame.stack.is_empty();
             frame.stage = match (waiting.follow_up.resume, is_last) {
                 (true, _) => {
@@ -169,7 +164,7 @@ impl State {
     pub(super) fn deliver(&mut self, id: AttemptId, message: Message) {
         match message {
             Message::Note(note) => self.change_frame_of(id, |frame| {
-                frame.repeats.clear();
+                frame.worker.repeats.clear();
                 for known in frame.notes.iter_mut().filter(|known| known.id == note) {
                     known.told = Some(id);
                 }
@@ -186,7 +181,7 @@ impl State {
                     let request = asked.map(|(request, _)| request.clone());
                     attempt.asking.retain(|(_, asked)| *asked != gate);
                     if let Some(request) = request {
-                        attempt.remember(&request, Answered { accepted: true, text: said });
+                        attempt.remember(&request, Answered::Accepted(said));
                     }
                 });
             }
@@ -197,12 +192,13 @@ impl State {
 impl Frame {
     /// Takes down what the next attempt of the same try must be told, and that notes are in its handover.
     pub(super) fn begin_attempt(&mut self, intent: &AttemptStarted) {
+        let worker = &mut self.worker;
         if !intent.why.is_same_try() {
-            self.reasons.clear();
-            self.parted = None;
+            worker.reasons.clear();
+            worker.parted = None;
         }
         // An interruption is told once, however often it came; and answers are told together.
-        self.reasons.retain(|why| {
+        worker.reasons.retain(|why| {
             !matches!(
                 why,
                 Why::Lost
@@ -214,11 +210,11 @@ impl Frame {
                     | Why::Answered { .. }
             )
         });
-        if self.reasons.len() >= REASONS_MAX {
-            self.reasons.remove(1);
+        if worker.reasons.len() >= REASONS_MAX {
+            worker.reasons.remove(1);
         }
-        self.reasons.push(intent.why.clone());
-        self.try_number = intent.try_number;
+        worker.reasons.push(intent.why.clone());
+        worker.try_number = intent.try_number;
         if intent.agent == SHELL {
             return;
         }

@@ -1,6 +1,6 @@
 //! Where an end or an answer leaves a frame.
 
-use super::{Attempt, Check, Stage};
+use super::{Attempt, Check, Stage, WayOut};
 use crate::base::ids::{Outcome, PhaseId};
 use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, Why};
 
@@ -8,13 +8,10 @@ use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, W
 pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
     let broken = || Stage::Broken { attempt: ended.attempt, end: ended.end.clone() };
     match &ended.end {
-        End::Left => attempt.leave.as_ref().map_or_else(broken, |(leave, _)| Stage::Left {
-            target: Some(leave.target.clone()),
-            outcome: leave.outcome.clone(),
-            summary: leave.summary.clone(),
-            approved: false,
-            task: leave.task.clone(),
-            check: Check::Due,
+        End::Left => attempt.leave.as_ref().map_or_else(broken, |(leave, _)| {
+            let way = WayOut::new(leave.outcome.clone(), leave.summary.clone());
+            let (target, task) = (Some(leave.target.clone()), leave.task.clone());
+            Stage::Left(WayOut { target, task, ..way })
         }),
         End::BrokeOff => attempt
             .parting
@@ -32,9 +29,7 @@ pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
 
 /// Left without a word about where to.
 pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
-    let outcome = Outcome::from(outcome);
-    let (target, task, check) = (None, None, Check::Due);
-    Stage::Left { target, outcome, summary, approved: false, task, check }
+    Stage::Left(WayOut::new(Outcome::from(outcome), summary))
 }
 
 /// Where a person's answer leaves a frame that was held at a gate.
@@ -48,16 +43,12 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
             approved(left_as("complete", note))
         }
         (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
-            approved(match left_as("complete", note) {
-                Stage::Left { outcome, summary, approved, task, check, .. } => {
-                    let target = Some(PhaseId::from(target.as_str()));
-                    Stage::Left { target, outcome, summary, approved, task, check }
-                }
-                other => other,
-            })
+            let target = Some(PhaseId::from(target.as_str()));
+            let way = WayOut::new(Outcome::from("complete"), note);
+            Stage::Left(WayOut { target, approved: true, ..way })
         }
         (GateAnswer::Approved, Stage::Entered { .. }) => Stage::Entered { approved: true },
-        (GateAnswer::Approved, held @ Stage::Left { .. }) => approved(held),
+        (GateAnswer::Approved, held @ Stage::Left(_)) => approved(held),
         (GateAnswer::Rejected, Stage::Entered { .. }) => Stage::Refused { note },
         (GateAnswer::Rejected, _) => Stage::Ready { why: Why::Rejected { note } },
         (GateAnswer::Retry, _) => Stage::Ready { why: Why::Asked { note } },
@@ -66,7 +57,7 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
         // The worker's way stands: a person goes on without what could not be verified.
-        (GateAnswer::Skip, held @ Stage::Left { .. }) => approved(checked(held, Check::Passed)),
+        (GateAnswer::Skip, held @ Stage::Left(_)) => approved(checked(held, Check::Passed)),
         (GateAnswer::Skip, _) => approved(checked(left_as("complete", note), Check::Passed)),
         (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
@@ -74,9 +65,7 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
 
 fn approved(stage: Stage) -> Stage {
     match stage {
-        Stage::Left { target, outcome, summary, task, check, .. } => {
-            Stage::Left { target, outcome, summary, approved: true, task, check }
-        }
+        Stage::Left(way) => Stage::Left(WayOut { approved: true, ..way }),
         other => other,
     }
 }
@@ -84,9 +73,7 @@ fn approved(stage: Stage) -> Stage {
 /// What the commands found out about the work.
 pub(super) fn checked(stage: Stage, check: Check) -> Stage {
     match stage {
-        Stage::Left { target, outcome, summary, approved, task, .. } => {
-            Stage::Left { target, outcome, summary, approved, task, check }
-        }
+        Stage::Left(way) => Stage::Left(WayOut { check, ..way }),
         other => other,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Departure, State};
+use super::{Departure, Facts};
 use crate::base::ids::{AttemptId, Place};
 use crate::base::usage::Usage;
 use crate::event::tree::Changes;
@@ -84,7 +84,7 @@ impl Tally {
     }
 }
 
-impl State {
+impl Facts {
     /// What is known of a place; none where nothing ever happened.
     pub fn tally(&self, place: &Place) -> Option<&Tally> {
         self.places.get(place).map(Arc::as_ref)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::Facts;
 use crate::base::ids::{AttemptId, Cause, FramePath, Place, TreeId};
 use crate::base::limits::PROGRESS_TREES_MAX;
 use crate::event::tree::{Changes, Moment, TreeRecorded};
@@ -104,7 +104,7 @@ impl Trees {
     }
 }
 
-impl State {
+impl Facts {
     /// What an attempt did to files: none until it has ended and they are recorded, or if they could not be.
     pub fn changes_of(&self, attempt: AttemptId) -> Option<&Changes> {
         self.attempt(attempt)?.changes.as_deref()
@@ -167,9 +167,10 @@ impl State {
 impl super::Frame {
     /// Changed files are progress, but not for ever: whoever changes files and never signals is stuck all the same.
     fn change(&mut self) {
-        if self.counters.changes < PROGRESS_TREES_MAX {
-            self.counters.changes += 1;
-            self.progress();
+        let worker = &mut self.worker;
+        if worker.counters.changes < PROGRESS_TREES_MAX {
+            worker.counters.changes += 1;
+            worker.progress();
         }
     }
 }

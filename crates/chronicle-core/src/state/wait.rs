@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Frame, Stage, State};
+use super::{Facts, Frame, Stage};
 use crate::base::ids::{AttemptId, Cause, FramePath};
 use crate::event::wait::WaitBegan;
 
@@ -15,7 +15,7 @@ pub struct Waited {
     pub cause: Cause,
 }
 
-impl State {
+impl Facts {
     /// The waits that go on, with their frames.
     pub fn waits(&self) -> impl Iterator<Item = (&Frame, &Waited)> {
         self.frames.values().filter_map(|frame| match &frame.stage {

@@ -1,11 +1,13 @@
 //! `run.json`: the run in the names that tools of the older, one-file format read.
 
+use std::collections::BTreeMap;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
 use crate::event::{End, GateKind};
-use crate::state::{Attempt, State, Status};
+use crate::state::{Attempt, Frame, State, Status};
 use crate::words;
 
 /// How much of an attempt's summary is shown as its output.
@@ -34,7 +36,7 @@ pub fn run_json(state: &State) -> Option<Value> {
             "doneTasks": state.snapshot.done,
             "custom": state.snapshot.custom,
         },
-        "transitionCounts": root.map(|frame| frame.edges.clone()).unwrap_or_default(),
+        "transitionCounts": root.map(transitions).unwrap_or_default(),
         "totalTokens": state.usage.tokens(),
         "totalElapsed": state.active_ms(),
         "status": status(state),
@@ -104,4 +106,9 @@ fn exit_code(end: &End) -> i32 {
         End::StoppedBy(_) => 124,
         End::CommandFailed { .. } | End::Stopped | End::Lost | End::Unclear { .. } => 1,
     }
+}
+
+/// How often each edge was taken, as tools of the older format write it.
+fn transitions(frame: &Frame) -> BTreeMap<String, u32> {
+    frame.edges.iter().map(|edge| (format!("{}->{}", edge.from, edge.to), edge.taken)).collect()
 }

@@ -68,7 +68,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. }
         | Event::NoticeGiven(_)
-        | Event::FrameEntered { .. }
+        | Event::FrameEntered(_)
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
         | Event::FrameEnded { .. }

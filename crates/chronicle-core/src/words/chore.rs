@@ -4,6 +4,7 @@ use super::{agent_name, one_line};
 use crate::base::limits::{TEXT_MAX, bounded};
 use crate::definition::workflow::Phase;
 use crate::event::{AttemptStarted, Chore, Duty};
+use crate::state::CheckFailure;
 
 pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
     let what = match chore.duty {
@@ -24,9 +25,12 @@ pub fn performer(intent: &AttemptStarted) -> &str {
     }
 }
 
-/// The command that found the work wanting.
-pub(crate) fn unverified(command: &str, output: &str) -> String {
-    let command = one_line(command);
+/// What found the work wanting.
+pub(crate) fn unverified(failure: &CheckFailure) -> String {
+    let (command, output) = match failure {
+        CheckFailure::Ended(end) => return super::end(end),
+        CheckFailure::Command { command, output } => (one_line(command), output),
+    };
     match output.trim() {
         "" => format!("`{command}` failed"),
         output => bounded(&format!("`{command}` failed: {output}"), TEXT_MAX),

@@ -17,7 +17,7 @@ use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
     GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
 };
-use crate::state::{State, Status};
+use crate::state::{Did, State, Status};
 
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
@@ -27,8 +27,8 @@ pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
 pub use said::on_gate;
 pub(crate) use said::{
-    CANCEL_AGAIN, CANCELLED, breaking_off, by_hand, carried, continued_too_often, nobody_stays,
-    out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
+    CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
+    nobody_stays, out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub(crate) use spent::{balance, no_such_limit, raised, short};
 pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
@@ -58,7 +58,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
         Event::RunDone => "run done".to_owned(),
         Event::RunFailed { reason } => format!("run failed: {reason}"),
-        Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
+        Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
@@ -279,7 +279,14 @@ fn answered(answer: &GateAnswer) -> String {
 }
 
 /// What a person did at a gate, as a worker is told it later.
-pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
+pub(crate) fn did(did: &Did) -> String {
+    match did {
+        Did::Noted => "noted".to_owned(),
+        Did::Answered { answer, about } => did_at_gate(answer, about),
+    }
+}
+
+fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
     match answer {
         GateAnswer::Approved => "approved".to_owned(),
         GateAnswer::Rejected => "rejected".to_owned(),
@@ -287,7 +294,7 @@ pub(crate) fn did_at_gate(gate: &GateOpened, answer: &GateAnswer) -> String {
         GateAnswer::Go(to) => format!("sent the run to `{to}`"),
         GateAnswer::Skip => "went on without it".to_owned(),
         GateAnswer::Raised => "raised the budget".to_owned(),
-        GateAnswer::Said(_) => format!("answered {}", quote(&gate.about)),
+        GateAnswer::Said(_) => format!("answered {}", quote(about)),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
 use crate::definition::workflow::Phase;
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
 use crate::event::{Break, Event, FollowUp, GateOpened, Message, Mover, OnGate};
-use crate::state::Frame;
+use crate::state::{Attempt, Frame, State, Unworded};
 
 /// The answer to a worker's first wish to give the run up.
 pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean it, call \
@@ -62,7 +62,7 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::RunCancelled { .. }
         | Event::RunDone
         | Event::RunFailed { .. }
-        | Event::FrameEntered { .. }
+        | Event::FrameEntered(_)
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
         | Event::FrameEnded { .. }
@@ -119,6 +119,18 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
         Break::Helped { .. } => "who asked for you goes on".to_owned(),
     };
     format!("accepted: {what}. End your turn now.")
+}
+
+/// The answer to a call whose line does not have it, as it would be answered now.
+pub(crate) fn accepted(state: &State, attempt: &Attempt, what: Unworded) -> String {
+    let left = || attempt.leave.as_ref().map(|(leave, _)| super::leaving(leave));
+    let parted = || attempt.parting.as_ref().map(|(parting, _)| breaking_off(parting));
+    match what {
+        Unworded::Leave => left().unwrap_or_default(),
+        Unworded::Break => parted().unwrap_or_default(),
+        Unworded::Snapshot => snapshot_kept(&state.snapshot),
+        Unworded::Cancel => CANCEL_AGAIN.to_owned(),
+    }
 }
 
 /// The answer to an update of the snapshot.

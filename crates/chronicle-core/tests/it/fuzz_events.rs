@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chronicle_core::base::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, StepId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -18,7 +18,7 @@ use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
-    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
+    FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
     SupervisorStarted, ToolCalled, Verdict, Why,
 };
 use chronicle_core::state::State;
@@ -79,9 +79,15 @@ phases: {a: {next: [a]}}
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
         select(vec![Event::RunResumed, Event::RunDone]),
-        (frame(), name()).prop_map(|(frame, workflow)| Event::FrameEntered { frame, workflow }),
+        (frame(), name(), small()).prop_map(|(frame, workflow, dice)| {
+            let at = (dice % 2 == 0).then(|| Place::new(frame.as_str()));
+            let step = (dice % 3 == 0).then(|| StepId::from("s"));
+            Event::FrameEntered(FrameEntered { frame, workflow, at, step })
+        }),
         name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
-        (frame(), text()).prop_map(|(frame, summary)| Event::FrameEnded { frame, summary }),
+        (frame(), text(), name()).prop_map(|(frame, summary, outcome)| {
+            Event::FrameEnded { frame, outcome: Outcome::new(outcome), summary }
+        }),
         (frame(), name(), name(), text(), any::<bool>()).prop_map(
             |(frame, from, to, said, run)| {
                 let by = if run { Mover::Run } else { Mover::Person };
@@ -182,8 +188,9 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
             let quota_until = (strays > 1).then_some(Millis(7));
             let not_understood = transcript_bytes;
+            let partial = final_text.chars().take(usize::from(strays > 0) * 40).collect();
             Event::AttemptEnded(AttemptEnded {
-                attempt, end, active_ms, strays, transcript_bytes, final_text, not_understood, quota_until,
+                attempt, end, active_ms, strays, transcript_bytes, final_text, partial, not_understood, quota_until,
             })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
@@ -198,7 +205,9 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         }),
         1 => (attempt(), name(), text(), text()).prop_map(|(attempt, to, request, summary)| {
             let (target, outcome) = (PhaseId::new(to), Outcome::new(request.clone()));
-            Event::SignalAccepted { attempt, request, leave: Leave { target, outcome, summary, task: None } }
+            let answer = summary.clone();
+            let leave = Leave { target, outcome, summary, task: None };
+            Event::SignalAccepted { attempt, request, leave, answer }
         }),
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }

@@ -16,8 +16,8 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::tree::Moment;
 use chronicle_core::event::{
-    Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, Message, Mover, Question,
-    SnapshotUpdate,
+    Break, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered, Message, Mover,
+    Question, SnapshotUpdate,
 };
 use chronicle_core::state::budget::{self, Doing};
 use chronicle_core::state::effect::Action;
@@ -227,7 +227,7 @@ impl Judge {
                     let attempt = before.attempt(ended.attempt);
                     self.completed.extend(attempt.map(|it| it.intent.place.clone()));
                 }
-                Event::FrameEntered { frame, workflow } => {
+                Event::FrameEntered(FrameEntered { frame, workflow, .. }) => {
                     let initial = before.workflow(workflow).map(|it| frame.place(&it.initial));
                     let initial = initial.or_else(|| Some(Place::new("plan")));
                     self.expected.extend(initial);

@@ -316,7 +316,7 @@ impl World {
             return (more && !fails).then_some(attempt.chores_done);
         }
         let place = &attempt.intent.place;
-        let done = self.state.frames.get(&place.frame())?.counters.commands_done;
+        let done = self.state.frames.get(&place.frame())?.worker.counters.commands_done;
         let more = (done as usize) < self.state.phase_at(place)?.commands.len();
         (more && attempt.failed_command.is_none()).then_some(done)
     }

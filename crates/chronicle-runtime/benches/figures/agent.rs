@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::event::Event;
-use chronicle_runtime::driver::Rest;
-use chronicle_runtime::handle::{self, Asker, Driven, Update};
-use chronicle_runtime::project::{self, Project as Place};
+use chronicle_runtime::handle::{self, Asker, Driven, Project as Place, Rest, Update};
 
 use crate::measure::{Row, Target, median, own_memory_kib, rate, seconds, time};
 use crate::program::{self, Project};
@@ -55,7 +53,7 @@ fn read_bare(project: &Project, script: &Path) -> usize {
     let words = ["scripted-agent".to_owned(), script.display().to_string()];
     let mut command = project.command(&words.each_ref().map(String::as_str));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let session = project::new_run_id();
+    let session = handle::new_run_id();
     let open = format!(
         r#"{{"type":"start","protocol":1,"place":"work","try":1,"session":"{session}","task":"t","handover":"h"}}"#
     );
@@ -111,8 +109,8 @@ pub(crate) fn child(folder: &Path) {
 /// Starts a run and waits until its agent has named its session.
 fn drive(root: &Path, script: &Path) -> Driven {
     std::fs::create_dir_all(root).unwrap();
-    let id = RunId::new(project::new_run_id());
-    let folder = Place::at(root).new_run(id.clone()).unwrap();
+    let id = RunId::new(handle::new_run_id());
+    let folder = handle::new_run(&Place::at(root), id.clone()).unwrap();
     let chronicle: PathBuf = program::chronicle();
     let asker =
         Asker { who: "ann".to_owned(), command: "bench".to_owned(), chronicle, signals: None };

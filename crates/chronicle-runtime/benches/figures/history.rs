@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chronicle_core::event::input::Input;
 use chronicle_core::view;
-use chronicle_runtime::driver::Run;
+use chronicle_runtime::for_tests::driver::Run;
 
 use crate::measure::{Row, Target, median, seconds, time};
 use crate::{scene, steps};

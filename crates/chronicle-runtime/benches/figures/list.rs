@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use chronicle_runtime::discover::{self, Places};
+use chronicle_runtime::for_tests::discover::{self, Places};
 
 use crate::measure::{Pairs, Row, Target, own_memory_kib, seconds, time};
 use crate::program::Project;

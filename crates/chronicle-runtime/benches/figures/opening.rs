@@ -10,8 +10,8 @@ use chronicle_core::engine;
 use chronicle_core::event::input::Input;
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{self, Folder, Head, Holder, Sum};
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Holder, Sum};
 
 use crate::measure::{Pairs, Row, Target, median, own_memory_kib, seconds, time};
 use crate::scene;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::Input;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{Folder, Holder};
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::{Folder, Holder};
 
 use crate::measure::{Pairs, Row, Target, rate, time};
 use crate::scene;

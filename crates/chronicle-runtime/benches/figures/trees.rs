@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use chronicle_runtime::trees::Trees;
+use chronicle_runtime::for_tests::trees::Trees;
 
 use crate::measure::{Pairs, Row, Target, seconds, time};
 

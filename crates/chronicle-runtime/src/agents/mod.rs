@@ -35,9 +35,9 @@ pub(crate) use command_line::split as command_words;
 use pi::Pi;
 use protocol::{Program, Protocol};
 
-pub use about::{About, Login, about};
+pub use about::{About, about};
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
-pub use tools::{SignalTool, signal_tools};
+pub use tools::signal_tools;
 
 /// Longest line of an agent that is read; the rest of a longer one is thrown away.
 pub const LINE_MAX: usize = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ pub const RUN_FOLDER: &str = "CHRONICLE_RUN_FOLDER";
 pub const SECRET: &str = "CHRONICLE_SECRET";
 
 /// The variable that says where the signal server listens, where there is one that listens.
-pub const SIGNALS: &str = "CHRONICLE_SIGNALS";
+pub(crate) const SIGNALS: &str = "CHRONICLE_SIGNALS";
 
 /// Translates between Chronicle and one agent process. Lines have no line end.
 pub trait Adapter: Send {
@@ -253,7 +253,7 @@ pub struct ToolInput(Value);
 
 impl ToolInput {
     /// Takes the value as it is.
-    pub fn new(value: Value) -> Self {
+    pub(crate) fn new(value: Value) -> Self {
         Self(value)
     }
 
@@ -269,7 +269,7 @@ impl ToolInput {
 }
 
 /// The forms of an agent's name, for help and errors.
-pub const KNOWN: [&str; 4] = ["claude", "pi", "scripted:SCRIPT", "command:PROGRAM ARGS"];
+pub(crate) const KNOWN: [&str; 4] = ["claude", "pi", "scripted:SCRIPT", "command:PROGRAM ARGS"];
 
 /// An agent's name that leads to no adapter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -283,7 +283,7 @@ pub struct UnknownAgent {
     pub hint: String,
 }
 
-/// Finds the adapter for an agent's name, one of [`KNOWN`]. The program of a published agent is the one of the settings,
+/// Finds the adapter for an agent's name, one of `KNOWN`. The program of a published agent is the one of the settings,
 /// else the one on the path.
 pub fn find(
     agent: &str,

@@ -28,17 +28,18 @@ use chronicle_core::definition::workflow::{
 use thiserror::Error;
 
 pub use builtin::Builtin;
-pub use personas::{FoundPersona, FoundTeam};
+pub use personas::FoundPersona;
 pub use places::Places;
 pub use programs::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
 };
-pub use rules::FoundRules;
 pub use settings::{FoundSettings, settings, settings_files};
-pub use verify::{VerifyCommand, verify_commands};
+pub use verify::verify_commands;
 pub use workflows::FoundWorkflow;
 
 use crate::project::Project;
+use personas::FoundTeam;
+use rules::FoundRules;
 
 /// Whose a definition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,7 +154,7 @@ impl Catalog {
     }
 
     /// A workflow with every workflow inside it.
-    pub fn load(&self, found: &FoundWorkflow) -> Loaded {
+    pub(crate) fn load(&self, found: &FoundWorkflow) -> Loaded {
         let mut loaded = self.assemble(&found.unit);
         for origin in &found.instead_of {
             let message = format!("it cannot be used: `{}` is used instead", found.origin.path);
@@ -219,7 +220,7 @@ pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> 
 }
 
 /// The same, with the limits that hold where a workflow sets none.
-pub fn workflow_upon(
+pub(crate) fn workflow_upon(
     limits: &Limits,
     project: &Project,
     name: &str,

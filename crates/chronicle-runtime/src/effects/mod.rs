@@ -1,6 +1,5 @@
 //! Performs effects: one file per kind. The driver says what is due; this compares it with what runs here.
 
-mod activity;
 mod agent;
 mod notify;
 mod observe;
@@ -29,16 +28,16 @@ use chronicle_core::handover::told;
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 
-pub use activity::{Activities, Activity, Bit, RunActivity};
 pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
+use crate::activity::Activities;
 use crate::cookie::Cookies;
 use crate::discover;
-use crate::driver::{Message, World, reported};
+use crate::driver::World;
 use crate::fail::{self, Point};
-use crate::handle::Asker;
+use crate::inbox::{Asker, Message, reported};
 use crate::link::Secrets;
 use crate::process::{Control, sweep};
 use crate::project::{Project, RunFolder};
@@ -72,7 +71,7 @@ pub(crate) struct Context {
 }
 
 /// The real world: processes and clocks.
-pub struct Processes {
+pub(crate) struct Processes {
     context: Arc<Context>,
     running: BTreeMap<AttemptId, Running>,
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.

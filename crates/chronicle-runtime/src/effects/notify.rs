@@ -16,8 +16,8 @@ use chronicle_core::state::State;
 use chronicle_core::view;
 
 use super::Context;
-use crate::driver::{Message, reported};
 use crate::fail::{self, Point};
+use crate::inbox::{Message, reported};
 use crate::process::{
     self, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, shell_argv, sweep,
 };

@@ -11,7 +11,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::signal::Signal;
 
 use crate::clock;
-use crate::driver::{Message, reported};
+use crate::inbox::{Message, reported};
 
 /// One attempt's line to the driver. It is bounded: a flood waits until the ledger has caught up.
 #[derive(Clone)]

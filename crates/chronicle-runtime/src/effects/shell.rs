@@ -10,11 +10,11 @@ use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::Context;
-use super::activity::Bit;
 use super::agent::{cannot_start, ended_as, environment, thread};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
+use crate::activity::Bit;
 use crate::fail::{self, Point};
 use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,

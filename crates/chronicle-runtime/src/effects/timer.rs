@@ -14,8 +14,8 @@ use chronicle_core::event::input::{Report, TimerKind};
 use chronicle_core::state::effect::{Action, Effect};
 
 use crate::clock;
-use crate::driver::{Message, reported};
 use crate::fail::{self, Point};
+use crate::inbox::{Message, reported};
 
 /// How often a time of the wall's clock is looked at, at least.
 const WALL_CHECK: Duration = Duration::from_secs(2);

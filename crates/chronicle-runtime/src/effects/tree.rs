@@ -10,8 +10,8 @@ use chronicle_core::event::tree::{Moment, TreeRecorded};
 use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
-use crate::driver::{Message, reported};
 use crate::fail::{self, Point};
+use crate::inbox::{Message, reported};
 use crate::project::RunFolder;
 use crate::trees::{Excludes, Trees, TreesError};
 

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Event;
-use chronicle_core::event::input::{Actor, Answer, By, Command, Input, What};
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::record::Line;
-use chronicle_core::event::signal::Signal;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
-use chronicle_core::words;
 
-use super::{Asker, HandleError, Update};
+use super::{HandleError, Update};
+use crate::activity::{Activities, Activity};
 use crate::clock;
-use crate::driver::{self, Finish, INBOX_MAX, Message, Rest, Run, Watch, asked};
-use crate::effects::{Activities, Processes};
+use crate::driver::{self, Finish, Run, Watch};
+use crate::effects::Processes;
+use crate::inbox::{Asker, INBOX_MAX, Message, Remote, Rest, asked};
 use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
@@ -34,62 +34,18 @@ pub struct Driven {
     run: String,
     remote: Remote,
     thread: JoinHandle<Result<Finish, LedgerError>>,
-    /// What its attempts do just now.
-    pub activities: Activities,
-}
-
-/// Reaches a driven run from another thread.
-#[derive(Debug, Clone)]
-pub struct Remote {
-    who: String,
-    inbox: SyncSender<Message>,
-}
-
-impl Remote {
-    /// Asks for something; the answer comes once it is on disk. None when the run rests already.
-    pub fn submit(&self, command: Command) -> Option<Answer> {
-        self.exchange(asked(&self.who, command))
-    }
-
-    /// Hands a worker's call on.
-    pub(crate) fn signal(
-        &self,
-        attempt: AttemptId,
-        request: &str,
-        signal: Signal,
-    ) -> Option<Answer> {
-        let request = request.to_owned();
-        let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
-        let what = What::Command(Command::Signal { attempt, request, signal });
-        self.exchange(Input { at: clock::now(), by, what })
-    }
-
-    /// The same run, asked by somebody else. The name is their own word: it is kept short and plain.
-    pub(crate) fn named(&self, who: &str) -> Self {
-        Self { who: words::one_line(who), inbox: self.inbox.clone() }
-    }
-
-    /// Does not stay for a person any longer: once nothing else works, the run rests.
-    pub fn leave(&self) {
-        let _ = self.inbox.send(Message::Leave);
-    }
-
-    /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
-    pub fn quit(&self) {
-        let _ = self.inbox.send(Message::Quit);
-    }
-
-    fn exchange(&self, input: Input) -> Option<Answer> {
-        let (reply, answer) = sync_channel(1);
-        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
-        answer.recv().ok()
-    }
+    activities: Activities,
 }
 
 impl Driven {
     /// Reaches this run from another thread.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
+    }
+
+    /// What an attempt does just now.
+    pub fn activity(&self, attempt: AttemptId) -> Option<Activity> {
+        self.activities.of(attempt)
     }
 
     /// Waits until nothing works any more.
@@ -121,7 +77,7 @@ pub fn drive(
         (inbox.clone(), secrets.clone()),
         run.state(),
     );
-    let remote = Remote { who: asker.who.clone(), inbox };
+    let remote = Remote::new(asker, inbox);
     // A run without a link works all the same; it only cannot be reached while it does.
     let inside =
         Inside { redactor: redactor(&folder.project), secrets, activities: activities.clone() };

@@ -8,15 +8,18 @@ use chronicle_core::event::input::{Answer, Command, Report};
 use chronicle_core::event::tree::Changes;
 use chronicle_core::view::{Span, TreeBook};
 
+use super::HandleError;
 use super::telling::settle_trees;
-use super::{Asker, HandleError};
 use crate::clock;
-use crate::driver::{Run, asked, reported};
-use crate::effects::record_now;
+use crate::driver::Run;
+use crate::effects::{perform_now, record_now};
+use crate::inbox::{Asker, asked, reported};
 use crate::ledger::{Head, Holder, Ledger};
 use crate::project::{Claimed, Project, RunFolder};
 use crate::projections::Projections;
-use crate::trees::{Form, Room, Trees};
+use crate::trees::{Room, Trees};
+
+pub use crate::trees::Form;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -183,7 +186,7 @@ pub fn undo(
 
 fn perform(folder: &RunFolder, run: &mut Run) -> Result<Result<Undone, HandleError>, HandleError> {
     let mut undone = Ok(Undone { files: 0, kept: Vec::new() });
-    for input in crate::effects::perform_now(folder, run.state()) {
+    for input in perform_now(folder, run.state()) {
         if let chronicle_core::event::input::What::Report(Report::TreeRestored {
             files,
             kept,
@@ -205,6 +208,11 @@ fn perform(folder: &RunFolder, run: &mut Run) -> Result<Result<Undone, HandleErr
 pub fn room(project: &Project, days: u64) -> Result<Option<Room>, HandleError> {
     let Some(trees) = Trees::existing(project.root())? else { return Ok(None) };
     Ok(Some(trees.room(&staying(project, days))?))
+}
+
+/// How much room the recorded files of a project take; `None` if none were recorded.
+pub fn recorded_bytes(project: &Project) -> Option<u64> {
+    Trees::bytes(project.root())
 }
 
 /// Lets them go. Returns how many bytes were freed.

@@ -1,34 +1,52 @@
-//! How faces reach runs: submit a command, watch a view. Faces know nothing else of the runtime.
+//! The door of the runtime: faces find runs, submit commands and watch views through it, and know nothing else.
 //!
-//! `driven.rs` drives a run in this process, `telling.rs` gives a person's command to whoever drives it (or to its ledger
-//! when nobody does), `watching.rs` watches a run that another process drives, `reading.rs` reads, `files.rs` compares and puts back what runs did to the project's files.
+//! Runs are at the top: `runs.rs` finds them, `driven.rs` drives one in this process, `telling.rs` gives a person's command to
+//! whoever drives it (or to its ledger when nobody does), `watching.rs` watches one that another process drives, `reading.rs` and
+//! `handovers.rs` read, `files.rs` compares and puts back what runs did to the project's files. What surrounds a run has a module
+//! each: its definitions, trust in them, the agents, this machine, and what the binary itself is started as.
 
+pub mod agents;
+pub mod definitions;
 mod driven;
 mod files;
 mod handovers;
+pub mod machine;
+pub mod programs;
 mod reading;
+mod runs;
+pub mod signals;
 mod telling;
+pub mod trust;
 mod watching;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
 use thiserror::Error;
 
-use crate::ledger::LedgerError;
 use crate::link::LinkError;
-use crate::trees::TreesError;
 
-pub use driven::{Driven, Remote, UPDATES_MAX, drive};
+pub use crate::activity::{Activity, Bit, RunActivity};
+pub use crate::clock::now;
+pub use crate::driver::Finish;
+pub use crate::inbox::{Asker, Remote, Rest};
+pub use crate::ledger::{Holder, LedgerError};
+pub use crate::link::{News, RunUpdate};
+pub use crate::trees::TreesError;
+pub use driven::{Driven, UPDATES_MAX, drive};
 pub use files::{
-    Difference, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo, room, undo,
+    Difference, Form, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo,
+    recorded_bytes, room, undo,
 };
 pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
+pub use runs::{
+    Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, new_run, new_run_id,
+    newest_run, runs, was_begun,
+};
 pub use telling::{Told, force, record, tell};
-pub use watching::{Bit, News, RunActivity, RunUpdate, Watching, watch};
+pub use watching::{Watching, watch};
 
 /// Why a run could not be driven, changed or read.
 #[derive(Debug, Error)]
@@ -114,17 +132,4 @@ pub enum Update {
     Happened(Vec<TimelineEntry>),
     /// How the run stands now.
     Now(Arc<RunView>),
-}
-
-/// Who asks, and with which executable keepers are started.
-#[derive(Debug, Clone)]
-pub struct Asker {
-    /// The person's name.
-    pub who: String,
-    /// What this process was started as, for the lock.
-    pub command: String,
-    /// Our own executable; it has the keeper.
-    pub chronicle: PathBuf,
-    /// Where agents that prefer HTTP find the signal server, if the face has one.
-    pub signals: Option<String>,
 }

@@ -6,10 +6,11 @@ use chronicle_core::event::notice::{Missed, NoticeGiven};
 use chronicle_core::state::Owed;
 use chronicle_core::state::State;
 
-use super::{Asker, HandleError};
+use super::HandleError;
 use crate::clock;
-use crate::driver::{Run, asked, reported};
+use crate::driver::Run;
 use crate::effects::{observed, perform_now};
+use crate::inbox::{Asker, asked, reported};
 use crate::ledger::{Holder, Ledger, LedgerError};
 use crate::link::{self, Ask, Client};
 use crate::project::RunFolder;

@@ -18,7 +18,7 @@ use super::sum::Sum;
 
 const CACHE: &str = "state.cache";
 /// Rises when the layout of this file or the shape of the state changes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 6;
 /// A larger cache is not written and not read.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request, RunUpdate, VIEW_LINE_MAX};
 use super::{LINK_FILE, whole_name};
-use crate::effects::RunActivity;
+use crate::activity::RunActivity;
 
 /// How long a supervisor may take to answer: it syncs its disk first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);

@@ -10,7 +10,7 @@ use chronicle_core::view::{self, TimelineEntry, VIEW_VERSION};
 
 use super::board::Board;
 use super::wire::{self, Reply, RunUpdate};
-use crate::effects::Activities;
+use crate::activity::Activities;
 use crate::ledger::{Ledger, Tail};
 
 /// How many bytes of the ledger go into one update, and at least one line.

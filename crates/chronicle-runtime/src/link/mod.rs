@@ -8,7 +8,6 @@
 //! Whoever watches is told all that happened, from any line on (`feed.rs`), once it is on disk, and how the run stands; on request
 //! what its attempts say and do, too. The driver only puts up what is new (`board.rs`) and rings a bell: it never waits for a watcher.
 
-mod bell;
 mod board;
 mod client;
 mod commands;
@@ -25,12 +24,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-pub(crate) use bell::Bell;
-pub use client::{Client, LinkError, News, Watching};
+pub(crate) use client::Watching;
+pub use client::{Client, LinkError, News};
 pub(crate) use commands::barred;
 pub(crate) use secrets::Secrets;
 pub(crate) use server::{Inside, Publisher, Server};
-pub use wire::{Ask, LINE_MAX, LINK_VERSION, Reply, RunUpdate, VIEW_LINE_MAX};
+pub use wire::{Ask, LINE_MAX, RunUpdate};
 
 /// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";

@@ -15,7 +15,6 @@ use chronicle_core::event::signal;
 use chronicle_core::view::RunView;
 use serde_json::Value;
 
-use super::bell::Bell;
 use super::commands::barred;
 use super::peer::{self, Peer};
 use super::seats::{Seat, Seats, Use};
@@ -23,10 +22,11 @@ use super::secrets::Secrets;
 use super::watchers::Watchers;
 use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Request};
 use super::{LINK_FILE, socket_path, whole_name};
+use crate::activity::Activities;
+use crate::bell::Bell;
 use crate::cookie::Cookies;
-use crate::effects::Activities;
 use crate::fail::{self, Point};
-use crate::handle::Remote;
+use crate::inbox::Remote;
 use crate::ledger::{Head, atomic_write};
 use crate::project::RunFolder;
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use chronicle_core::view::RunView;
 use rustix::net::RecvFlags;
 
-use super::bell::Bell;
 use super::board::Board;
 use super::feed::Feed;
 use super::wire::LINE_MAX;
-use crate::effects::Activities;
+use crate::activity::Activities;
+use crate::bell::Bell;
 use crate::ledger::Head;
 use crate::project::RunFolder;
 

@@ -8,15 +8,15 @@ use chronicle_core::view::{RunView, TimelineEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::effects::RunActivity;
+use crate::activity::RunActivity;
 
 /// Rises when an older side would misunderstand.
-pub const LINK_VERSION: u32 = 2;
+pub(crate) const LINK_VERSION: u32 = 2;
 /// Longest line that a supervisor reads.
 pub const LINE_MAX: u64 = 256 * 1024;
 /// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary, and some lines of its
 /// ledger.
-pub const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
+pub(crate) const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
 
 /// What the supervisor says first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -37,7 +37,7 @@ pub fn detached<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, log: &Path) -> io::Resu
 }
 
 /// Runs a short tool to its end; it asks nobody anything.
-pub fn tool<S: AsRef<OsStr>>(argv: &[S], cwd: &Path) -> io::Result<Output> {
+pub(crate) fn tool<S: AsRef<OsStr>>(argv: &[S], cwd: &Path) -> io::Result<Output> {
     command(argv, cwd)?.stdin(Stdio::null()).output()
 }
 
@@ -45,7 +45,11 @@ pub fn tool<S: AsRef<OsStr>>(argv: &[S], cwd: &Path) -> io::Result<Output> {
 ///
 /// It has a process group of its own, all of which is ended, and it is not waited for beyond the time, whoever holds its
 /// output open.
-pub fn tool_within<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, time: Duration) -> Option<String> {
+pub(crate) fn tool_within<S: AsRef<OsStr>>(
+    argv: &[S],
+    cwd: &Path,
+    time: Duration,
+) -> Option<String> {
     let mut command = command(argv, cwd).ok()?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().ok()?;

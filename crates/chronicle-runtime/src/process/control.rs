@@ -77,11 +77,6 @@ impl Control {
         self.hold.line.stop(grace);
     }
 
-    /// Shows the keeper that the supervisor lives. The lease thread does so for every keeper.
-    pub fn renew(&self) {
-        self.hold.line.renew();
-    }
-
     /// Blocks until nothing of the agent is left and tells how it ended; again and again the same.
     pub fn wait(&self) -> KeeperEnd {
         self.hold.wait_until(None)

@@ -34,9 +34,9 @@ use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
 use crate::fail::{self, Point};
 
 /// Time for what the agent left running, once the agent itself has ended.
-pub const STRAY_GRACE: Duration = Duration::from_secs(2);
+pub(crate) const STRAY_GRACE: Duration = Duration::from_secs(2);
 /// Time for the agent when the keeper itself is told to end by a signal.
-pub const TERM_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const TERM_GRACE: Duration = Duration::from_secs(5);
 
 /// Runs a keeper to its end.
 pub fn main(_args: &[OsString]) -> ExitCode {

@@ -8,7 +8,7 @@ use super::control::{Line, lock};
 use super::spawn::SpawnError;
 
 /// Most keepers that live at one time in one supervisor.
-pub const KEEPERS_MAX: usize = 1024;
+pub(crate) const KEEPERS_MAX: usize = 1024;
 /// A lease is renewed this often before it would run out.
 const RENEWALS_PER_LEASE: u32 = 4;
 /// Longest pause between two rounds, so that a keeper that did not stop in time is seen soon.

@@ -12,7 +12,7 @@ const WALKS_MAX: usize = 16;
 
 /// What was found above a process, itself included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lineage {
+pub(crate) struct Lineage {
     /// The nearest cookie.
     pub cookie: Option<String>,
     /// The process and everything above it, as far as it can be seen.
@@ -22,7 +22,7 @@ pub struct Lineage {
 }
 
 /// Looks at a process and everything above it.
-pub fn of(pid: u32) -> Lineage {
+pub(crate) fn of(pid: u32) -> Lineage {
     let mut found = walk(pid);
     for _ in 1..WALKS_MAX {
         // Whoever loses a parent is at once below another.
@@ -59,7 +59,7 @@ fn is_gone(pid: u32) -> bool {
 }
 
 /// Every living process that bears such a cookie, found in one look.
-pub fn bearing(is_such: impl Fn(&str) -> bool) -> Vec<u32> {
+pub(crate) fn bearing(is_such: impl Fn(&str) -> bool) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| cookie_of(*pid).is_some_and(|cookie| is_such(&cookie))).collect()

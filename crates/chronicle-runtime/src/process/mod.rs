@@ -20,9 +20,9 @@ mod control;
 mod ending;
 mod exec;
 mod handover;
-pub mod keeper;
+pub(crate) mod keeper;
 mod leases;
-pub mod lineage;
+pub(crate) mod lineage;
 mod lock;
 mod order;
 mod read;
@@ -32,14 +32,14 @@ mod table;
 mod tool;
 mod wire;
 
-pub use beside::{Show, beside, detached, leave_terminal, tool, tool_within};
+pub use beside::{Show, beside, detached, leave_terminal};
+pub(crate) use beside::{tool, tool_within};
 pub use control::Control;
 pub use exec::main as keeper_exec;
-pub use leases::KEEPERS_MAX;
-pub use order::{
-    COOKIE_VARIABLE, KeeperEnd, KeeperOrder, LEASE, executable_for_others, own_executable,
-    shell_argv,
-};
-pub use read::{CHUNK_BYTES, LINE_MAX, Lines, ReadLine, Ring, TOO_LONG_START};
+pub(crate) use order::executable_for_others;
+pub use order::{KeeperEnd, KeeperOrder, own_executable, shell_argv};
+pub(crate) use read::Ring;
+pub use read::{LINE_MAX, Lines, ReadLine, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};
-pub use tool::{Ran, Tool};
+pub(crate) use tool::Ran;
+pub use tool::Tool;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The variable that marks an agent and everything it starts.
-pub const COOKIE_VARIABLE: &str = "CHRONICLE_COOKIE";
+pub(crate) const COOKIE_VARIABLE: &str = "CHRONICLE_COOKIE";
 /// How long a supervisor may be frozen before its keepers end their agents.
-pub const LEASE: Duration = Duration::from_mins(1);
+pub(crate) const LEASE: Duration = Duration::from_mins(1);
 
 /// One agent to start under a keeper of its own.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ pub fn own_executable() -> PathBuf {
 }
 
 /// That binary, by a name under which another process can start it while we live.
-pub fn executable_for_others(chronicle: &Path) -> PathBuf {
+pub(crate) fn executable_for_others(chronicle: &Path) -> PathBuf {
     if chronicle == Path::new("/proc/self/exe") {
         PathBuf::from(format!("/proc/{}/exe", std::process::id()))
     } else {

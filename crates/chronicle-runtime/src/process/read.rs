@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::mem;
 
 /// How much is read at once.
-pub const CHUNK_BYTES: usize = 64 * 1024;
+pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 /// Longest line that is kept whole.
 pub const LINE_MAX: usize = 4 * 1024 * 1024;
 /// How much of a longer line is kept.
@@ -110,7 +110,7 @@ impl<R: Read> Iterator for Lines<R> {
 
 /// The last lines of a stream: as many as fit both bounds.
 #[derive(Debug, Clone)]
-pub struct Ring {
+pub(crate) struct Ring {
     lines: VecDeque<String>,
     bytes: usize,
     lines_max: usize,
@@ -119,12 +119,12 @@ pub struct Ring {
 
 impl Ring {
     /// Keeps at most `lines_max` lines and `bytes_max` bytes.
-    pub fn new(lines_max: usize, bytes_max: usize) -> Self {
+    pub(crate) fn new(lines_max: usize, bytes_max: usize) -> Self {
         Self { lines: VecDeque::new(), bytes: 0, lines_max, bytes_max }
     }
 
     /// Adds a line; the oldest go. A line longer than the whole ring loses its end.
-    pub fn push(&mut self, mut line: String) {
+    pub(crate) fn push(&mut self, mut line: String) {
         line.truncate(line.floor_char_boundary(self.bytes_max));
         line.shrink_to_fit();
         self.bytes += line.len();
@@ -136,18 +136,13 @@ impl Ring {
     }
 
     /// The kept lines, the oldest first.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(String::as_str)
     }
 
     /// The kept lines as one text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.lines().collect::<Vec<_>>().join("\n")
-    }
-
-    /// Whether nothing is kept.
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
     }
 }
 

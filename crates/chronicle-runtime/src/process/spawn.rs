@@ -80,7 +80,7 @@ pub enum SpawnError {
 
 impl SpawnError {
     /// Whether the keeper came to be and died before it started anything. Another one may fare better.
-    pub fn is_death(&self) -> bool {
+    pub(crate) fn is_death(&self) -> bool {
         let ended = [ErrorKind::UnexpectedEof, ErrorKind::BrokenPipe, ErrorKind::ConnectionReset];
         matches!(self, Self::NotReady { source, .. } if ended.contains(&source.kind()))
     }

@@ -59,7 +59,7 @@ impl Tool {
     }
 
     /// Takes variables out of its environment.
-    pub fn without(mut self, names: impl IntoIterator<Item = OsString>) -> Self {
+    pub(crate) fn without(mut self, names: impl IntoIterator<Item = OsString>) -> Self {
         self.unset.extend(names);
         self
     }
@@ -71,7 +71,7 @@ impl Tool {
     }
 
     /// How long it may take, and how much it may print.
-    pub fn limits(mut self, time: Duration, output: usize) -> Self {
+    pub(crate) fn limits(mut self, time: Duration, output: usize) -> Self {
         (self.time_max, self.output_max) = (time, output);
         self
     }
@@ -100,7 +100,7 @@ impl Tool {
     }
 
     /// Runs it and passes on what it prints as it comes.
-    pub fn stream(self, to: &mut dyn Write) -> io::Result<Ran> {
+    pub(crate) fn stream(self, to: &mut dyn Write) -> io::Result<Ran> {
         let mut child = self.spawn()?;
         let stdin = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());

@@ -18,7 +18,7 @@ const EXCLUDE_MAX: u64 = 1024 * 1024;
 
 /// The person's rules, as far as they are not in the project's own files.
 #[derive(Debug)]
-pub struct Excludes {
+pub(crate) struct Excludes {
     /// Their rules for every project.
     pub(super) everywhere: PathBuf,
     /// Their own rules for this project.
@@ -29,7 +29,7 @@ pub struct Excludes {
 
 impl Excludes {
     /// Asks the person's git, both questions side by side.
-    pub fn find(work: &Path) -> Self {
+    pub(crate) fn find(work: &Path) -> Self {
         let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
         let (everywhere, place) = std::thread::scope(|scope| {
             let place = scope.spawn(|| ask_theirs(work, &of_place));

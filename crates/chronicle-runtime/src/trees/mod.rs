@@ -25,10 +25,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use diff::Form;
-pub use excludes::Excludes;
-pub use record::Recorded;
-pub use restore::Restored;
-pub use room::Room;
+pub(crate) use excludes::Excludes;
+pub(crate) use room::Room;
 
 use git::Git;
 
@@ -76,7 +74,7 @@ impl TreesError {
     }
 
     /// The whole story in one line, for a ledger.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let mut text = self.to_string();
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {

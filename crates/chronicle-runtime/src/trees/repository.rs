@@ -30,7 +30,7 @@ impl Trees {
     }
 
     /// The same, when what the person's git ignores was asked before.
-    pub fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
+    pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
         let trees = Self { git, excludes, definitions };
@@ -42,7 +42,7 @@ impl Trees {
     }
 
     /// The repository of a project, if it has one.
-    pub fn existing(project: &Path) -> Result<Option<Self>, TreesError> {
+    pub(crate) fn existing(project: &Path) -> Result<Option<Self>, TreesError> {
         let exists = project.join(".chronicle/trees.git/HEAD").is_file();
         exists.then(|| Self::open(project)).transpose()
     }

@@ -52,7 +52,7 @@ impl Trees {
 
     /// The files as they are, but where they changed between other trees: there as `to` has them. Kept for that run: it may
     /// be needed again after a crash, and to compare with.
-    pub fn blend(
+    pub(crate) fn blend(
         &self,
         run: &str,
         (now, to): (&TreeId, &TreeId),
@@ -81,7 +81,7 @@ impl Trees {
 
     /// Which of the files that would be put back hold somebody's work: they changed between two other trees, and the
     /// person's repository does not have them as they are.
-    pub fn at_stake(
+    pub(crate) fn at_stake(
         &self,
         (now, to): (&TreeId, &TreeId),
         edited: &[(TreeId, TreeId)],

@@ -21,7 +21,7 @@ pub struct Room {
 
 impl Trees {
     /// The room that a project's trees take; none when there are none.
-    pub fn bytes(project: &Path) -> Option<u64> {
+    pub(crate) fn bytes(project: &Path) -> Option<u64> {
         let folder = project.join(".chronicle/trees.git");
         folder.is_dir().then(|| bytes_below(&folder))
     }

@@ -8,7 +8,9 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
-use chronicle_runtime::agents::{Adapter, FROM_AGENT, LINE_MAX, Order, Seen, TO_AGENT, find};
+use chronicle_runtime::for_tests::agents::{
+    Adapter, FROM_AGENT, LINE_MAX, Order, Seen, TO_AGENT, find,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

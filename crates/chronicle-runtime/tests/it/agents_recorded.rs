@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::Tools;
-use chronicle_runtime::agents::{Adapter, Order, Seen, find};
+use chronicle_runtime::for_tests::agents::{Adapter, Order, Seen, find};
 use expect_test::expect_file;
 use serde_json::Value;
 

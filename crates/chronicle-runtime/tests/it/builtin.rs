@@ -6,8 +6,8 @@ use std::fs;
 
 use chronicle_core::base::limits::LoopCount;
 use chronicle_core::definition::workflow::PhaseKind;
-use chronicle_runtime::discover::{self, Builtin, builtin};
-use chronicle_runtime::project::Project;
+use chronicle_runtime::for_tests::discover::{self, Builtin, builtin};
+use chronicle_runtime::handle::Project;
 
 fn project() -> (tempfile::TempDir, Project) {
     let folder = tempfile::tempdir().unwrap();

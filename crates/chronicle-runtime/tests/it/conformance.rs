@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::workflow::{Phase, PhaseKind, Show, Workflow};
-use chronicle_runtime::discover::{self, Catalog, Places};
+use chronicle_runtime::for_tests::discover::{self, Catalog, Places};
 use serde_json::{Value, json};
 
 /// Where we differ on purpose.

@@ -18,10 +18,10 @@ use chronicle_core::event::input::Command;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{Event, RunStarted};
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::clock;
-use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
-use chronicle_runtime::fail::{self, Cut, Fate, Point};
-use chronicle_runtime::ledger::{Head, Holder, Ledger, Memory};
+use chronicle_runtime::for_tests::clock;
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
+use chronicle_runtime::for_tests::fail::{self, Cut, Fate, Point};
+use chronicle_runtime::for_tests::ledger::{Head, Holder, Ledger, Memory};
 
 use crate::crash_end::{Whole, told};
 use crate::crash_world::{Agents, Memorize, Nobody, Simulated};

@@ -24,10 +24,10 @@ use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Change, CrashClass, Duty};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, State, Status};
-use chronicle_runtime::clock;
-use chronicle_runtime::driver::{Message, Watch, World, reported};
-use chronicle_runtime::fail::{self, Point};
-use chronicle_runtime::ledger::Head;
+use chronicle_runtime::for_tests::clock;
+use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
+use chronicle_runtime::for_tests::fail::{self, Point};
+use chronicle_runtime::for_tests::ledger::Head;
 
 /// When agents write down how far they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,7 +284,7 @@ impl<'a> Simulated<'a> {
         let (done, all, goes_on) = if let Some(chore) = &attempt.intent.chore {
             (attempt.chores_done, chore.commands.len(), chore.duty == Duty::Cleanup)
         } else {
-            let done = state.frames[&place.frame()].counters.commands_done;
+            let done = state.frames[&place.frame()].worker.counters.commands_done;
             (done, state.phase_at(place).unwrap().commands.len(), false)
         };
         if done as usize >= all || (attempt.failed_command.is_some() && !goes_on) {

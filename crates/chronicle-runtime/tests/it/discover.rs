@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use chronicle_core::definition::workflow::FILE_MAX;
-use chronicle_runtime::discover::{self, DiscoverError};
-use chronicle_runtime::project::Project;
+use chronicle_runtime::for_tests::discover::{self, DiscoverError};
+use chronicle_runtime::handle::Project;
 
 /// Says in the child of `the_users_workflows_come_after_the_projects` where its project is.
 const CHILD: &str = "CHRONICLE_TEST_DISCOVER_PROJECT";

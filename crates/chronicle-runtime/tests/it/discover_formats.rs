@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use chronicle_runtime::discover::{self, Builtin, Catalog, Places};
+use chronicle_runtime::for_tests::discover::{self, Builtin, Catalog, Places};
 use expect_test::{Expect, expect};
 
 /// A phase in the way of pi-workflows.

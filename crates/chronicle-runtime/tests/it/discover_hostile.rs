@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use chronicle_runtime::discover;
+use chronicle_runtime::for_tests::discover;
 use expect_test::expect;
 
 use crate::discover_formats::{lay_out, told};

@@ -6,8 +6,8 @@ use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report};
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
-use chronicle_runtime::ledger::{Folder, Head, Ledger, LedgerError, Memory};
+use chronicle_runtime::for_tests::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError, Memory};
 use expect_test::expect;
 
 use crate::driver_stories::{STORIES, TWO};

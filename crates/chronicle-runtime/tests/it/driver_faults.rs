@@ -4,7 +4,7 @@
 
 use chronicle_core::event::Event;
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::ledger::{Folder, Head, Ledger, LedgerError, Memory};
+use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError, Memory};
 
 use crate::driver_stories::{STORIES, TWO};
 use crate::world::{Story, end_of};

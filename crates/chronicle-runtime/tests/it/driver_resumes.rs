@@ -2,7 +2,7 @@
 
 use chronicle_core::event::Event;
 use chronicle_core::state::Status;
-use chronicle_runtime::ledger::{Head, Ledger, Memory};
+use chronicle_runtime::for_tests::ledger::{Head, Ledger, Memory};
 
 use crate::driver_stories::STORIES;
 use crate::world::{Story, end_of};

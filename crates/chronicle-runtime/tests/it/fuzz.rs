@@ -55,7 +55,7 @@ proptest! {
 
     #[test]
     fn any_message_is_understood_or_not(
-        kind in prop::sample::select(&chronicle_runtime::agents::FROM_AGENT[..]),
+        kind in prop::sample::select(&chronicle_runtime::for_tests::agents::FROM_AGENT[..]),
         fields in prop::collection::btree_map(
             "id|tool|text|session|protocol|input|arguments|ok|path|change|of|usd|until|class|question|options|parent",
             value(),

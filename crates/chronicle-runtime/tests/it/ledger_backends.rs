@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use chronicle_runtime::ledger::{Faults, Folder, LOCK_PATIENCE, Ledger, Memory};
+use chronicle_runtime::for_tests::ledger::{Faults, Folder, LOCK_PATIENCE, Ledger, Memory};
 
 use crate::ledger_contract::Backend;
 

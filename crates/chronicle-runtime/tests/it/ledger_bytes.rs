@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use chronicle_core::event::Event;
-use chronicle_runtime::ledger::{LINE_BYTES_MAX, LedgerError, Memory, Sum, decode, encode};
+use chronicle_runtime::for_tests::ledger::{
+    LINE_BYTES_MAX, LedgerError, Memory, Sum, decode, encode,
+};
 use proptest::prelude::*;
 
 use crate::ledger_lines::{append, by_hand, line_of, lines, open_all, read_all, written};

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use chronicle_runtime::ledger::{ArtifactId, Faults, Head, Ledger, LedgerError, open};
+use chronicle_runtime::for_tests::ledger::{ArtifactId, Faults, Head, Ledger, LedgerError, open};
 
 use crate::ledger_lines::{append, by_hand, line, lines, open_all, read_all, who, written};
 

@@ -1,7 +1,7 @@
 //! The part of the contract about what is found in a ledger: torn, damaged, or of a newer Chronicle.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
-use chronicle_runtime::ledger::{Head, LedgerError, Torn};
+use chronicle_runtime::for_tests::ledger::{Head, LedgerError, Torn};
 
 use crate::ledger_contract::Backend;
 use crate::ledger_lines::{append, by_hand, lines, open_all, read_all, written};

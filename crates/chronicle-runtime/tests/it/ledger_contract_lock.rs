@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use chronicle_runtime::ledger::{Head, LedgerError};
+use chronicle_runtime::for_tests::ledger::{Head, LedgerError};
 
 use crate::ledger_contract::Backend;
 use crate::ledger_lines::{append, line, lines, open_all, read_all, who};

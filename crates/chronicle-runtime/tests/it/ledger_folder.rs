@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::ledger::{
     Folder, HEARTBEAT_LIMIT, Head, LedgerError, atomic_write, load, open, save,
 };
 

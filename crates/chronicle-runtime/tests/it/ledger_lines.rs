@@ -6,7 +6,9 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::{Event, ToolCalled, Verdict};
-use chronicle_runtime::ledger::{Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open};
+use chronicle_runtime::for_tests::ledger::{
+    Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
+};
 
 pub(crate) fn who(name: &str) -> Holder {
     Holder::current(name, Millis(1_794_709_850_123))

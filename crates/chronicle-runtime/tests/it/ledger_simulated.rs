@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::ledger::{
     Disk, Faults, Folder, Head, How, Ledger, LedgerError, Process, Simulated, Writer, open,
 };
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
-use chronicle_runtime::ledger::{Head, Ledger, Memory};
+use chronicle_runtime::for_tests::ledger::{Head, Ledger, Memory};
 use serde_json::Value;
 
 use crate::world::Story;

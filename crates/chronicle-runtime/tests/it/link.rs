@@ -77,7 +77,7 @@ fn any_bytes_are_answered_and_change_nothing() {
 #[test]
 fn long_lines_end_the_connection() {
     apart("long_lines_end_the_connection", |supervisor| {
-        let most = usize::try_from(chronicle_runtime::link::LINE_MAX).unwrap();
+        let most = usize::try_from(chronicle_runtime::for_tests::link::LINE_MAX).unwrap();
         for size in [most - 1, most, most + 1, 4 * most] {
             supervisor.check(&vec![b'x'; size]);
             supervisor.check(&[vec![b' '; size], b"\n".to_vec()].concat());

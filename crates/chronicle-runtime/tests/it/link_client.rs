@@ -6,8 +6,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread::JoinHandle;
 
+use chronicle_runtime::for_tests::link::{Client, LINE_MAX, LinkError};
 use chronicle_runtime::handle::{Bit, News};
-use chronicle_runtime::link::{Client, LINE_MAX, LinkError};
 use serde_json::{Value, json};
 
 /// Greets as the supervisor of that run, and tells a watcher this.

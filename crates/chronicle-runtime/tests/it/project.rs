@@ -4,7 +4,8 @@
 use std::fs;
 
 use chronicle_core::base::ids::{AttemptId, RunId};
-use chronicle_runtime::project::{FindError, Project, new_run_id};
+use chronicle_runtime::for_tests::ledger::Folder;
+use chronicle_runtime::handle::{FindError, Project, find_run, new_run, new_run_id};
 use expect_test::expect;
 
 /// A project with runs of these ids.
@@ -12,7 +13,7 @@ fn project(ids: &[&str]) -> (tempfile::TempDir, Project) {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::at(folder.path());
     for id in ids {
-        project.new_run(RunId::from(*id)).unwrap();
+        new_run(&project, RunId::from(*id)).unwrap();
     }
     (folder, project)
 }
@@ -20,7 +21,7 @@ fn project(ids: &[&str]) -> (tempfile::TempDir, Project) {
 #[test]
 fn a_run_is_found_by_any_beginning_or_end_that_only_it_has() {
     let (_folder, project) = project(&["0199-aaaa-1111", "0199-bbbb-2222", "0200-aaaa-2222"]);
-    let found = |text: &str| project.find_run(text).map(|run| run.id.to_string());
+    let found = |text: &str| find_run(&project, text).map(|run| run.id.to_string());
     for (text, id) in [
         ("0199-a", "0199-aaaa-1111"),
         ("1111", "0199-aaaa-1111"),
@@ -43,7 +44,7 @@ fn a_run_is_found_by_any_beginning_or_end_that_only_it_has() {
 #[test]
 fn a_run_that_is_nowhere_is_named_with_the_place_that_was_looked_at() {
     let (_folder, project) = project(&[]);
-    let error = project.find_run("beef").unwrap_err().to_string();
+    let error = find_run(&project, "beef").unwrap_err().to_string();
     assert_eq!(error, format!("no run `beef` in `{}`", project.root().display()));
     assert_eq!(project.runs(), []);
 }
@@ -74,7 +75,7 @@ fn the_first_run_hides_records_from_git_and_never_writes_over_a_persons_file() {
     "#]]
     .assert_eq(&fs::read_to_string(&ignore).unwrap());
     fs::write(&ignore, "# mine\n").unwrap();
-    project.new_run(RunId::from("0199-b")).unwrap();
+    new_run(&project, RunId::from("0199-b")).unwrap();
     assert_eq!(fs::read_to_string(&ignore).unwrap(), "# mine\n");
 }
 
@@ -102,11 +103,14 @@ fn a_project_is_the_nearest_folder_upwards_that_looks_like_one() {
 #[test]
 fn a_run_has_its_places() {
     let (_folder, project) = project(&["0199-a"]);
-    let run = project.find_run("0199-a").unwrap();
+    let run = find_run(&project, "0199-a").unwrap();
     let inside =
         |path: std::path::PathBuf| path.strip_prefix(project.root()).unwrap().display().to_string();
     assert!(run.transcripts().is_dir() && run.keepers().is_dir());
-    assert_eq!(inside(run.ledger().ledger_path()), ".chronicle/runs/0199-a/ledger.jsonl");
+    assert_eq!(
+        inside(Folder::new(run.path.clone()).ledger_path()),
+        ".chronicle/runs/0199-a/ledger.jsonl"
+    );
     assert_eq!(inside(run.run_json()), ".chronicle/runs/0199-a/run.json");
     let transcript = inside(run.transcript(AttemptId(7)));
     assert_eq!(transcript, ".chronicle/runs/0199-a/transcripts/a7.jsonl");

@@ -8,9 +8,8 @@ use chronicle_core::base::ids::RunId;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::{State, Status};
 use chronicle_core::view::{self, RunView};
-use chronicle_runtime::handle::{self, Asker, HandleError};
-use chronicle_runtime::ledger::{self, Head, Ledger, LedgerError};
-use chronicle_runtime::project::{Project, RunFolder};
+use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Ledger, LedgerError};
+use chronicle_runtime::handle::{self, Asker, HandleError, Project, RunFolder};
 use serde_json::Value;
 
 use crate::world::start;
@@ -27,8 +26,12 @@ fn asker() -> Asker {
     }
 }
 
+fn ledger_of(run: &RunFolder) -> Folder {
+    Folder::new(run.path.clone())
+}
+
 fn new_run(root: &Path, id: &str) -> RunFolder {
-    Project::at(root).new_run(RunId::from(id)).unwrap()
+    handle::new_run(&Project::at(root), RunId::from(id)).unwrap()
 }
 
 fn record(run: &RunFolder, command: Command) {
@@ -58,7 +61,7 @@ fn view(run: &RunFolder) -> RunView {
 /// The fold of every line, whatever the cache says.
 fn folded(run: &RunFolder) -> (Head, State) {
     let (mut head, mut state) = (Head::EMPTY, State::default());
-    for line in run.ledger().read_from(Head::EMPTY).unwrap() {
+    for line in ledger_of(run).read_from(Head::EMPTY).unwrap() {
         let (line, after) = line.unwrap();
         state.apply(&line);
         head = after;
@@ -72,7 +75,9 @@ fn exact(run: &RunFolder) -> RunView {
 
 /// A state that no ledger says, to see whether it is believed.
 fn lie(state: &State) -> State {
-    State { cancelled: Some("a lie".to_owned()), ..state.clone() }
+    let mut facts = serde_json::to_value(state).unwrap();
+    facts["cancelled"] = "a lie".into();
+    serde_json::from_value(facts).unwrap()
 }
 
 #[test]
@@ -81,11 +86,11 @@ fn a_cache_that_fits_is_believed_and_lines_after_it_are_added() {
     let run = waiting(folder.path(), "0199-a");
     assert_eq!(view(&run), exact(&run));
     let (head, state) = folded(&run);
-    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     assert_eq!(view(&run).status, Status::Cancelled, "the cache was not used at all");
 
     // A longer ledger: the cache as it was, and what came since.
-    ledger::save(&run.ledger(), &head, &state).unwrap();
+    ledger::save(&ledger_of(&run), &head, &state).unwrap();
     let kept = fs::read(run.path.join("state.cache")).unwrap();
     pause(&run);
     fs::write(run.path.join("state.cache"), kept).unwrap();
@@ -98,22 +103,22 @@ fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     let (run, other) = (waiting(folder.path(), "0199-a"), waiting(folder.path(), "0199-b"));
     let (head, state) = folded(&other);
-    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "another ledger's");
 
     let (head, state) = folded(&run);
-    ledger::save(&run.ledger(), &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "after the last byte");
 
-    ledger::save(&run.ledger(), &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
     assert_eq!(view(&run), exact(&run), "in the middle of a line");
 
     // The ledger went back to an earlier copy.
-    let before = fs::read(run.ledger().ledger_path()).unwrap();
+    let before = fs::read(ledger_of(&run).ledger_path()).unwrap();
     pause(&run);
     let (head, state) = folded(&run);
-    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
-    fs::write(run.ledger().ledger_path(), before).unwrap();
+    ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
+    fs::write(ledger_of(&run).ledger_path(), before).unwrap();
     assert_eq!(view(&run), exact(&run), "a ledger that is shorter than its cache");
     assert_eq!(view(&run).status, Status::Waiting);
 }
@@ -123,7 +128,7 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");
     let (head, state) = folded(&run);
-    ledger::save(&run.ledger(), &head, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
     assert!(text.starts_with(r#"{"format":4,"#), "{text}");
@@ -131,7 +136,7 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // Every attempt in a list, as it once was, under today's first line.
     let old = serde_json::json!({"seq": head.seq, "attempts": [], "gates": [], "visits": []});
-    ledger::save(&run.ledger(), &head, &old).unwrap();
+    ledger::save(&ledger_of(&run), &head, &old).unwrap();
     assert_eq!(view(&run), exact(&run));
     pause(&run);
     assert_eq!(view(&run).reason.as_deref(), Some("lunch"));
@@ -161,7 +166,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");
     let (head, state) = folded(&run);
-    ledger::save(&run.ledger(), &head, &state).unwrap();
+    ledger::save(&ledger_of(&run), &head, &state).unwrap();
     record(&run, Command::Approve { gate: None, note: String::new() });
     fs::remove_file(run.path.join("state.cache")).unwrap();
     assert_eq!(view(&run).status, Status::Running);
@@ -204,7 +209,7 @@ fn the_mirror_is_kept_only_where_the_older_format_is_used() {
 fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::at(folder.path());
-    project.new_run(RunId::from("0199-z")).unwrap();
+    handle::new_run(&project, RunId::from("0199-z")).unwrap();
     let run = waiting(folder.path(), "0199-a");
     fs::create_dir_all(folder.path().join(".pi/chronicle/sessions")).unwrap();
     let own = folder.path().join(".pi/chronicle/sessions/.0199-a.json.x1.unfinished");
@@ -215,7 +220,7 @@ fn what_a_killed_writer_left_beside_the_mirror_and_the_ignored_is_removed() {
     }
     pause(&run);
     assert_eq!((own.exists(), others.exists()), (false, true), "another run's may be in hand");
-    project.new_run(RunId::from("0199-c")).unwrap();
+    handle::new_run(&project, RunId::from("0199-c")).unwrap();
     assert!(!ignore.exists() && folder.path().join(".chronicle/.gitignore").is_file());
 }
 
@@ -238,7 +243,7 @@ fn a_refused_command_changes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let run = waiting(folder.path(), "0199-a");
     let files = || {
-        let names = [run.ledger().ledger_path(), run.run_json(), run.path.join("state.cache")];
+        let names = [ledger_of(&run).ledger_path(), run.run_json(), run.path.join("state.cache")];
         names.map(|path| fs::read(path).unwrap())
     };
     let before = files();
@@ -283,7 +288,7 @@ fn an_audit_counts_what_is_there() {
     assert_eq!((audit.lines, audit.events, audit.bytes), (2, 5, head.bytes));
     assert_eq!(audit.head, head.sum.to_string());
     assert_eq!((audit.orphans, audit.open_attempts), (vec![], vec![]));
-    let ledger = run.ledger().ledger_path();
+    let ledger = ledger_of(&run).ledger_path();
     let mut bytes = fs::read(&ledger).unwrap();
     bytes[30] ^= 1;
     fs::write(&ledger, bytes).unwrap();

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
 use chronicle_core::event::tree::Changes;
-use chronicle_runtime::process::Tool;
-use chronicle_runtime::trees::{Form, Trees};
+use chronicle_runtime::for_tests::process::Tool;
+use chronicle_runtime::for_tests::trees::{Form, Trees};
 
 pub(crate) struct Yard {
     _folder: tempfile::TempDir,
@@ -478,7 +478,7 @@ fn needs_git_only_what_nobody_needs_is_cleared_away() {
     assert!(trees.has(&new) && !trees.has(&old));
     assert!(matches!(
         trees.changes(Some(&old), &new),
-        Err(chronicle_runtime::trees::TreesError::Gone(_))
+        Err(chronicle_runtime::for_tests::trees::TreesError::Gone(_))
     ));
     assert_eq!(record(&trees), new);
     assert!(trees.room(&stay).unwrap().runs.is_empty());

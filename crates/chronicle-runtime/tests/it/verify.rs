@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use chronicle_runtime::discover::verify_commands;
+use chronicle_runtime::for_tests::discover::verify_commands;
 
 /// The commands for a project of these files.
 fn found(files: &[(&str, &str)]) -> Vec<String> {

@@ -27,8 +27,8 @@ use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
-use chronicle_runtime::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
-use chronicle_runtime::ledger::{Holder, Ledger, LedgerError};
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 
 use crate::world_log::{Log, Recorder};
 use crate::world_moves::{self, Move};
@@ -318,7 +318,7 @@ fn next_command(state: &State, id: AttemptId) -> Option<u32> {
         let fails = attempt.failed_command.is_some() && chore.duty == Duty::Verify;
         return (more && !fails).then_some(attempt.chores_done);
     }
-    let done = state.frames.get(&place.frame())?.counters.commands_done;
+    let done = state.frames.get(&place.frame())?.worker.counters.commands_done;
     let more = (done as usize) < state.phase_at(place)?.commands.len();
     (more && attempt.failed_command.is_none()).then_some(done)
 }

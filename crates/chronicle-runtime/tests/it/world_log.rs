@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chronicle_core::event::input::{Answer, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
-use chronicle_runtime::driver::{Message, Watch};
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::driver::{Message, Watch};
+use chronicle_runtime::for_tests::ledger::{
     ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines, Memory, Tail, Torn, Writer,
 };
 

@@ -4,9 +4,7 @@
 
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_runtime::handle::{self, Told};
-use chronicle_runtime::project::RunFolder;
-use chronicle_runtime::{agents, discover};
+use chronicle_runtime::handle::{self, RunFolder, Told, agents, definitions};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -129,7 +127,8 @@ pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, F
 pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Failure> {
     let place = args.place.map(Place::new);
     if let Some(agent) = &args.agent {
-        agents::find(agent, setting.project.root(), &discover::settings(&setting.project).settings)
+        let settings = definitions::settings(&setting.project).settings;
+        agents::check(agent, &setting.project, &settings)
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
     tell(setting, &args.run, &Command::Retry { place, note: args.note, agent: args.agent })
@@ -168,7 +167,7 @@ pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Fa
 /// Gives a command to a run and says what came of it.
 pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Exit, Failure> {
     only_for_people()?;
-    let folder = setting.project.find_run(run)?;
+    let folder = handle::find_run(&setting.project, run)?;
     let (answer, told) = handle::tell(&folder, &setting.asker, command)?;
     let text = match answer {
         Answer::Accepted(text) => text,

@@ -7,8 +7,8 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{
     Loaded, Problem, Severity, Source, Workflow, closest, unbounded,
 };
-use chronicle_runtime::agents;
-use chronicle_runtime::discover::{self, Catalog, DiscoverError, Level, Places};
+use chronicle_runtime::handle::agents::{self, UnknownAgent};
+use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level, Places};
 use clap::Args;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub(super) struct CheckArgs {
 pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Failure> {
     let found = config::load(setting)?;
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
-    let catalog = discover::find_in(&places);
+    let catalog = definitions::find_in(&places);
     // What is built in is ours to mend; asked for by name it is checked all the same.
     let own = catalog.workflows.iter().filter(|found| found.origin.level != Level::Builtin);
     let all = || own.map(|found| found.key.clone()).collect();
@@ -267,7 +267,7 @@ fn unknown_agents(
     own.chain(of_phases)
         .filter(|(_, agent)| settings.agent_command(agent).is_none())
         .filter_map(|(phase, agent)| {
-            let error = agents::find(agent, setting.project.root(), settings).err()?;
+            let error = agents::check(agent, &setting.project, settings).err()?;
             Some(agent_problem(loaded, (workflow, phase), &error))
         })
         .collect()
@@ -276,7 +276,7 @@ fn unknown_agents(
 fn agent_problem(
     loaded: &Loaded,
     (workflow, phase): (&Workflow, Option<&PhaseId>),
-    error: &agents::UnknownAgent,
+    error: &UnknownAgent,
 ) -> Problem {
     let message = error.to_string();
     let told = (Severity::Error, "unknown-agent", message);

@@ -1,7 +1,7 @@
 //! `chronicle config`.
 
 use chronicle_core::definition::settings::{Layer, Row};
-use chronicle_runtime::discover::{self, FoundSettings};
+use chronicle_runtime::handle::definitions::{self, FoundSettings};
 use clap::Args;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
     if args.what.as_deref() == Some("path") {
         return paths(setting);
     }
-    let found = discover::settings(&setting.project);
+    let found = definitions::settings(&setting.project);
     let mut rows: Vec<Shown> =
         found.settings.rows().iter().map(|row| shown(setting, row)).collect();
     if let Some(wanted) = &args.what {
@@ -70,7 +70,7 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
 
 /// The settings that hold here; what is wrong with them is shown, and nothing starts with it.
 pub(super) fn load(setting: &Setting) -> Result<FoundSettings, Failure> {
-    let found = discover::settings(&setting.project);
+    let found = definitions::settings(&setting.project);
     problems::judge_settings(&found)?;
     Ok(found)
 }
@@ -87,7 +87,7 @@ fn shown(setting: &Setting, row: &Row<'_>) -> Shown {
 
 /// The commands that hold when nobody sets any.
 fn detected(setting: &Setting) -> (Option<String>, String) {
-    let found = discover::verify_commands(setting.project.root());
+    let found = definitions::verify_commands(setting.project.root());
     let mut files: Vec<&str> = found.iter().map(|one| one.from.as_str()).collect();
     files.dedup();
     if files.is_empty() {
@@ -116,7 +116,7 @@ fn explain(row: &Shown) {
 }
 
 fn paths(setting: &Setting) -> Result<Exit, Failure> {
-    let files: Vec<File> = discover::settings_files(&setting.project)
+    let files: Vec<File> = definitions::settings_files(&setting.project)
         .into_iter()
         .map(|(layer, path)| File {
             whose: match layer {

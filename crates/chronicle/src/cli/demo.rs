@@ -6,9 +6,8 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use chronicle_core::event::Event;
-use chronicle_runtime::handle;
-use chronicle_runtime::process::{Show, beside, tool};
-use chronicle_runtime::project::{Project, RunFolder};
+use chronicle_runtime::handle::programs::{Show, beside};
+use chronicle_runtime::handle::{self, Project, RunFolder, machine};
 use clap::Args;
 
 use super::{Setting, audit, log, say_json};
@@ -74,7 +73,7 @@ impl Stage {
             .map_err(|error| Failure::internal("the demo's files cannot be written", &error))?;
         // A demo without git is a demo all the same.
         for argv in [&["git", "init", "--quiet"][..], &["git", "add", "--all"]] {
-            let _ = tool(argv, &project);
+            let _ = machine::run(argv, &project);
         }
         let chronicle = setting.asker.chronicle.clone();
         let show = if setting.json { Show::Talk } else { Show::Both };

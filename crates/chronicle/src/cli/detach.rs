@@ -5,10 +5,7 @@ use std::time::{Duration, Instant};
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::state::Status;
-use chronicle_runtime::driver::Rest;
-use chronicle_runtime::handle;
-use chronicle_runtime::process;
-use chronicle_runtime::project::RunFolder;
+use chronicle_runtime::handle::{self, Rest, RunFolder, programs};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -61,7 +58,7 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
         // Whoever starts it has been asked.
         "--trust".into(),
     ];
-    let mut child = process::detached(&words, &folder.project, &log)
+    let mut child = programs::detached(&words, &folder.project, &log)
         .map_err(|error| Failure::internal("no supervisor can be started", &error))?;
     let deadline = Instant::now() + BEGIN_PATIENCE;
     while !has_begun(folder) {

@@ -4,8 +4,7 @@ use std::io;
 
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::event::tree::Changes;
-use chronicle_runtime::handle::{self, Part};
-use chronicle_runtime::trees::Form;
+use chronicle_runtime::handle::{self, Form, Part};
 use clap::Args;
 use serde::Serialize;
 

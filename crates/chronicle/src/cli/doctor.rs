@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::words;
-use chronicle_runtime::process::{self, KeeperEnd, KeeperOrder};
-use chronicle_runtime::trees::Trees;
-use chronicle_runtime::{discover, trust};
+use chronicle_runtime::handle::{self, definitions, machine, trust};
 use clap::Args;
 use serde::Serialize;
 
@@ -81,17 +79,7 @@ fn keeper(setting: &Setting) -> Finding {
 
 fn try_keeper(setting: &Setting) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let cookie = format!("doctor-{}", std::process::id());
-    let argv = process::shell_argv("exit 7");
-    let lock = folder.path().join("doctor.lock");
-    let mut order = KeeperOrder::new(cookie, lock, folder.path().to_owned(), argv);
-    order.chronicle.clone_from(&setting.asker.chronicle);
-    let kept = process::start(&order).map_err(|error| error.to_string())?;
-    drop(kept.stdin);
-    match kept.control.wait() {
-        KeeperEnd::Ended { code: Some(7), .. } => Ok(()),
-        other => Err(format!("it ended otherwise than it should: {other:?}")),
-    }
+    machine::try_keeper(&setting.asker.chronicle, folder.path())
 }
 
 /// Whether the project can be written, and synced.
@@ -127,12 +115,10 @@ fn lock(setting: &Setting) -> Finding {
 }
 
 fn git(setting: &Setting) -> Finding {
-    let version = process::tool(&["git", "--version"], setting.project.root());
+    let version = machine::run(&["git", "--version"], setting.project.root());
     let (good, found) = match version {
-        Ok(output) if output.status.success() => {
-            (true, String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        }
-        Ok(_) | Err(_) => (false, "git is not there".to_owned()),
+        Some(version) => (true, version),
+        None => (false, "git is not there".to_owned()),
     };
     let advice =
         Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
@@ -141,7 +127,7 @@ fn git(setting: &Setting) -> Finding {
 
 /// How much room the recorded files take.
 fn trees(setting: &Setting, settings: &Settings) -> Finding {
-    let bytes = Trees::bytes(setting.project.root());
+    let bytes = handle::recorded_bytes(&setting.project);
     let found = bytes.map_or_else(
         || "no files were recorded here yet".to_owned(),
         |bytes| format!("recorded files take {}", words::bytes(bytes)),
@@ -154,7 +140,7 @@ fn trees(setting: &Setting, settings: &Settings) -> Finding {
 /// Whether the settings can be used.
 fn settings(setting: &Setting) -> (Settings, Finding) {
     let advice = Some("`chronicle config` shows where");
-    let found = discover::settings(&setting.project);
+    let found = definitions::settings(&setting.project);
     let files: Vec<&str> = found.sources.iter().map(|source| source.name.as_str()).collect();
     let text = match found.problems.as_slice() {
         [] if files.is_empty() => "none, so the defaults hold".to_owned(),
@@ -169,8 +155,8 @@ fn settings(setting: &Setting) -> (Settings, Finding) {
 /// Whether people can be told in the ways that are set.
 fn notices(setting: &Setting, settings: &Settings) -> Finding {
     let webhook = settings.text("notify.webhook").is_some();
-    let curl = || process::tool(&["curl", "--version"], setting.project.root());
-    let good = !webhook || curl().is_ok_and(|ran| ran.status.success());
+    let curl = || machine::run(&["curl", "--version"], setting.project.root());
+    let good = !webhook || curl().is_some();
     let set = [
         (settings.text("notify.command").is_some(), "a command"),
         (webhook, "a webhook"),

@@ -6,8 +6,8 @@ use chronicle_core::definition::workflow::{Workflow, unbounded};
 use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::event::RunStarted;
 use chronicle_core::words;
-use chronicle_runtime::trust::Unknown;
-use chronicle_runtime::{agents, discover};
+use chronicle_runtime::handle::trust::Unknown;
+use chronicle_runtime::handle::{agents, definitions};
 
 use super::{Setting, say_json};
 use crate::exit_code::Exit;
@@ -156,10 +156,10 @@ fn notes(setting: &Setting, rehearsal: &Rehearsal, workflows: &[Workflow]) -> Ve
             agents.push(&scene.agent);
         }
     }
-    let settings = discover::settings(&setting.project).settings;
+    let settings = definitions::settings(&setting.project).settings;
     for agent in agents {
-        match agents::find(agent, setting.project.root(), &settings) {
-            Ok(_) => {}
+        match agents::check(agent, &setting.project, &settings) {
+            Ok(()) => {}
             Err(_) if agent.is_empty() => {
                 notes.push("no agent is named: `run` would need `--agent`".to_owned());
             }

@@ -1,7 +1,7 @@
 //! `chronicle graph`.
 
 use chronicle_core::view::graph::{Graph, Lines, dot, mermaid, svg, text};
-use chronicle_runtime::discover;
+use chronicle_runtime::handle::definitions;
 use clap::{Args, ValueEnum};
 
 use super::{Setting, problems, say_json};
@@ -44,7 +44,7 @@ enum Format {
 }
 
 pub(super) fn cmd_graph(setting: &Setting, args: &GraphArgs) -> Result<Exit, Failure> {
-    let loaded = discover::workflow(&setting.project, &args.name)?;
+    let loaded = definitions::workflow(&setting.project, &args.name)?;
     problems::show(&loaded);
     // What is wrong may be just what a person wants to see: it is drawn as far as it was read.
     let Some(graph) = Graph::new(&loaded.workflows) else {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use chronicle_core::definition::settings::Settings;
-use chronicle_runtime::discover::{self, InstalledAgent};
-use chronicle_runtime::trust;
+use chronicle_runtime::handle::agents::{self, InstalledAgent};
+use chronicle_runtime::handle::{definitions, trust};
 use clap::Args;
 use serde::Serialize;
 
@@ -51,12 +51,12 @@ struct Report {
 pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failure> {
     only_for_people()?;
     let root = setting.project.root();
-    let found = discover::settings(&setting.project);
+    let found = definitions::settings(&setting.project);
     let verify = verify_commands(root, &found.settings, args);
     let mut report = Report {
         wrote: Vec::new(),
         kept: Vec::new(),
-        agents: discover::installed_agents(&found.settings).iter().map(agent).collect(),
+        agents: agents::installed(&found.settings).iter().map(agent).collect(),
         definitions: definitions(root),
         verify,
     };
@@ -67,11 +67,8 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
         None => put(setting, init::workflow(&report.verify), &mut report)?,
     }
     // Whoever had them written agreed to them; what was there before is asked about by the first run.
-    let mut items = Vec::new();
-    for name in report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE) {
-        items.extend(trust::items_of(&setting.project, &root.join(name))?);
-    }
-    trust::record(&setting.project, &items)?;
+    let ours = report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE);
+    trust::agree_to(&setting.project, ours.map(|name| root.join(name)))?;
     if setting.json {
         say_json(&report)?;
     } else {
@@ -86,7 +83,7 @@ fn verify_commands(root: &Path, settings: &Settings, args: &InitArgs) -> Vec<Str
     if !said.is_empty() {
         return said.to_vec();
     }
-    let found = discover::verify_commands(root);
+    let found = definitions::verify_commands(root);
     if !found.is_empty() || args.yes || !terminal::can_ask() {
         return found.into_iter().map(|one| one.command).collect();
     }

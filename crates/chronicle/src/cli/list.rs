@@ -1,7 +1,9 @@
 //! `chronicle list`.
 
 use chronicle_core::definition::workflow::{Format, PhaseKind, Problem, Severity, Show};
-use chronicle_runtime::discover::{self, Catalog, FoundPersona, FoundWorkflow, Level, Origin};
+use chronicle_runtime::handle::definitions::{
+    self, Catalog, FoundPersona, FoundWorkflow, Level, Origin,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -23,7 +25,7 @@ const SHOWN_MAX: usize = 5;
 pub(super) struct ListArgs {}
 
 pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Failure> {
-    let catalog = discover::find(&setting.project);
+    let catalog = definitions::find(&setting.project);
     let root = format!("{}/", setting.project.root().display());
     if setting.json {
         say_json(&Listed::of(&catalog))?;

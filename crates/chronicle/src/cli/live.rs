@@ -10,10 +10,11 @@ use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
-use chronicle_runtime::discover;
-use chronicle_runtime::driver::{Finish, Rest};
-use chronicle_runtime::handle::{self, Asker, Driven, Remote, UPDATES_MAX, Update};
-use chronicle_runtime::project::{Claimed, FilesLock, Project, RunFolder};
+use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
+use chronicle_runtime::handle::{
+    self, Asker, Claimed, Driven, FilesLock, Finish, Project, Remote, Rest, RunFolder, UPDATES_MAX,
+    Update, definitions,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -45,7 +46,7 @@ pub(super) fn stay(
     let is_inline = is_inline(setting);
     let rest = if is_inline { Rest::WhenOver } else { rest };
     let (updates, news) = sync_channel(UPDATES_MAX);
-    let settings = discover::settings(&setting.project).settings;
+    let settings = definitions::settings(&setting.project).settings;
     let signals = signals(&settings, folder);
     let asker = Asker { signals: signals.as_ref().map(Http::url), ..setting.asker.clone() };
     let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)?;
@@ -66,7 +67,7 @@ pub(super) fn stay(
 
 /// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.
 fn signals(settings: &Settings, folder: &RunFolder) -> Option<Http> {
-    let is_wanted = discover::AGENT_PROGRAMS.iter().any(|agent| settings.prefers_http(agent));
+    let is_wanted = AGENT_PROGRAMS.iter().any(|agent| settings.prefers_http(agent));
     is_wanted.then(|| Http::start(&folder.path).ok()).flatten()
 }
 
@@ -234,7 +235,7 @@ impl Screen {
             words::duration(elapsed),
             words::tokens(view.spent.tokens),
         ];
-        let activity = view.working.first().and_then(|row| driven.activities.of(row.attempt));
+        let activity = view.working.first().and_then(|row| driven.activity(row.attempt));
         parts.extend(activity.map(|activity| words::one_line(&activity.last)));
         bar.set_message(parts.join(" · "));
         bar.tick();

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use chronicle_core::view::TimelineEntry;
-use chronicle_runtime::handle;
-use chronicle_runtime::project::RunFolder;
+use chronicle_runtime::handle::{self, RunFolder};
 use clap::Args;
 
 use super::Setting;

@@ -35,9 +35,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use chronicle_runtime::handle::Asker;
-use chronicle_runtime::process;
-use chronicle_runtime::project::{FindError, Project, RunFolder};
+use chronicle_runtime::handle::{self, Asker, Project, RunFolder, programs};
 use clap::{Parser, Subcommand};
 
 use crate::exit_code::Exit;
@@ -161,7 +159,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
             .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()))
             .collect::<Vec<_>>()
             .join(" "),
-        chronicle: process::own_executable(),
+        chronicle: programs::own_executable(),
         signals: None,
     };
     Ok(Setting { project, json: cli.json, asker })
@@ -205,11 +203,10 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
 impl Setting {
     /// The run that was named, else the newest.
     fn run(&self, text: Option<&str>) -> Result<RunFolder, Failure> {
-        let newest = || {
-            let empty = FindError::Empty { project: self.project.root().to_owned() };
-            self.project.runs().into_iter().next().ok_or(empty)
-        };
-        Ok(text.map_or_else(newest, |text| self.project.find_run(text))?)
+        Ok(match text {
+            Some(text) => handle::find_run(&self.project, text)?,
+            None => handle::newest_run(&self.project)?,
+        })
     }
 }
 
@@ -223,9 +220,7 @@ fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// A worker is not a person: what only a person may say is refused from inside an attempt.
 fn only_for_people() -> Result<(), Failure> {
-    let attempt = std::env::var("CHRONICLE_ATTEMPT").ok();
-    let cookie = || process::lineage::of(std::process::id()).cookie;
-    let Some(worker) = attempt.or_else(cookie) else { return Ok(()) };
+    let Some(worker) = programs::working_for() else { return Ok(()) };
     Err(Failure::usage(format!("this is a person's command, and {worker} is a worker"))
         .hint("leave your phase with the tool `workflow_transition`; a person decides the rest"))
 }

@@ -2,13 +2,13 @@
 //!
 //! Who has the first word: a flag, then the phase, the workflow, the project's settings, the user's, the default.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
-use chronicle_runtime::agents;
-use chronicle_runtime::discover::{self, AGENT_PROGRAMS, Catalog, builtin};
-use chronicle_runtime::trust::{self, Item, Unknown};
+use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
+use chronicle_runtime::handle::definitions::{self, Catalog};
+use chronicle_runtime::handle::trust::{self, Item, Unknown};
 
 use super::Setting;
 use super::trust::confirm;
@@ -87,7 +87,7 @@ fn fill_verify(
     let Some((key, phase)) = wanting else { return Ok(Vec::new()) };
     let said = settings.texts("verify");
     let found: Vec<String> = if said.is_empty() {
-        discover::verify_commands(setting.project.root())
+        definitions::verify_commands(setting.project.root())
             .into_iter()
             .map(|one| one.command)
             .collect()
@@ -123,21 +123,12 @@ fn used(
     (catalog, loaded): (&Catalog, &Loaded),
     found: &[String],
 ) -> Result<Vec<Item>, Failure> {
-    let mut used = Vec::new();
     let config = setting.project.definitions().join("config.toml");
-    if config.is_file() {
-        used.extend(trust::items_of(&setting.project, &config)?);
-    }
-    for source in loaded.sources.iter().filter(|source| !builtin::is_builtin(source)) {
-        used.extend(trust::items_of(&setting.project, Path::new(&source.name))?);
-    }
-    for file in catalog.brought(&loaded.workflows) {
-        used.extend(trust::items_of(&setting.project, &file)?);
-    }
-    if !found.is_empty() {
-        used.push(trust::commands(found));
-    }
-    Ok(used)
+    let config = Some(config).filter(|config| config.is_file());
+    let sources = loaded.sources.iter().filter(|source| !definitions::is_builtin(source));
+    let sources = sources.map(|source| PathBuf::from(&source.name));
+    let files = config.into_iter().chain(sources).chain(catalog.brought(&loaded.workflows));
+    Ok(trust::used(&setting.project, files, found)?)
 }
 
 /// Every command of the workflows, each once.
@@ -167,8 +158,8 @@ fn lacks_agent(workflow: &Workflow) -> bool {
 
 /// The only agent there is. Two, and none chosen, is a question and not a guess.
 fn only_agent(setting: &Setting, settings: &Settings) -> Result<String, Failure> {
-    let installed = discover::installed_agents(settings);
-    let works = |name: &&str| agents::find(name, setting.project.root(), settings).is_ok();
+    let installed = agents::installed(settings);
+    let works = |name: &&str| agents::check(name, &setting.project, settings).is_ok();
     let programs = installed.iter().map(|agent| agent.name).filter(works);
     let own = settings.agents().filter(|name| !AGENT_PROGRAMS.contains(name));
     let names: Vec<&str> = own.chain(programs).collect();

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use chronicle_core::definition::workflow::{Loaded, Problem, Severity, Source};
-use chronicle_runtime::discover::FoundSettings;
+use chronicle_runtime::handle::definitions::FoundSettings;
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;

@@ -4,9 +4,7 @@ use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
 use chronicle_core::state::Status;
 use chronicle_core::words;
-use chronicle_runtime::driver::Rest;
-use chronicle_runtime::project::{Project, RunFolder};
-use chronicle_runtime::{discover, handle, index, process, trust};
+use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
@@ -51,13 +49,13 @@ pub(super) struct ResumeArgs {
 pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
     only_for_people()?;
     let folder = match &args.run {
-        Some(text) => setting.project.find_run(text)?,
+        Some(text) => handle::find_run(&setting.project, text)?,
         None => newest(setting)?,
     };
     let (view, _) = handle::view(&folder)?;
     // A run goes on as it began; settings that are wrong by now must not keep it from that.
     let project = Project::at(&folder.project);
-    let settings = discover::settings(&project).settings;
+    let settings = definitions::settings(&project).settings;
     match view.status {
         Status::Done | Status::Cancelled | Status::Failed => {
             let over = format!("run {} is over: {}", view.short, view.standing);
@@ -80,7 +78,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         }
         Status::Running | Status::Paused | Status::Waiting => {}
     }
-    if !args.trust && !index::was_begun(&folder) {
+    if !args.trust && !handle::was_begun(&folder) {
         confirm(&project, &[trust::run(&folder)], &[], &settings)?;
     }
     if args.force
@@ -92,7 +90,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         ));
     }
     if args.detached {
-        process::leave_terminal()
+        programs::leave_terminal()
             .map_err(|error| Failure::internal("the terminal cannot be left", &error))?;
     }
     if args.stay.detach {

@@ -8,9 +8,8 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
-use chronicle_runtime::discover::{self, Places};
-use chronicle_runtime::driver::Rest;
-use chronicle_runtime::{agents, handle};
+use chronicle_runtime::handle::definitions::{self, Places};
+use chronicle_runtime::handle::{self, Rest, agents};
 use clap::{Args, ValueEnum};
 
 use super::budget::{self, LimitArgs};
@@ -96,7 +95,7 @@ struct OwnArgs {
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
     let found = config::load(setting)?;
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
-    let catalog = discover::find_in(&places);
+    let catalog = definitions::find_in(&places);
     let mut loaded = catalog.named(&places, &args.name)?;
     if args.accept_unenforced {
         problems::accept_unenforced(&mut loaded);
@@ -141,7 +140,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         return dry_run::show(setting, start, &chosen.untrusted);
     }
     check_agents((setting, &found.settings), &start)?;
-    let folder = setting.project.new_run(start.run.clone()).map_err(|error| {
+    let folder = handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
         Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
             .hint("make the project's folder writable for you, and make room on its disk")
@@ -176,7 +175,7 @@ impl From<OnGateArg> for OnGate {
 }
 
 fn new_id() -> RunId {
-    RunId::new(chronicle_runtime::project::new_run_id())
+    RunId::new(handle::new_run_id())
 }
 
 fn task(args: &RunArgs) -> Result<String, Failure> {
@@ -255,9 +254,9 @@ fn check_agent(
             "install one (`chronicle doctor` says how), try `chronicle demo`, or say `--agent scripted:SCRIPT.yaml`",
         ));
     }
-    agents::find(agent, setting.project.root(), settings)
+    agents::check(agent, &setting.project, settings)
         .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
-    if discover::is_missing(agent, settings) {
+    if agents::is_missing(agent, settings) {
         return Err(Failure::usage(format!("agent `{agent}` is not installed")).hint(format!(
             "install it, say where it is with `agents.{agent}.command`, or try `--agent \
              scripted:SCRIPT.yaml` or `chronicle demo`"

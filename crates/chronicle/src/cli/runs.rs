@@ -2,7 +2,7 @@
 
 use chronicle_core::view::RunRow;
 use chronicle_core::words;
-use chronicle_runtime::{clock, handle, index};
+use chronicle_runtime::handle;
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -20,10 +20,9 @@ pub(super) struct RunsArgs {
 }
 
 pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failure> {
-    let here = setting.project.runs();
-    here.iter().for_each(index::add);
+    let here = handle::runs(&setting.project);
     let mut rows = Vec::new();
-    for folder in if args.all { index::all() } else { here } {
+    for folder in if args.all { handle::all_runs() } else { here } {
         match handle::row(&folder) {
             Ok(row) => rows.push(row),
             // One bad run never hides the good ones.
@@ -51,7 +50,7 @@ fn line(row: &RunRow) -> String {
     let paint = Paint::stdout();
     let places: Vec<&str> =
         row.places.iter().map(chronicle_core::base::ids::Place::as_str).collect();
-    let age = clock::now().0.saturating_sub(row.updated_at.0);
+    let age = handle::now().0.saturating_sub(row.updated_at.0);
     let needs =
         if row.needs_you > 0 { format!("  needs you: {}", row.needs_you) } else { String::new() };
     format!(

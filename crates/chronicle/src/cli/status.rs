@@ -3,9 +3,7 @@
 use chronicle_core::base::usage::Usage;
 use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::words;
-use chronicle_runtime::project::Project;
-use chronicle_runtime::trees::Trees;
-use chronicle_runtime::{discover, handle};
+use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -40,8 +38,8 @@ pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, F
 
 /// Recorded files grow with the project and its runs: people are told before the disk is full.
 fn warn_of_trees(project: &Project) {
-    let limit = discover::settings(project).settings.trees_warn_bytes();
-    if let Some(bytes) = Trees::bytes(project.root()).filter(|bytes| *bytes >= limit) {
+    let limit = definitions::settings(project).settings.trees_warn_bytes();
+    if let Some(bytes) = handle::recorded_bytes(project).filter(|bytes| *bytes >= limit) {
         let text = words::bytes(bytes);
         terminal::talk(&format!(
             "Recorded files take {text}: `chronicle gc` frees what nobody needs."

@@ -1,9 +1,8 @@
 //! `chronicle trust`, and the question that `run` asks before a project's own files decide what runs.
 
 use chronicle_core::definition::settings::Settings;
-use chronicle_runtime::discover;
-use chronicle_runtime::project::Project;
-use chronicle_runtime::trust::{self, Item, TrustError, Unknown};
+use chronicle_runtime::handle::Project;
+use chronicle_runtime::handle::trust::{self, Item, TrustError, Unknown};
 use clap::Args;
 use serde::Serialize;
 
@@ -54,9 +53,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
         terminal::say(&format!("`{root}` {text}."));
         return Ok(Exit::Done);
     }
-    let items = whole(&setting.project, &[])?;
-    trust::record(&setting.project, &items)?;
-    let names: Vec<String> = items.into_iter().map(|item| item.name).collect();
+    let names = trust::agree(&setting.project, &[])?;
     if setting.json {
         let trusted = Trusted { project: root.to_string(), items: names };
         return say_json(&trusted).map(|()| Exit::Done);
@@ -90,22 +87,6 @@ fn list(setting: &Setting) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Everything of the project that could run, and what is used beside it.
-fn whole(project: &Project, used: &[Item]) -> Result<Vec<Item>, Failure> {
-    let mut items = trust::items(project)?;
-    let found = discover::verify_commands(project.root());
-    if !found.is_empty() {
-        let commands: Vec<String> = found.into_iter().map(|one| one.command).collect();
-        items.push(trust::commands(&commands));
-    }
-    for item in used {
-        items.retain(|known| known.name != item.name);
-        items.push(item.clone());
-    }
-    items.sort_unstable();
-    Ok(items)
-}
-
 /// Asks about what nobody agreed to yet: once for the whole project, never a worker, and never without a terminal.
 pub(super) fn confirm(
     project: &Project,
@@ -137,7 +118,7 @@ pub(super) fn confirm(
         return Err(Failure::usage("the project is not trusted, so nothing was started")
             .hint("look at the files named above, then try again"));
     }
-    trust::record(project, &whole(project, used)?)?;
+    trust::agree(project, used)?;
     Ok(())
 }
 

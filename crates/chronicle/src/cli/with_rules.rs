@@ -2,7 +2,7 @@
 
 use chronicle_core::definition::guard::Rules;
 use chronicle_core::definition::persona::Persona;
-use chronicle_runtime::discover::Catalog;
+use chronicle_runtime::handle::definitions::Catalog;
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;

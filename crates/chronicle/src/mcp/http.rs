@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use chronicle_runtime::link::LINE_MAX;
-use chronicle_runtime::project;
+use chronicle_runtime::handle::new_run_id;
+use chronicle_runtime::handle::signals::LINE_MAX;
 use serde_json::Value;
 
 use super::wire::{self, Call, Request};
@@ -62,7 +62,7 @@ impl Http {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             run_folder: run_folder.to_owned(),
-            name: project::new_run_id(),
+            name: new_run_id(),
             is_over: AtomicBool::new(false),
             clients: AtomicUsize::new(0),
         });

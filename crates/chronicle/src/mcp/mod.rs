@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chronicle_core::event::input::Answer;
-use chronicle_runtime::agents::{RUN_FOLDER, SECRET, signal_tools};
-use chronicle_runtime::link::{Ask, Client, LINE_MAX, LinkError};
-use chronicle_runtime::project;
+use chronicle_runtime::handle::new_run_id;
+use chronicle_runtime::handle::signals::{
+    Handed, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
+};
 use serde_json::Value;
 
 pub(crate) use http::Http;
@@ -44,7 +44,7 @@ pub(crate) fn main() -> ExitCode {
     let server = Arc::new(Server {
         run_folder: std::env::var_os(RUN_FOLDER).map(PathBuf::from),
         secret: std::env::var(SECRET).unwrap_or_default(),
-        name: project::new_run_id(),
+        name: new_run_id(),
         calls: AtomicUsize::new(0),
         output: Mutex::new(io::stdout()),
     });
@@ -118,20 +118,17 @@ impl Server {
 
 /// Hands a call on to the supervisor and waits for its answer. `name` tells the calls of this server from those of another.
 fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, String> {
-    let client = Client::connect(folder, "worker").map_err(|error| told(&error))?;
-    let mut client = client.ok_or_else(|| GONE.to_owned())?;
     let own = || format!("{name}-{}", call.id);
-    let ask = Ask::Signal {
+    let call = ToolCall {
         request: call.name.clone().unwrap_or_else(own),
         tool: call.tool.clone(),
         arguments: call.arguments.clone(),
         secret: secret.to_owned(),
     };
-    match client.ask(ask).map_err(|error| told(&error))? {
-        Some(Answer::Accepted(text)) => Ok(text),
-        Some(Answer::Noted | Answer::Verdict(_)) => Ok("noted".to_owned()),
-        Some(Answer::Refused(text)) => Err(text),
-        Some(Answer::Waits) | None => Err(GONE.to_owned()),
+    match hand_on(folder, call) {
+        Handed::Accepted(text) => Ok(text),
+        Handed::Refused(why) => Err(why),
+        Handed::Gone => Err(GONE.to_owned()),
     }
 }
 
@@ -140,11 +137,4 @@ fn unknown(call: &Call) -> Option<Value> {
     let is_known = signal_tools().iter().any(|tool| tool.name == call.tool);
     let why = || format!("there is no tool `{}`", call.tool);
     (!is_known).then(|| wire::error(&call.id, wire::PARAMS, &why()))
-}
-
-fn told(error: &LinkError) -> String {
-    match error {
-        LinkError::Broken(_) => GONE.to_owned(),
-        other => other.to_string(),
-    }
 }

@@ -1,6 +1,6 @@
 //! The Model Context Protocol, as much of it as a server of tools needs: JSON-RPC 2.0, one message a line.
 
-use chronicle_runtime::agents::signal_tools;
+use chronicle_runtime::handle::signals::signal_tools;
 use serde_json::{Value, json};
 
 /// Not JSON at all.

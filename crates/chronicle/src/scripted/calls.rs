@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use chronicle_core::base::limits::bounded;
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_runtime::clock;
+use chronicle_runtime::handle;
 use serde_json::{Value, json};
 
 use super::files::{self, Change};
@@ -95,7 +95,7 @@ impl Player<'_> {
     }
 
     pub(super) fn quota(&mut self, quota: &Quota) -> Result<(), Stop> {
-        let soon = || Some(clock::now().after(quota.in_ms?).to_string());
+        let soon = || Some(handle::now().after(quota.in_ms?).to_string());
         let Some(until) = quota.until.clone().or_else(soon) else {
             let why = "`quota` needs `until` or `in_ms`".to_owned();
             return Err(Stop::Script { line: 0, why });

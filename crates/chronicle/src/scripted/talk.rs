@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
-use chronicle_runtime::agents::PROTOCOL;
+use chronicle_runtime::handle::programs::PROTOCOL;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

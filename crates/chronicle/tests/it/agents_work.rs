@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use chronicle_runtime::process::Tool;
+use chronicle_runtime::for_tests::process::Tool;
 use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use chronicle_runtime::ledger::Sum;
+use chronicle_runtime::for_tests::ledger::Sum;
 
 use crate::session::{Session, until};
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use chronicle_runtime::fail::Point;
+use chronicle_runtime::for_tests::fail::Point;
 
 use crate::crash_check::Ended;
 use crate::crash_site::{Site, Stay};

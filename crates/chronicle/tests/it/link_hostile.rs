@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use chronicle_core::event::input::Answer;
-use chronicle_runtime::link::{Ask, Client};
+use chronicle_runtime::for_tests::link::{Ask, Client};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};

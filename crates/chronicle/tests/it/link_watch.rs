@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use chronicle_core::base::ids::RunId;
 use chronicle_core::state::Status;
 use chronicle_core::view::{RunView, TimelineEntry};
-use chronicle_runtime::handle::{self, Asker, Bit, HandleError, News, Watching};
-use chronicle_runtime::project::Project;
+use chronicle_runtime::handle::{self, Asker, Bit, HandleError, News, Project, Watching};
 
 use crate::link_yard::{CHRONICLE, LinkYard, Wire};
 

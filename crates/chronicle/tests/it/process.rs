@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
-use chronicle_runtime::process::{KeeperEnd, SpawnError, start};
+use chronicle_runtime::for_tests::process::{KeeperEnd, SpawnError, start};
 use rustix::process::{Signal, WaitOptions};
 
 use super::process_yard::{AMPLE, Running, Yard, alone, ended, is_alive, killed, signal};

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
-use chronicle_runtime::process::sweep::{Swept, await_keeper, by_cookie, sweep};
-use chronicle_runtime::process::{KeeperEnd, Lines, start};
+use chronicle_runtime::for_tests::process::sweep::{Swept, await_keeper, by_cookie, sweep};
+use chronicle_runtime::for_tests::process::{KeeperEnd, Lines, start};
 use rustix::process::Signal;
 
 use super::process_yard::{

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use chronicle_runtime::process::{LINE_MAX, ReadLine, TOO_LONG_START};
+use chronicle_runtime::for_tests::process::{LINE_MAX, ReadLine, TOO_LONG_START};
 
 use super::process_yard::{AMPLE, Yard, alone, ended};
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use chronicle_runtime::process::sweep::by_cookie;
-use chronicle_runtime::process::{
+use chronicle_runtime::for_tests::process::sweep::by_cookie;
+use chronicle_runtime::for_tests::process::{
     Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, shell_argv, start,
 };
 use rustix::process::{Pid, Signal, kill_process};

@@ -12,7 +12,7 @@ use super::scratch::Scratch;
 use crate::base::ids::{FramePath, GateId};
 use crate::base::limits::{TASK_MAX, TEXT_MAX, bounded};
 use crate::event::input::{Actor, Answer, By};
-use crate::event::{Event, GateAnswer, RunStarted};
+use crate::event::{Event, FrameEntered, GateAnswer, RunStarted};
 use crate::state::State;
 
 pub(super) use gates::{answer, approve, reject};
@@ -33,7 +33,12 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
     let workflow = workflow.key.clone();
     let frozen = RunStarted { task: bounded(&start.task, TASK_MAX), ..start.clone() };
     scratch.emit(Event::RunStarted(Arc::new(frozen)));
-    scratch.emit(Event::FrameEntered { frame: FramePath::root(), workflow });
+    scratch.emit(Event::FrameEntered(FrameEntered {
+        frame: FramePath::root(),
+        workflow,
+        at: None,
+        step: None,
+    }));
     Answer::Accepted("started".to_owned())
 }
 

@@ -8,7 +8,7 @@ use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
 use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
-use crate::state::{Frame, Stage, State};
+use crate::state::{Frame, Stage, State, WayOut};
 
 /// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
 pub(in crate::engine) fn retry(
@@ -121,7 +121,7 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
         return Ok(Skipped::Wanted(wanted.persona.clone()));
     }
     if let Stage::Gated { held, .. } = &frame.stage
-        && matches!(**held, Stage::Left { target: Some(_), .. })
+        && matches!(&**held, Stage::Left(WayOut { target: Some(_), .. }))
     {
         return Ok(Skipped::Phase(place));
     }

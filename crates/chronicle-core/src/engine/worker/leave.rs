@@ -59,10 +59,9 @@ pub(super) fn proven(
 }
 
 pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> Answer {
-    let answer = Answer::Accepted(words::leaving(&leave));
-    let (attempt, request) = (call.id, call.request.clone());
-    scratch.record(Event::SignalAccepted { attempt, request, leave });
-    answer
+    let (attempt, request, answer) = (call.id, call.request.clone(), words::leaving(&leave));
+    scratch.record(Event::SignalAccepted { attempt, request, leave, answer: answer.clone() });
+    Answer::Accepted(answer)
 }
 
 /// The answer to the same signal under another id, as after a lost answer.

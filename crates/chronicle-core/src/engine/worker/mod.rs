@@ -17,6 +17,7 @@ use crate::event::input::Answer;
 use crate::event::signal::{SIGNALS, Signal};
 use crate::handover;
 use crate::state::{Answered, Attempt, State};
+use crate::words;
 
 /// Longest id of a request that is kept.
 const REQUEST_MAX: usize = 200;
@@ -41,7 +42,7 @@ pub(super) fn signal(
     };
     let mut before = attempt.answers.iter();
     if let Some((_, answered)) = before.find(|(request, _)| *request == call.request) {
-        return repeat(answered);
+        return repeat(state, attempt, answered);
     }
     let answered = match signal {
         Signal::Status => return step::status(scratch, &call),
@@ -66,11 +67,11 @@ fn refuse(scratch: &mut Scratch<'_>, call: &Call, why: &str) -> Answer {
     Answer::Refused(answer)
 }
 
-fn repeat(answered: &Answered) -> Answer {
-    if answered.accepted {
-        Answer::Accepted(answered.text.clone())
-    } else {
-        Answer::Refused(answered.text.clone())
+fn repeat(state: &State, attempt: &Attempt, answered: &Answered) -> Answer {
+    match answered {
+        Answered::Accepted(text) => Answer::Accepted(text.clone()),
+        Answered::Refused(text) => Answer::Refused(text.clone()),
+        Answered::Unworded(what) => Answer::Accepted(words::accepted(state, attempt, *what)),
     }
 }
 

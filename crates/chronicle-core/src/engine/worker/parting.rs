@@ -40,7 +40,7 @@ pub(super) fn accept(
     let (attempt, _) = caller(state, call)?;
     // A session that was ended before it heard the answer sends the same call again: what it asked for has come.
     let frame = state.frames.get(&attempt.intent.place.frame());
-    let parted = frame.and_then(|frame| frame.parted.as_ref());
+    let parted = frame.and_then(|frame| frame.worker.parted.as_ref());
     let is_old = attempt.parting.is_none()
         && parted.is_some_and(|parted| {
             parted.session == attempt.intent.session
@@ -50,15 +50,15 @@ pub(super) fn accept(
     if is_old {
         return Ok(Answer::Accepted(ALREADY.to_owned()));
     }
-    let answer = Answer::Accepted(words::breaking_off(&parting));
+    let answer = words::breaking_off(&parting);
     if attempt.parting.as_ref().is_some_and(|(before, _)| *before == parting) {
-        return Ok(answer);
+        return Ok(Answer::Accepted(answer));
     }
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
     let (attempt, request) = (call.id, call.request.clone());
-    scratch.record(Event::BreakAccepted { attempt, request, parting });
-    Ok(answer)
+    scratch.record(Event::BreakAccepted { attempt, request, parting, answer: answer.clone() });
+    Ok(Answer::Accepted(answer))
 }
 
 fn may_follow_up(

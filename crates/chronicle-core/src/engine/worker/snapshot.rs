@@ -13,8 +13,8 @@ pub(super) fn update(
 ) -> Result<Answer, String> {
     let state = scratch.state();
     is_still_open(caller(state, call)?.0)?;
-    let answer = Answer::Accepted(words::snapshot_kept(&state.snapshot.with(update)?));
+    let answer = words::snapshot_kept(&state.snapshot.with(update)?);
     let (attempt, request, update) = (call.id, call.request.clone(), update.clone());
-    scratch.record(Event::SnapshotUpdated { attempt, request, update });
-    Ok(answer)
+    scratch.record(Event::SnapshotUpdated { attempt, request, update, answer: answer.clone() });
+    Ok(Answer::Accepted(answer))
 }

@@ -66,8 +66,9 @@ pub(super) fn cancel(
     is_still_open(attempt)?;
     if !attempt.cancel_asked {
         let (attempt, request) = (call.id, call.request.clone());
-        scratch.record(Event::CancelAsked { attempt, request });
-        return Ok(Answer::Accepted(words::CANCEL_AGAIN.to_owned()));
+        let answer = words::CANCEL_AGAIN.to_owned();
+        scratch.record(Event::CancelAsked { attempt, request, answer: answer.clone() });
+        return Ok(Answer::Accepted(answer));
     }
     let reason = words::worker_cancelled(call.id, &bounded(summary, TEXT_MAX));
     scratch.emit(Event::RunCancelled { reason });

@@ -9,9 +9,9 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{CrashClass, Verdict};
 
 use super::Shared;
+use crate::activity::Bit;
 use crate::agents::Seen;
 use crate::effects::STOP_GRACE;
-use crate::effects::activity::Bit;
 use crate::effects::transcript::From;
 use crate::process::{Control, Lines, ReadLine};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use chronicle_core::base::ids::SessionId;
 use chronicle_core::engine;
 use chronicle_core::event::input::Command;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{self, ArtifactId, Head, Ledger as _, LedgerError};
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::{self, ArtifactId, Head, Ledger as _, LedgerError};
 
 use super::figures::Trouble;
 use super::oracle::{Checked, ensure};

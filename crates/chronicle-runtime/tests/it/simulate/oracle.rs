@@ -11,7 +11,7 @@ use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
 use chronicle_core::state::{Frame, State, Status};
-use chronicle_runtime::ledger::{self, Head, SUM_DIGITS, Simulated};
+use chronicle_runtime::for_tests::ledger::{self, Head, SUM_DIGITS, Simulated};
 
 use super::figures::Met;
 use super::run::LEDGER;
@@ -118,8 +118,8 @@ impl Oracle {
                 self.state
             )
         })?;
-        // Frozen at the start and the same in both: shared from here on, it need not be compared word by word again.
-        self.state.run.clone_from(&state.run);
+        // They are equal, and share from here on what was frozen at the start: it need not be compared word by word again.
+        self.state.clone_from(state);
         Ok(())
     }
 
@@ -270,22 +270,21 @@ impl Oracle {
 
     fn check_counters(&self, frame: &Frame) -> Checked {
         let Some(phase) = self.state.phase_at(&frame.place()) else { return Ok(()) };
-        let (counters, limits) = (&frame.counters, &phase.limits);
+        let (counters, limits) = (&frame.worker.counters, &phase.limits);
         let within = counters.nudges <= limits.nudges
             && counters.retries <= limits.retries
             && counters.losses <= limits.losses + 1
             && counters.continuations <= limits.continuations
             && frame.stack.len() <= limits.depth as usize;
         ensure(within, || format!("{counters:?} at `{}` beyond {limits:?}", frame.place()))?;
-        for (edge, taken) in &frame.edges {
-            let back = edge.split_once("->").filter(|(from, to)| from != to);
-            let back = back.and_then(|(from, to)| frame.edges.get(&format!("{to}->{from}")));
+        for edge in &frame.edges {
+            let back = if edge.from == edge.to { 0 } else { frame.taken(&edge.to, &edge.from) };
             let both = match limits.loops.count {
-                LoopCount::Pair => taken + back.unwrap_or(&0),
-                LoopCount::Edge => *taken,
+                LoopCount::Pair => edge.taken + back,
+                LoopCount::Edge => edge.taken,
             };
-            let is_end = edge.ends_with("->done") || edge.ends_with("->human_intervention");
-            ensure(is_end || both <= limits.loops.max, || format!("`{edge}` taken {both} times"))?;
+            let is_end = ["done", "human_intervention"].contains(&edge.to.as_str());
+            ensure(is_end || both <= limits.loops.max, || format!("{edge:?} taken {both} times"))?;
         }
         Ok(())
     }

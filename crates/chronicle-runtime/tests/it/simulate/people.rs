@@ -8,8 +8,8 @@ use chronicle_core::event::input::{Answer, Command, Input, What};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{GateAnswer, GateKind};
 use chronicle_core::state::Gate;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::LedgerError;
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::LedgerError;
 
 use super::figures::Trouble;
 use super::oracle::{Checked, ensure};

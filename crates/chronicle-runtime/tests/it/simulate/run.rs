@@ -10,7 +10,7 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Actor, AttemptReport, By, Command, Input, Report, What};
 use chronicle_core::event::notice::About;
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::ledger::{
+use chronicle_runtime::for_tests::ledger::{
     self, ArtifactId, Disk, Faults, Folder, Head, Holder, Ledger as _, Process, Simulated,
 };
 

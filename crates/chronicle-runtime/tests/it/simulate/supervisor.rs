@@ -15,8 +15,8 @@ use chronicle_core::event::tree::{FileChange, Moment};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;
-use chronicle_runtime::driver::Run;
-use chronicle_runtime::ledger::{self, Folder, LedgerError, Process};
+use chronicle_runtime::for_tests::driver::Run;
+use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError, Process};
 
 use crate::world::same_tree;
 

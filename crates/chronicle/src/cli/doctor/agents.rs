@@ -1,23 +1,17 @@
 //! The agents that are installed: where, which version, whether signed in, and what of Chronicle they can take part in.
 
-use std::ffi::OsString;
-use std::time::Duration;
-
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::words::one_line;
-use chronicle_runtime::agents::{About, about};
-use chronicle_runtime::discover::{self, AGENT_PROGRAMS, InstalledAgent, SignedIn};
-use chronicle_runtime::process;
+use chronicle_runtime::handle::agents::{
+    self, AGENT_PROGRAMS, About, InstalledAgent, SignedIn, about,
+};
 
 use super::Finding;
 use crate::cli::Setting;
 
-/// How long an agent may take to say its version.
-const VERSION_PATIENCE: Duration = Duration::from_secs(5);
-
 /// Each agent, and what it says about itself. None is no fault.
 pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<Finding> {
-    let installed = discover::installed_agents(settings);
+    let installed = agents::installed(settings);
     if installed.is_empty() {
         return vec![none()];
     }
@@ -47,12 +41,9 @@ fn one(setting: &Setting, agent: &InstalledAgent) -> Finding {
     finding(format!("{at}, {said}{}", tested(&about, said)), more(&about))
 }
 
-/// What it says of itself, asked as it would be started.
+/// The first line of what it says of itself.
 fn version(setting: &Setting, agent: &InstalledAgent) -> Option<String> {
-    let mut argv: Vec<OsString> = vec![agent.program.clone().into()];
-    argv.extend(agent.first.iter().map(OsString::from));
-    argv.push("--version".into());
-    let said = process::tool_within(&argv, setting.project.root(), VERSION_PATIENCE)?;
+    let said = agents::version(agent, &setting.project)?;
     said.lines().find(|line| !line.trim().is_empty()).map(one_line)
 }
 
@@ -65,7 +56,7 @@ fn tested(about: &About, said: &str) -> String {
 }
 
 fn more(about: &About) -> Vec<String> {
-    let login = match discover::signed_in(about) {
+    let login = match agents::signed_in(about) {
         SignedIn::Key(variable) => format!("signed in: a key is in `{variable}`"),
         SignedIn::Login(file) => format!("signed in, as `{}` says", file.display()),
         SignedIn::Unknown => format!("no login was found; {}", about.sign_in),

@@ -10,7 +10,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::limits::bounded;
 use serde::{Deserialize, Serialize};
 
-use crate::link::Bell;
+use crate::bell::Bell;
 
 /// Longest last word that is kept.
 const LAST_MAX: usize = 300;
@@ -67,7 +67,7 @@ pub struct RunActivity {
 
 /// The activity of every live attempt; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Activities {
+pub(crate) struct Activities {
     shared: Arc<Mutex<BTreeMap<AttemptId, Doing>>>,
     bell: Bell,
 }
@@ -89,7 +89,7 @@ struct Ring {
 
 impl Activities {
     /// What an attempt does just now.
-    pub fn of(&self, attempt: AttemptId) -> Option<Activity> {
+    pub(crate) fn of(&self, attempt: AttemptId) -> Option<Activity> {
         self.lock().get(&attempt).map(|doing| doing.now.clone())
     }
 
@@ -111,7 +111,7 @@ impl Activities {
         news
     }
 
-    pub(super) fn line(&self, attempt: AttemptId, bytes: usize) {
+    pub(crate) fn line(&self, attempt: AttemptId, bytes: usize) {
         let mut shared = self.lock();
         let now = &mut shared.entry(attempt).or_default().now;
         now.lines += 1;
@@ -119,7 +119,7 @@ impl Activities {
     }
 
     /// Adds a bit that has been redacted.
-    pub(super) fn add(&self, attempt: AttemptId, bit: fn(String) -> Bit, text: &str) {
+    pub(crate) fn add(&self, attempt: AttemptId, bit: fn(String) -> Bit, text: &str) {
         let text = text.trim();
         if text.is_empty() {
             return;
@@ -132,7 +132,7 @@ impl Activities {
         self.bell.ring();
     }
 
-    pub(super) fn retain(&self, keep: impl Fn(AttemptId) -> bool) {
+    pub(crate) fn retain(&self, keep: impl Fn(AttemptId) -> bool) {
         self.lock().retain(|attempt, _| keep(*attempt));
     }
 

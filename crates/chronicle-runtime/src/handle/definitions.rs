@@ -1,0 +1,7 @@
+//! Workflows, personas, rules and settings: what there is for a project, and what is wrong with it.
+
+pub use crate::discover::builtin::is_builtin;
+pub use crate::discover::{
+    Catalog, DiscoverError, FoundPersona, FoundSettings, FoundWorkflow, Level, Origin, Places,
+    find, find_in, settings, settings_files, verify_commands, workflow,
+};

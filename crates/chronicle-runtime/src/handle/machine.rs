@@ -1,0 +1,29 @@
+//! What this machine can do for Chronicle.
+
+use std::path::Path;
+
+use crate::process::{self, KeeperEnd, KeeperOrder};
+
+/// An exit code that no shell makes up by itself.
+const EXPECTED_CODE: i32 = 7;
+
+/// Starts and ends a real process under a real keeper, whose lock is made in that folder. The error says what went wrong.
+pub fn try_keeper(chronicle: &Path, folder: &Path) -> Result<(), String> {
+    let cookie = format!("doctor-{}", std::process::id());
+    let argv = process::shell_argv(&format!("exit {EXPECTED_CODE}"));
+    let lock = folder.join("doctor.lock");
+    let mut order = KeeperOrder::new(cookie, lock, folder.to_owned(), argv);
+    chronicle.clone_into(&mut order.chronicle);
+    let kept = process::start(&order).map_err(|error| error.to_string())?;
+    drop(kept.stdin);
+    match kept.control.wait() {
+        KeeperEnd::Ended { code: Some(EXPECTED_CODE), .. } => Ok(()),
+        other => Err(format!("it ended otherwise than it should: {other:?}")),
+    }
+}
+
+/// Runs a short program in a folder. What it printed; `None` if it is not there or failed.
+pub fn run(argv: &[&str], folder: &Path) -> Option<String> {
+    let output = process::tool(argv, folder).ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,17 @@
+//! The programs that are this binary under another name, and how it starts itself again.
+
+use crate::process::lineage;
+
+pub use crate::agents::PROTOCOL;
+pub use crate::fail::arm as arm_fail_points;
+pub use crate::process::keeper::main as keeper;
+pub use crate::process::{Show, beside, detached, keeper_exec, leave_terminal, own_executable};
+
+/// The variable that tells an agent which attempt it works on.
+const ATTEMPT: &str = "CHRONICLE_ATTEMPT";
+
+/// The attempt that this process works for, or the mark of one: then a worker started it, not a person.
+pub fn working_for() -> Option<String> {
+    // A worker can clear a variable, but not the marks of the processes above it.
+    std::env::var(ATTEMPT).ok().or_else(|| lineage::of(std::process::id()).cookie)
+}

@@ -6,8 +6,9 @@ use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::state::State;
 use chronicle_runtime::for_tests::ledger::{
-    Head, Holder, Ledger, LedgerError, Memory, Sum, Writer, decode, encode, open,
+    Head, Holder, Ledger, LedgerError, Sum, Writer, decode, encode, open,
 };
+use chronicle_testkit::Memory;
 
 /// Most lines of the ledger that is changed.
 const LINES: u64 = 4;
@@ -45,7 +46,7 @@ fn in_memory(bytes: &[u8]) -> Memory {
 
 fn read(memory: &Memory) -> (Vec<Line>, Option<LedgerError>) {
     let mut lines = Vec::new();
-    let found = memory.read_from(Head::EMPTY).unwrap_or_else(|error| panic!("{error}"));
+    let found = memory.read(Head::EMPTY).unwrap_or_else(|error| panic!("{error}"));
     for next in found {
         match next {
             Ok((line, _)) => lines.push(line),
@@ -78,7 +79,7 @@ fn open_anything(bytes: &[u8]) {
         Ok((writer, folded)) => {
             assert!(problem.is_none() && folded == lines);
             let kept = memory.bytes();
-            assert_eq!(kept.len() as u64, writer.head().bytes);
+            assert_eq!(kept.len() as u64, writer.head().at.0);
             assert!(bytes.starts_with(&kept));
             let torn = writer.torn().map_or(0, |torn| torn.bytes);
             assert_eq!(kept.len() as u64 + torn, bytes.len() as u64);

@@ -15,6 +15,7 @@ use chronicle_core::state::{State, Status};
 use crate::fail::{self, Point};
 use crate::inbox::{self, Message, Rest};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
+use crate::patience::Patience;
 
 /// Most inputs that share one sync.
 const BATCH_MAX: usize = 256;
@@ -26,6 +27,8 @@ pub struct Run {
     state: State,
     writer: Box<dyn Writer>,
     beaten: Instant,
+    /// Retries for a ledger that is temporarily unavailable.
+    pub patience: Patience,
 }
 
 impl Run {
@@ -37,7 +40,7 @@ impl Run {
     ) -> Result<Self, LedgerError> {
         let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
         let writer = ledger::open(ledger, who, from, |line| state.apply(&line))?;
-        Ok(Self { state, writer, beaten: Instant::now() })
+        Ok(Self { state, writer, beaten: Instant::now(), patience: Patience::default() })
     }
 
     /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
@@ -46,23 +49,23 @@ impl Run {
         let line = engine::line(&self.state, input, decision.events);
         if let Some(line) = &line {
             for body in &decision.bodies {
-                self.writer.put_artifact(body.as_bytes())?;
+                self.patience.ask(|| self.writer.put_artifact(body.as_bytes()))?;
             }
-            self.writer.append(line.seq, line)?;
+            self.patience.ask(|| self.writer.append(line.seq, line))?;
             self.state.apply(line);
         }
         Ok((decision.answer, line))
     }
 
-    /// Brings all that was decided to the disk.
+    /// Brings all that was decided to the disk; retries while the ledger is unavailable.
     pub fn sync(&mut self) -> Result<(), LedgerError> {
-        self.writer.sync()
+        self.patience.ask(|| self.writer.sync())
     }
 
     /// Shows now and then that somebody lives, where the system's locks do not.
     fn beat(&mut self) -> Result<(), LedgerError> {
         if self.beaten.elapsed() >= HEARTBEAT_EVERY {
-            self.writer.heartbeat()?;
+            self.patience.ask(|| self.writer.heartbeat())?;
             self.beaten = Instant::now();
         }
         Ok(())

@@ -33,7 +33,7 @@ pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
 
 /// That a torn last line was set aside.
 pub(crate) fn set_aside(torn: &Torn) -> Input {
-    reported(Report::TailSetAside { bytes: torn.bytes, file: torn.file.clone() })
+    reported(Report::TailSetAside { bytes: torn.bytes, file: torn.kept.clone() })
 }
 
 /// What a person asks for.

@@ -4,8 +4,8 @@
 //! module is private.
 //!
 //! Modules import downwards only. From the lowest layer up:
-//! `activity bell clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` < `trust secrets projections` <
-//! `inbox` < `driver link` < `effects` < `handle`.
+//! `activity bell clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` <
+//! `trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
 mod agents;
@@ -22,6 +22,7 @@ mod inbox;
 mod index;
 mod ledger;
 mod link;
+mod patience;
 mod process;
 mod project;
 mod projections;
@@ -50,6 +51,7 @@ pub mod for_tests {
     pub mod driver {
         pub use crate::driver::{Finish, Run, Watch, World, drive};
         pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
+        pub use crate::patience::Patience;
     }
     pub mod fail {
         pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};

@@ -84,6 +84,7 @@ impl From<LedgerError> for Failure {
             | LedgerError::Poisoned { .. }
             | LedgerError::TooLarge { .. }
             | LedgerError::Unwritable { .. }
+            | LedgerError::Unavailable { .. }
             | LedgerError::Full { .. }
             | LedgerError::Denied { .. }
             | LedgerError::Io { .. } => Exit::Internal,

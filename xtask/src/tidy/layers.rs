@@ -29,7 +29,7 @@ const CRATES: &[Layered] = &[
         applies: true,
         once: "crates/chronicle-runtime/src/lib.rs",
         order: "activity bell clock cookie fail home < ledger process < project < index trees agents \
-            < discover < trust secrets projections < inbox < driver link < effects < handle",
+            < discover < trust secrets projections < inbox patience < driver link < effects < handle",
     },
 ];
 

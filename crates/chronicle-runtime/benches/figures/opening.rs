@@ -11,7 +11,7 @@ use chronicle_core::event::input::Input;
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_runtime::for_tests::driver::Run;
-use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Holder, Sum};
+use chronicle_runtime::for_tests::ledger::{self, Cursor, Folder, Head, Holder, Sum};
 
 use crate::measure::{Pairs, Row, Target, median, own_memory_kib, seconds, time};
 use crate::scene;
@@ -141,7 +141,8 @@ impl Out {
         let (bytes, sum): (Vec<u8>, Sum) = ledger::encode(&line, &self.head.sum).unwrap();
         self.file.write_all(&bytes).unwrap();
         self.state.apply(&line);
-        self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + bytes.len() as u64 };
+        let at = Cursor(self.head.at.0 + bytes.len() as u64);
+        self.head = Head { seq: line.seq, sum, at };
         self.events += line.events.len() as u64;
     }
 }

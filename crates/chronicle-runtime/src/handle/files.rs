@@ -236,7 +236,7 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
 
 fn book(folder: &RunFolder) -> Result<TreeBook, HandleError> {
     let mut book = TreeBook::default();
-    for next in folder.ledger().read_from(Head::EMPTY)? {
+    for next in folder.ledger().read(Head::EMPTY)? {
         book.add(&next?.0);
     }
     Ok(book)

@@ -19,7 +19,7 @@ pub fn handover(
 ) -> Result<HandoverView, HandleError> {
     let short = || folder.id.short().to_owned();
     let (mut state, mut found) = (State::default(), None);
-    for next in folder.ledger().read_from(Head::EMPTY)? {
+    for next in folder.ledger().read(Head::EMPTY)? {
         let line = match next {
             Ok((line, _)) => line,
             Err(LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. }) => break,

@@ -1,13 +1,14 @@
 //! Reading runs: how they stand, what happened, whether their record is whole.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use chronicle_core::event::Event;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 
 use super::HandleError;
-use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Tail};
+use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
 
@@ -40,7 +41,7 @@ fn not_started(folder: &RunFolder) -> HandleError {
 
 pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
     let (from, mut state) = cached(folder).unwrap_or((Head::EMPTY, State::default()));
-    for next in folder.ledger().read_from(from)? {
+    for next in folder.ledger().read(from)? {
         match next {
             Ok((line, _)) => state.apply(&line),
             Err(newer @ (LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. })) => {
@@ -61,23 +62,29 @@ const POLL_MAX: usize = 1_000;
 
 /// What happened in a run, from its first line on, and then as it happens.
 pub fn follow(folder: &RunFolder) -> Follow {
-    Follow { tail: folder.ledger().tail(Head::EMPTY), folder: folder.clone() }
+    Follow { lines: None, folder: folder.clone() }
 }
 
 /// Reads a run's timeline and goes on as it grows.
 pub struct Follow {
-    tail: Tail,
+    /// None until something is asked for.
+    lines: Option<Box<dyn Lines>>,
     folder: RunFolder,
 }
 
 impl Follow {
     /// What has happened since the last call, as much as is read at once. Empty when nothing more did.
     pub fn poll(&mut self) -> Result<Vec<TimelineEntry>, HandleError> {
+        let lines = match &mut self.lines {
+            Some(lines) => lines,
+            none => none.insert(self.folder.ledger().read(Head::EMPTY)?),
+        };
         let mut entries = Vec::new();
+        lines.wait(Duration::ZERO)?;
         while entries.len() < POLL_MAX
-            && let Some((line, _)) = self.tail.poll()?
+            && let Some(next) = lines.next()
         {
-            entries.extend(view::timeline(&line));
+            entries.extend(view::timeline(&next?.0));
         }
         Ok(entries)
     }
@@ -116,7 +123,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     let ledger = folder.ledger();
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
     let mut named = BTreeSet::new();
-    for next in ledger.read_from(Head::EMPTY)? {
+    for next in ledger.read(Head::EMPTY)? {
         let (line, after) = next?;
         events += line.events.len() as u64;
         named.extend(line.events.iter().flat_map(artifacts));
@@ -131,7 +138,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         lost_artifacts: named.into_iter().filter(is_lost).collect(),
         lines: head.seq,
         events,
-        bytes: head.bytes,
+        bytes: ledger.bytes(&head),
         head: head.sum.to_string(),
         status: state.status(),
         orphans,

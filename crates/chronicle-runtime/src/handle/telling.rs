@@ -160,8 +160,8 @@ pub fn force(folder: &RunFolder) -> Result<Option<Holder>, HandleError> {
     let ledger = folder.ledger();
     let Some(holder) = ledger.holder() else { return Ok(None) };
     if holder.is_here() {
-        let path = folder.path.clone();
-        return Err(LedgerError::Held { path, holder: Some(Box::new(holder)) }.into());
+        let place = folder.path.display().to_string();
+        return Err(LedgerError::Held { place, holder: Some(Box::new(holder)) }.into());
     }
     ledger.force()?;
     Ok(Some(holder))

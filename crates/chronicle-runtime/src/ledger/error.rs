@@ -1,74 +1,69 @@
 //! What can go wrong with a ledger, in words for people.
 
 use std::io;
-use std::path::{Path, PathBuf};
 
 use chronicle_core::event::record::VERSION;
 use thiserror::Error;
 
+use super::ArtifactId;
 use super::holder::Holder;
-use super::line::LineError;
-use super::{ArtifactId, Head};
 
 /// Why the ledger could not do its work.
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// There is no such run.
-    #[error("there is no run folder at `{}`", path.display())]
+    #[error("there is no {what}")]
     Missing {
-        /// Where it should be.
-        path: PathBuf,
+        /// What there should be, and where: "run folder at `…`".
+        what: String,
     },
     /// Another writer lives.
-    #[error("the run at `{}` is held by {}", path.display(), holder_words(holder.as_deref()))]
+    #[error("the run at `{place}` is held by {}", holder_words(holder.as_deref()))]
     Held {
         /// Which run.
-        path: PathBuf,
+        place: String,
         /// Who; none when they have not said so yet.
         holder: Option<Box<Holder>>,
     },
     /// Another writer took the lock from this one.
-    #[error("the lock of `{}` was taken by another writer", path.display())]
+    #[error("the lock of `{place}` was taken by another writer")]
     Fenced {
         /// Which run.
-        path: PathBuf,
+        place: String,
     },
     /// Somebody else changed the ledger.
-    #[error("the ledger `{}` is other than it was left: {why}", path.display())]
+    #[error("the ledger `{place}` is other than it was left: {why}")]
     Conflict {
         /// Which ledger.
-        path: PathBuf,
+        place: String,
         /// What differs.
         why: String,
     },
     /// A writer is to begin before the end of the ledger.
-    #[error("the ledger `{}` goes on after line {seq}, the last that was read", path.display())]
+    #[error("the ledger `{place}` goes on after line {seq}, the last that was read")]
     Stale {
         /// Which ledger.
-        path: PathBuf,
+        place: String,
         /// The last line that was read.
         seq: u64,
     },
     /// A line is not what was written.
-    #[error("the ledger `{}` is damaged in line {line}, at byte {byte}: {why}", path.display())]
+    #[error("the ledger `{place}` is damaged in line {line}, at {spot}: {why}")]
     Damaged {
         /// Which ledger.
-        path: PathBuf,
+        place: String,
         /// The line, from 1.
         line: u64,
-        /// Where that line begins, from 0.
-        byte: u64,
+        /// Where that line is, in the words of the backend: "byte 0".
+        spot: String,
         /// What is wrong with it.
         why: String,
     },
     /// A whole line uses a word of a newer Chronicle: the run can be read up to it, and not be written.
-    #[error(
-        "line {line} of the ledger `{}` says `{kind}`, which this version does not know",
-        path.display()
-    )]
+    #[error("line {line} of the ledger `{place}` says `{kind}`, which this version does not know")]
     UnknownKind {
         /// Which ledger.
-        path: PathBuf,
+        place: String,
         /// The line, from 1.
         line: u64,
         /// The kind of event, or a word inside one.
@@ -76,28 +71,27 @@ pub enum LedgerError {
     },
     /// A whole line is of a version that this Chronicle would misjudge.
     #[error(
-        "line {line} of the ledger `{}` is of version {version}, this Chronicle reads up to {VERSION}",
-        path.display()
+        "line {line} of the ledger `{place}` is of version {version}, this Chronicle reads up to {VERSION}"
     )]
     NewerVersion {
         /// Which ledger.
-        path: PathBuf,
+        place: String,
         /// The line, from 1.
         line: u64,
         /// Its version.
         version: u32,
     },
-    /// A write of this writer failed before, so that it cannot know what is on disk.
-    #[error("nothing more is written to `{}`, since an earlier write failed", path.display())]
+    /// A write of this writer failed before, so that it cannot know what is kept.
+    #[error("nothing more is written to `{place}`, since an earlier write failed")]
     Poisoned {
         /// Which run.
-        path: PathBuf,
+        place: String,
     },
     /// Something is too large to be written.
-    #[error("{what} for `{}` has {bytes} bytes, more than {limit}", path.display())]
+    #[error("{what} for `{place}` has {bytes} bytes, more than {limit}")]
     TooLarge {
         /// Which run.
-        path: PathBuf,
+        place: String,
         /// What.
         what: &'static str,
         /// Its size.
@@ -106,52 +100,60 @@ pub enum LedgerError {
         limit: usize,
     },
     /// What is to be written cannot be put into JSON.
-    #[error("line {seq} for `{}` cannot be written", path.display())]
+    #[error("line {seq} for `{place}` cannot be written")]
     Unwritable {
         /// Which run.
-        path: PathBuf,
+        place: String,
         /// The line.
         seq: u64,
         /// Why.
         source: serde_json::Error,
     },
     /// An artifact is not what its name says, or is not there.
-    #[error("the artifact `{id}` of `{}` {why}", path.display())]
+    #[error("the artifact `{id}` of `{place}` {why}")]
     Artifact {
         /// Which run.
-        path: PathBuf,
+        place: String,
         /// Which artifact.
         id: ArtifactId,
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The backend could not be reached or did not answer. The call may have taken effect; it can be repeated.
+    #[error("the ledger `{place}` cannot be reached: {what}")]
+    Unavailable {
+        /// Which ledger.
+        place: String,
+        /// What went wrong.
+        what: String,
+    },
     /// There is no room.
-    #[error("no room on the disk to {doing} `{}`", path.display())]
+    #[error("no room on the disk to {doing} `{place}`")]
     Full {
         /// What was being done.
         doing: &'static str,
         /// To what.
-        path: PathBuf,
+        place: String,
         /// What the system said.
         source: io::Error,
     },
     /// It may not be written.
-    #[error("not allowed to {doing} `{}`", path.display())]
+    #[error("not allowed to {doing} `{place}`")]
     Denied {
         /// What was being done.
         doing: &'static str,
         /// To what.
-        path: PathBuf,
+        place: String,
         /// What the system said.
         source: io::Error,
     },
     /// Anything else that the system refused.
-    #[error("cannot {doing} `{}`", path.display())]
+    #[error("cannot {doing} `{place}`")]
     Io {
         /// What was being done.
         doing: &'static str,
         /// To what.
-        path: PathBuf,
+        place: String,
         /// What the system said.
         source: io::Error,
     },
@@ -185,37 +187,25 @@ impl LedgerError {
                 "report this with the output of `chronicle audit`".to_owned()
             }
             Self::Full { .. } => "make room, then `chronicle resume`".to_owned(),
-            Self::Denied { path, .. } => format!("make `{}` writable for you", path.display()),
+            Self::Denied { place, .. } => format!("make `{place}` writable for you"),
+            Self::Unavailable { .. } => {
+                "`chronicle resume` goes on once it can be reached again".to_owned()
+            }
             Self::Io { .. } => "`chronicle doctor` looks at the disk".to_owned(),
         }
     }
 
     /// Sorts what the system said by what a person can do about it.
-    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
+    pub fn io(doing: &'static str, place: impl Into<String>, source: io::Error) -> Self {
+        let place = place.into();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Self::Full { doing, path, source }
+                Self::Full { doing, place, source }
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::Denied { doing, path, source }
+                Self::Denied { doing, place, source }
             }
-            _ => Self::Io { doing, path, source },
-        }
-    }
-
-    /// What is wrong with the line after `head`.
-    pub(super) fn line(path: &Path, head: &Head, error: LineError) -> Self {
-        let (path, line) = (path.to_owned(), head.seq + 1);
-        match error {
-            LineError::UnknownKind { kind } => Self::UnknownKind { path, line, kind },
-            LineError::NewerVersion { version } => Self::NewerVersion { path, line, version },
-            LineError::Unclosed
-            | LineError::Sum
-            | LineError::Sequence { .. }
-            | LineError::Shape(_) => {
-                Self::Damaged { path, line, byte: head.bytes, why: error.to_string() }
-            }
+            _ => Self::Io { doing, place, source },
         }
     }
 }

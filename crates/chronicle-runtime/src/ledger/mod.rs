@@ -1,52 +1,34 @@
 //! The ledger: the append-only record of one run, and the only truth about it.
 //!
-//! A line is one decision, whole or not at all, chained to the line before it by a sum. The format, for programs that are
-//! not Chronicle, is in `docs/ledger-format.md`. Nothing outside of this folder opens ledger files, and nothing in here
-//! knows what a line means: that is the core's.
+//! A line is one decision, whole or not at all, chained to the line before it by a sum. Nothing in here knows what a line
+//! means: that is the core's.
 //!
 //! Opening a ledger to write it has four steps in this order, and `open` does all of them: the lock is claimed, the lines
 //! are read and folded, a torn tail is set aside, and from there a `Writer` appends. Reading needs no lock.
 //!
-//! Start with the traits below. `folder.rs` is the one ledger there is, `writer.rs` has its order of checks and writes,
-//! `chain.rs` reads, `line.rs` is one line as bytes. All of it goes through `disk.rs`, so that the same code runs on the
-//! real file system and on a simulated one that loses what was not synced (`simulated.rs`; `memory.rs` is a folder on it).
+//! The traits below say nothing about files: a database can implement them. `folder/` is the ledger that the product has;
+//! `chronicle-testkit` has one in a table, and the contract in `tests/it/ledger_contract.rs` is run over both.
 
-mod cache;
-mod chain;
-mod disk;
-mod durable;
 mod error;
-mod faults;
 mod folder;
 mod holder;
-mod line;
-mod lock;
-mod memory;
-mod real;
-mod simulated;
 mod sum;
-mod writer;
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use chronicle_core::event::record::Line;
 use serde::{Deserialize, Serialize};
 
-pub use cache::{load, save};
-pub use chain::{Lines, Tail};
-pub use disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
-pub use durable::{atomic_write, sweep_beside};
 pub use error::LedgerError;
-pub use faults::Faults;
-pub use folder::Folder;
+pub use folder::{
+    ARTIFACT_BYTES_MAX, Disk, DiskFile, Entry, Folder, HEARTBEAT_EVERY, HEARTBEAT_LIMIT, How,
+    Identity, LINE_BYTES_MAX, LOCK_PATIENCE, LineError, Real, Sharing, atomic_write, decode,
+    encode, load, save, sweep_beside,
+};
 pub use holder::Holder;
-pub use line::{LINE_BYTES_MAX, LineError, decode, encode};
-pub use lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
-pub use memory::Memory;
-pub use simulated::{Process, Simulated};
 pub use sum::{SUM_DIGITS, Sum};
-pub use writer::ARTIFACT_BYTES_MAX;
 
 /// The record of one run, wherever it is kept.
 pub trait Ledger: Send + Sync {
@@ -59,14 +41,22 @@ pub trait Ledger: Send + Sync {
     /// Takes the lock away from whoever holds it, at a person's word: their next append is refused as fenced.
     fn force(&self) -> Result<(), LedgerError>;
 
-    /// The whole lines from there on, each checked against the one before it.
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError>;
-
-    /// Follows the lines from there on while somebody writes them.
-    fn tail(&self, from: Head) -> Tail;
+    /// The whole lines from there on, each checked against the one before it. The reader owns its connection or file, so that
+    /// it can outlive this handle.
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError>;
 
     /// A body that a line names.
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError>;
+}
+
+/// Lines in order, with the head after each. The iteration ends at the last whole line or after the first error. `wait`
+/// restarts it, which is how a ledger is followed while it is being written.
+pub trait Lines: Iterator<Item = Result<(Line, Head), LedgerError>> + Send {
+    /// The head after the last line that was read.
+    fn head(&self) -> Head;
+
+    /// Waits for the next line, at most `most`. True if there is one. Fails if the last line that was read is gone.
+    fn wait(&mut self, most: Duration) -> Result<bool, LedgerError>;
 }
 
 /// The lock of a ledger that is yet to be read. It is released when dropped.
@@ -74,15 +64,18 @@ pub trait Claim: Send {
     /// Higher than that of all claims before.
     fn epoch(&self) -> u64;
 
-    /// As `Ledger::read_from`, and nobody writes meanwhile.
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError>;
+    /// As `Ledger::read`, and nobody writes meanwhile.
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError>;
 
     /// Begins to write after the last line, which must have been read: sets a torn tail aside and brings everything that
-    /// was read to the disk, so that it can be acted upon.
+    /// was read to where it is kept for good, so that it can be acted upon.
     fn writer(self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError>;
 }
 
 /// The one who may append.
+///
+/// Every call may be repeated after `Unavailable`: it is unknown then whether the call took effect, and the backend finds out
+/// by reading, so that nothing is written twice. After any other failed write the writer refuses to write more.
 pub trait Writer: Send {
     /// The claim's epoch.
     fn epoch(&self) -> u64;
@@ -90,10 +83,10 @@ pub trait Writer: Send {
     /// Where the next line goes.
     fn head(&self) -> Head;
 
-    /// Writes the line, which must be the one due; it is on disk only after `sync`.
+    /// Writes the line, which must be the one due; it is kept only after `sync`.
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError>;
 
-    /// Brings every line appended so far to the disk. After any failed write nothing more is written.
+    /// Returns once every line appended so far is kept, whatever happens to this process or its machine.
     fn sync(&mut self) -> Result<(), LedgerError>;
 
     /// Says that the holder lives, where the system's locks do not: every `HEARTBEAT_EVERY`.
@@ -102,7 +95,7 @@ pub trait Writer: Send {
     /// What was found after the last whole line and set aside.
     fn torn(&self) -> Option<&Torn>;
 
-    /// Keeps a body by its content, on disk when this returns: before the line that names it.
+    /// Keeps a body by its content, for good when this returns: before the line that names it.
     fn put_artifact(&mut self, body: &[u8]) -> Result<ArtifactId, LedgerError>;
 }
 
@@ -114,7 +107,7 @@ pub fn open(
     mut fold: impl FnMut(Line),
 ) -> Result<Box<dyn Writer>, LedgerError> {
     let claim = ledger.claim(who)?;
-    let mut lines = claim.read_from(from)?;
+    let mut lines = claim.read(from)?;
     for next in lines.by_ref() {
         fold(next?.0);
     }
@@ -129,22 +122,28 @@ pub struct Head {
     pub seq: u64,
     /// Its sum.
     pub sum: Sum,
-    /// How many bytes the ledger has up to its end.
-    pub bytes: u64,
+    /// Where the line after it is to be found.
+    pub at: Cursor,
 }
 
 impl Head {
     /// Before the first line.
-    pub const EMPTY: Self = Self { seq: 0, sum: Sum::ZERO, bytes: 0 };
+    pub const EMPTY: Self = Self { seq: 0, sum: Sum::ZERO, at: Cursor(0) };
 }
+
+/// A position in a ledger. Only the backend knows what the number means: bytes in a file, rows in a table. It is 0 before the
+/// first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(pub u64);
 
 /// A last line that was not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Torn {
     /// How much of it there was.
     pub bytes: u64,
-    /// The file beside the ledger that keeps it.
-    pub file: String,
+    /// Where it is kept now, in the words of the backend.
+    pub kept: String,
 }
 
 /// A body kept beside the ledger: the BLAKE3 sum of its content.

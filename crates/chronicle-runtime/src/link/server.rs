@@ -265,7 +265,14 @@ impl Shared {
                     if !is_for(Use::Watching) {
                         return turn_away(stream, "too many watch this run");
                     }
-                    return self.watchers.tell(stream, since, activity);
+                    let told = self.watchers.tell(stream, since, activity);
+                    // The ledger could not be read: whoever watches is not left with silence.
+                    return match told {
+                        Err(why) if why.kind() == io::ErrorKind::Other => {
+                            turn_away(stream, &why.to_string())
+                        }
+                        told => told,
+                    };
                 }
                 // It was hung up on before this was read: nothing of it may happen.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),

@@ -65,7 +65,7 @@ impl Watchers {
         let _here = Here::begin(self);
         let (ledger, bell) = (self.run.ledger(), self.activities.bell());
         let activities = activity.then_some(&self.activities);
-        let mut feed = Feed::new((stream, &self.board), &ledger, since, activities);
+        let mut feed = Feed::new((stream, &self.board), &ledger, since, activities)?;
         loop {
             let before = bell.count();
             // Looked at first: all that happened before it was over is told.

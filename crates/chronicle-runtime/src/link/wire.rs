@@ -77,7 +77,7 @@ pub enum Ask {
 /// What comes back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub(super) enum Reply {
     /// To a request, once it is on disk.
     Answer {
         /// Which.

@@ -21,7 +21,8 @@ use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::clock;
 use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
 use chronicle_runtime::for_tests::fail::{self, Cut, Fate, Point};
-use chronicle_runtime::for_tests::ledger::{Head, Holder, Ledger, Memory};
+use chronicle_runtime::for_tests::ledger::{Head, Holder, Ledger};
+use chronicle_testkit::Memory;
 
 use crate::crash_end::{Whole, told};
 use crate::crash_world::{Agents, Memorize, Nobody, Simulated};
@@ -396,7 +397,7 @@ impl Trial {
     }
 
     fn read(&self) -> (State, Vec<Line>) {
-        let lines = self.ledger.read_from(Head::EMPTY).unwrap();
+        let lines = self.ledger.read(Head::EMPTY).unwrap();
         let lines: Vec<Line> = lines.map(|line| line.unwrap().0).collect();
         let mut state = State::default();
         for line in &lines {

@@ -7,7 +7,8 @@ use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report};
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
-use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError, Memory};
+use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError};
+use chronicle_testkit::Memory;
 use expect_test::expect;
 
 use crate::driver_stories::{STORIES, TWO};
@@ -17,7 +18,7 @@ use crate::world_log::{Log, Recorded, Recorder};
 #[test]
 fn a_decision_is_on_disk_before_anybody_hears_of_it() {
     let mut story = Story::new(TWO, "plan: tool read; go build\nbuild: go done");
-    let ledger = Recorded { memory: Memory::new(), log: story.log.clone() };
+    let ledger = Recorded { ledger: Memory::new(), log: story.log.clone() };
     story.play(&ledger).unwrap();
     expect![[r#"
         append 1
@@ -69,7 +70,7 @@ fn a_decision_is_on_disk_before_anybody_hears_of_it() {
 fn no_story_has_an_answer_a_show_or_an_effect_before_its_sync() {
     for (name, workflow, script) in STORIES {
         let mut story = Story::new(workflow, script);
-        let ledger = Recorded { memory: Memory::new(), log: story.log.clone() };
+        let ledger = Recorded { ledger: Memory::new(), log: story.log.clone() };
         story.play(&ledger).unwrap();
         let mut unsynced = None;
         let (mut appends, mut shown) = (0, 0);
@@ -130,7 +131,7 @@ fn tool(number: usize) -> Input {
 #[test]
 fn inputs_that_wait_share_one_sync_and_are_answered_after_it() {
     let (memory, log) = (Memory::new(), Log::default());
-    let ledger = Recorded { memory, log: log.clone() };
+    let ledger = Recorded { ledger: memory, log: log.clone() };
     let mut run = Run::open(&ledger, who(), None).unwrap();
     let (inbox, messages) = sync_channel(INBOX_MAX);
     for number in 0..5 {
@@ -306,7 +307,7 @@ fn an_idle_driver_sees_that_it_was_fenced() {
         let error = drive(&mut run, Vec::new(), Rest::AtGates, &messages, &mut Still, &mut watch)
             .unwrap_err();
         assert!(matches!(error, LedgerError::Fenced { .. }), "{error}");
-        let lines = ledger.read_from(Head::EMPTY).unwrap().count();
+        let lines = ledger.read(Head::EMPTY).unwrap().count();
         assert_eq!(lines, 1);
     }
 }
@@ -323,7 +324,7 @@ fn a_torn_tail_is_told_before_anything_else() {
     torn.replace(bytes);
     let run = Run::open(&torn, who(), None).unwrap();
     let said = introduction(&run, false);
-    let whole = memory.read_from(Head::EMPTY).unwrap().count();
+    let whole = memory.read(Head::EMPTY).unwrap().count();
     let file = format!("torn-{}.txt", whole + 1);
     assert_eq!(said[0], reported(Report::TailSetAside { bytes: 40, file: file.clone() }));
     assert_eq!(said.len(), 2, "{said:?}");
@@ -331,7 +332,7 @@ fn a_torn_tail_is_told_before_anything_else() {
 
     torn.replace([memory.bytes(), tail.clone()].concat());
     story.play(&torn).unwrap();
-    let lines: Vec<_> = torn.read_from(Head::EMPTY).unwrap().map(|line| line.unwrap().0).collect();
+    let lines: Vec<_> = torn.read(Head::EMPTY).unwrap().map(|line| line.unwrap().0).collect();
     assert_eq!(lines[whole].events, [Event::TailSetAside { bytes: 40, file: file.clone() }]);
     assert!(matches!(lines[whole + 1].events[..], [Event::SupervisorStarted(_)]));
     assert_eq!(torn.set_aside(&file), Some(tail));

@@ -4,7 +4,8 @@
 
 use chronicle_core::event::Event;
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError, Memory};
+use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError};
+use chronicle_testkit::Memory;
 
 use crate::driver_stories::{STORIES, TWO};
 use crate::world::{Story, end_of};
@@ -21,9 +22,9 @@ fn whole(workflow: &str, script: &str) -> (String, Vec<u8>) {
 }
 
 /// The fold of its lines; whatever they name is there.
-fn folded(ledger: &dyn Ledger) -> State {
+pub(crate) fn folded(ledger: &dyn Ledger) -> State {
     let mut state = State::default();
-    for line in ledger.read_from(Head::EMPTY).unwrap() {
+    for line in ledger.read(Head::EMPTY).unwrap() {
         let line = line.unwrap().0;
         for event in &line.events {
             let Event::AttemptStarted(intent) = event else { continue };
@@ -36,7 +37,7 @@ fn folded(ledger: &dyn Ledger) -> State {
 }
 
 /// After the failure nobody hears of anything any more, and all that anybody heard of is on disk.
-fn assert_nothing_got_out(context: &str, log: &Log, ledger: &dyn Ledger) {
+pub(crate) fn assert_nothing_got_out(context: &str, log: &Log, ledger: &dyn Ledger) {
     let entries = log.entries();
     let failed = entries.iter().position(|entry| entry.starts_with("failed")).unwrap();
     let (before, after) = entries.split_at(failed);
@@ -79,7 +80,7 @@ fn a_disk_that_fills_up_anywhere_lets_nothing_out_and_the_run_goes_on_later() {
         let memory = Memory::new();
         let mut story = Story::new(TWO, SCRIPT);
         fill_disk(&story.log, &memory, room);
-        let ledger = Recorded { memory: memory.clone(), log: story.log.clone() };
+        let ledger = Recorded { ledger: memory.clone(), log: story.log.clone() };
         let error = story.play(&ledger).unwrap_err();
         assert!(matches!(error, LedgerError::Full { .. }), "{context}: {error}");
         assert_nothing_got_out(&context, &story.log, &memory);
@@ -120,7 +121,7 @@ fn a_sync_that_fails_lets_nothing_out_and_the_run_goes_on_later() {
     for (number, is_lost) in (1..).flat_map(|number| [(number, false), (number, true)]) {
         let context = format!("sync {number}, lost: {is_lost}");
         let (memory, mut story) = (Memory::new(), Story::new(TWO, SCRIPT));
-        let ledger = Recorded { memory: memory.clone(), log: story.log.clone() };
+        let ledger = Recorded { ledger: memory.clone(), log: story.log.clone() };
         fail_sync(&story.log, &memory, number);
         let Err(error) = story.play(&ledger) else { break };
         failures += 1;
@@ -135,7 +136,7 @@ fn a_sync_that_fails_lets_nothing_out_and_the_run_goes_on_later() {
         assert_eq!(end_of(&state), end, "{context}");
     }
     let mut story = Story::new(TWO, SCRIPT);
-    let ledger = Recorded { memory: Memory::new(), log: story.log.clone() };
+    let ledger = Recorded { ledger: Memory::new(), log: story.log.clone() };
     story.play(&ledger).unwrap();
     let syncs = story.log.entries().iter().filter(|entry| *entry == "sync").count();
     assert_eq!(failures, 2 * syncs, "every sync failed once each way");
@@ -174,7 +175,7 @@ fn a_power_cut_at_any_moment_takes_nothing_that_anybody_knew() {
                     cut.lose_power(0);
                 }
             });
-            let ledger = Recorded { memory: memory.clone(), log: story.log.clone() };
+            let ledger = Recorded { ledger: memory.clone(), log: story.log.clone() };
             let played = story.play(&ledger);
             let context = format!("{name}, moment {moment}");
             if let Err(error) = &played {
@@ -202,7 +203,7 @@ fn a_writer_that_lost_its_lock_stops_without_another_word() {
         let mut story = Story::new(TWO, SCRIPT);
         let taken = memory.clone();
         force_at(&story.log, moment, Box::new(taken));
-        let ledger = Recorded { memory: memory.clone(), log: story.log.clone() };
+        let ledger = Recorded { ledger: memory.clone(), log: story.log.clone() };
         let error = story.play(&ledger).unwrap_err();
         assert!(matches!(error, LedgerError::Fenced { .. }), "{error}");
         assert_nothing_got_out(moment, &story.log, &memory);

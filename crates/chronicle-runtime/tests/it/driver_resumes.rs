@@ -2,7 +2,8 @@
 
 use chronicle_core::event::Event;
 use chronicle_core::state::Status;
-use chronicle_runtime::for_tests::ledger::{Head, Ledger, Memory};
+use chronicle_runtime::for_tests::ledger::{Head, Ledger};
+use chronicle_testkit::Memory;
 
 use crate::driver_stories::STORIES;
 use crate::world::{Story, end_of};
@@ -44,7 +45,7 @@ fn a_prefix_with_a_torn_line_resumes_too_and_says_so() {
             fresh.replace(&bytes[..middle]);
             let resumed = story.cut_after(cut).play(&fresh).unwrap();
             assert_eq!(end_of(&resumed), end_of(&whole), "{name} torn in line {}", cut + 1);
-            let first = fresh.read_from(Head::EMPTY).unwrap().nth(usize::try_from(cut).unwrap());
+            let first = fresh.read(Head::EMPTY).unwrap().nth(usize::try_from(cut).unwrap());
             let event = first.unwrap().unwrap().0.events.remove(0);
             assert!(matches!(event, Event::TailSetAside { .. }), "{name}: {event:?}");
         }
@@ -60,7 +61,7 @@ fn a_start_that_was_torn_starts_again() {
     torn.replace(&memory.bytes()[..100]);
     let resumed = story.cut_after(0).play(&torn).unwrap();
     assert_eq!(end_of(&resumed), end_of(&whole), "{name}");
-    let first = torn.read_from(Head::EMPTY).unwrap().next().unwrap().unwrap().0;
+    let first = torn.read(Head::EMPTY).unwrap().next().unwrap().unwrap().0;
     assert!(matches!(first.events[0], Event::RunStarted(_)), "nothing stands before the start");
 }
 

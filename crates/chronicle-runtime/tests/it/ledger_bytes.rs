@@ -2,9 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use chronicle_core::event::Event;
-use chronicle_runtime::for_tests::ledger::{
-    LINE_BYTES_MAX, LedgerError, Memory, Sum, decode, encode,
-};
+use chronicle_runtime::for_tests::ledger::{LINE_BYTES_MAX, LedgerError, Sum, decode, encode};
+use chronicle_testkit::Memory;
 use proptest::prelude::*;
 
 use crate::ledger_lines::{append, by_hand, line_of, lines, open_all, read_all, written};
@@ -26,9 +25,9 @@ fn open_anything(bytes: &[u8]) {
         return;
     };
     assert_eq!(folded, read);
-    assert_eq!(memory.bytes(), bytes[..usize::try_from(writer.head().bytes).unwrap()]);
+    assert_eq!(memory.bytes(), bytes[..usize::try_from(writer.head().at.0).unwrap()]);
     let torn = writer.torn().map_or(0, |torn| torn.bytes);
-    assert_eq!(writer.head().bytes + torn, bytes.len() as u64);
+    assert_eq!(writer.head().at.0 + torn, bytes.len() as u64);
 }
 
 proptest! {
@@ -96,7 +95,7 @@ fn lines_longer_than_what_is_read_at_once_read_back() {
     drop(writer);
     let (writer, read) = open_all(&memory).unwrap();
     assert_eq!(read, (1..=12).map(long).collect::<Vec<_>>());
-    assert_eq!(writer.head().bytes, memory.bytes().len() as u64);
+    assert_eq!(writer.head().at.0, memory.bytes().len() as u64);
 }
 
 #[test]
@@ -130,8 +129,8 @@ fn a_power_cut_keeps_what_was_synced() {
         assert!(matches!(writer.sync(), Err(LedgerError::Fenced { .. })));
 
         let (writer, read) = open_all(&memory).unwrap();
-        let end = (heads[1].bytes + survivors as u64).min(heads[3].bytes);
-        let whole = heads.iter().rfind(|head| head.bytes <= end).unwrap();
+        let end = (heads[1].at.0 + survivors as u64).min(heads[3].at.0);
+        let whole = heads.iter().rfind(|head| head.at.0 <= end).unwrap();
         assert_eq!((read, writer.head()), (lines(whole.seq), *whole));
     }
 }

@@ -1,12 +1,10 @@
-//! What every ledger must do, wherever it keeps its bytes. Run for each backend by `ledger_backends.rs`.
+//! What every ledger must do, wherever it is kept. Run for each backend by `ledger_backends.rs`; what only makes sense for
+//! bytes in a file is in `ledger_file*.rs`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
-use std::sync::mpsc;
-use std::thread;
+use chronicle_runtime::for_tests::ledger::{ArtifactId, Head, Ledger, LedgerError, open};
 
-use chronicle_runtime::for_tests::ledger::{ArtifactId, Faults, Head, Ledger, LedgerError, open};
-
-use crate::ledger_lines::{append, by_hand, line, lines, open_all, read_all, who, written};
+use crate::ledger_lines::{append, line, lines, open_all, read_all, who};
 
 /// One run on one backend.
 pub(crate) trait Backend {
@@ -15,14 +13,22 @@ pub(crate) trait Backend {
     fn ledger(&self) -> Box<dyn Ledger>;
     /// A handle that waits as long as users do.
     fn patient(&self) -> Box<dyn Ledger>;
-    fn faults(&self) -> &Faults;
-    fn bytes(&self) -> Vec<u8>;
-    /// Changes the bytes behind everybody's back.
-    fn overwrite(&self, bytes: &[u8]);
-    /// Puts another file with the same bytes in the ledger's place.
-    fn replace(&self);
-    /// What was kept of a torn line.
-    fn set_aside(&self, file: &str) -> Vec<u8>;
+    /// All lines as they are kept, to see whether anything changed.
+    fn kept(&self) -> Vec<u8>;
+    /// Lets every sync fail.
+    fn fail_syncs(&self);
+    /// Leaves no room for anything.
+    fn fill(&self);
+    /// Lets everything work again.
+    fn mend(&self);
+    /// Ends whoever writes. What was not synced may be lost.
+    fn crash(&self);
+    /// Changes something in a line behind everybody's back.
+    fn damage(&self, seq: u64);
+    /// Adds a line of any JSON behind everybody's back, rightly chained to the last, which ends at that head.
+    fn put(&self, last: &Head, json: &str);
+    /// Takes the last line away behind everybody's back.
+    fn take_last(&self);
     fn remove(&self);
     /// False where this cannot be had.
     fn make_read_only(&self) -> bool;
@@ -45,30 +51,27 @@ macro_rules! contract {
             a_head_that_is_not_there_is_a_conflict
             a_tail_follows_line_by_line
             a_tail_keeps_up_with_a_writer
-            a_partial_line_is_not_yet_a_line
+            a_tail_that_waits_hears_of_the_next_line
             a_ledger_that_shrinks_stops_its_tail
             two_writers_exclude_each_other
             a_short_holder_is_waited_for
             many_writers_take_turns
             a_forced_lock_fences_the_old_writer
             the_epoch_rises_with_every_claim
-            a_torn_tail_is_set_aside_at_every_byte
-            a_line_torn_twice_keeps_both
-            a_flipped_bit_is_found_at_every_byte
-            a_rewritten_line_is_found
-            lines_out_of_order_are_found
+            a_crash_keeps_what_was_synced
+            a_damaged_line_is_found
             an_unknown_kind_stops_the_reading_there
             an_unknown_word_inside_an_event_counts_as_an_unknown_kind
             unknown_fields_are_tolerated
             a_newer_version_is_refused
             a_whole_line_that_is_none_is_damage
-            a_full_disk_poisons_and_leaves_a_torn_tail
+            without_room_nothing_more_is_written
             a_failed_sync_poisons
             a_changed_ledger_is_a_conflict
-            a_replaced_ledger_is_a_conflict
             lines_that_were_not_read_are_stale
             a_line_that_is_not_due_is_refused
             an_artifact_is_kept_by_its_content
+            an_artifact_is_kept_before_its_line
             a_missing_run_is_named
             a_read_only_run_can_be_read
         );
@@ -78,6 +81,15 @@ pub(crate) use contract;
 
 pub(crate) use crate::ledger_contract_damage::*;
 pub(crate) use crate::ledger_contract_lock::*;
+pub(crate) use crate::ledger_contract_tail::*;
+
+/// Writes so many lines, synced, and says where each ends, with the empty head first.
+pub(crate) fn write(at: &impl Backend, count: u64) -> Vec<Head> {
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    let heads = append(writer.as_mut(), count);
+    writer.sync().unwrap();
+    std::iter::once(Head::EMPTY).chain(heads).collect()
+}
 
 pub(crate) fn appended_lines_read_back(at: &impl Backend) {
     let (mut writer, none) = open_all(at.ledger().as_ref()).unwrap();
@@ -86,37 +98,33 @@ pub(crate) fn appended_lines_read_back(at: &impl Backend) {
     let heads = append(writer.as_mut(), 3);
     writer.sync().unwrap();
 
-    let (bytes, expected) = written(3);
-    assert_eq!(at.bytes(), bytes);
-    assert_eq!(heads, expected[1..]);
-    let read: Vec<_> = at.ledger().read_from(Head::EMPTY).unwrap().map(Result::unwrap).collect();
-    assert_eq!(read, lines(3).into_iter().zip(heads).collect::<Vec<_>>());
+    let read: Vec<_> = at.ledger().read(Head::EMPTY).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read, lines(3).into_iter().zip(heads.clone()).collect::<Vec<_>>());
 
     drop(writer);
     let (writer, folded) = open_all(at.ledger().as_ref()).unwrap();
-    assert_eq!((folded, writer.head(), writer.torn()), (lines(3), expected[3], None));
+    assert_eq!((folded, writer.head(), writer.torn()), (lines(3), heads[2], None));
 }
 
 pub(crate) fn several_appends_share_one_sync(at: &impl Backend) {
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
-    at.faults().fail_syncs();
+    at.fail_syncs();
     append(writer.as_mut(), 5);
-    at.faults().clear();
+    at.mend();
     writer.sync().unwrap();
     // With nothing new there is nothing to sync.
-    at.faults().fail_syncs();
+    at.fail_syncs();
     writer.sync().unwrap();
     assert_eq!(read_all(at.ledger().as_ref()).0, lines(5));
 }
 
 pub(crate) fn a_reader_begins_at_any_head(at: &impl Backend) {
-    let (bytes, heads) = written(4);
-    at.overwrite(&bytes);
-    for from in heads {
-        let mut read = at.ledger().read_from(from).unwrap();
+    let heads = write(at, 4);
+    for from in heads.clone() {
+        let mut read = at.ledger().read(from).unwrap();
         let rest: Vec<_> = read.by_ref().map(|next| next.unwrap().0).collect();
         assert_eq!(rest, lines(4)[usize::try_from(from.seq).unwrap()..]);
-        assert_eq!((read.head().bytes, read.bytes_after()), (bytes.len() as u64, 0));
+        assert_eq!(read.head(), heads[4]);
 
         let mut folded = 0;
         let writer = open(at.ledger().as_ref(), who("opens"), from, |_| folded += 1).unwrap();
@@ -124,125 +132,54 @@ pub(crate) fn a_reader_begins_at_any_head(at: &impl Backend) {
     }
 }
 
+/// A head that no line ends at: nobody reads or writes from there.
+pub(crate) fn assert_no_such_head(at: &impl Backend, head: Head) {
+    let read = at.ledger().read(head);
+    assert!(matches!(read.err(), Some(LedgerError::Conflict { .. })), "{head:?}");
+    let written = at.ledger().claim(who("opens")).unwrap().writer(head);
+    assert!(matches!(written.err(), Some(LedgerError::Conflict { .. })), "{head:?}");
+}
+
 pub(crate) fn a_head_that_is_not_there_is_a_conflict(at: &impl Backend) {
-    let (bytes, heads) = written(2);
-    at.overwrite(&bytes);
-    let (one, two) = (heads[1], heads[2]);
-    let wrong = [
-        Head { sum: two.sum, ..one },
-        Head { bytes: one.bytes + 1, ..one },
-        Head { bytes: 3, ..one },
-        Head { bytes: 0, ..one },
-        Head { bytes: two.bytes + 1_000, ..two },
-        Head { bytes: u64::MAX, ..two },
-    ];
-    for head in wrong {
-        let read = at.ledger().read_from(head);
-        assert!(matches!(read.err(), Some(LedgerError::Conflict { .. })), "{head:?}");
-        let polled = at.ledger().tail(head).poll();
-        assert!(matches!(polled, Err(LedgerError::Conflict { .. })), "{head:?}");
-        let written = at.ledger().claim(who("opens")).unwrap().writer(head);
-        assert!(matches!(written.err(), Some(LedgerError::Conflict { .. })), "{head:?}");
-    }
-    assert_eq!(at.bytes(), bytes);
+    let heads = write(at, 2);
+    let (before, (one, two)) = (at.kept(), (heads[1], heads[2]));
+    assert_no_such_head(at, Head { sum: two.sum, ..one });
+    assert_no_such_head(at, Head { at: Head::EMPTY.at, ..one });
+    assert_no_such_head(at, Head { sum: one.sum, ..Head::EMPTY });
+    assert_eq!(at.kept(), before);
+    at.take_last();
+    assert_no_such_head(at, two);
 }
 
-pub(crate) fn a_tail_follows_line_by_line(at: &impl Backend) {
-    let (ask, asked) = mpsc::channel::<()>();
-    let (tell, told) = mpsc::channel::<Head>();
-    let ledger = at.ledger();
-    let writing = thread::spawn(move || {
-        let (mut writer, _) = open_all(ledger.as_ref()).unwrap();
-        for () in asked {
-            tell.send(append(writer.as_mut(), 1)[0]).unwrap();
-        }
-    });
-    let mut tail = at.ledger().tail(Head::EMPTY);
-    for seq in 1..=20 {
-        assert_eq!(tail.poll().unwrap(), None);
-        ask.send(()).unwrap();
-        let head = told.recv().unwrap();
-        assert_eq!(tail.poll().unwrap(), Some((line(seq), head)));
-        assert_eq!(tail.head(), head);
-    }
-    drop(ask);
-    writing.join().unwrap();
+pub(crate) fn a_crash_keeps_what_was_synced(at: &impl Backend) {
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    append(writer.as_mut(), 2);
+    writer.sync().unwrap();
+    append(writer.as_mut(), 2);
+    at.crash();
+    assert!(matches!(writer.sync(), Err(LedgerError::Fenced { .. })));
+    drop(writer);
+    // Of what was not synced, lines are there whole or not at all.
+    let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
+    assert!(read.len() >= 2, "{read:?}");
+    assert_eq!(read, lines(read.len() as u64));
+    append(writer.as_mut(), 1);
+    writer.sync().unwrap();
+    assert_eq!(read_all(at.ledger().as_ref()).0.len(), read.len() + 1);
 }
 
-pub(crate) fn a_tail_keeps_up_with_a_writer(at: &impl Backend) {
-    const COUNT: u64 = 2_000;
-    let ledger = at.ledger();
-    let writing = thread::spawn(move || {
-        let (mut writer, _) = open_all(ledger.as_ref()).unwrap();
-        append(writer.as_mut(), COUNT);
-    });
-    let mut tail = at.ledger().tail(Head::EMPTY);
-    let mut seq = 0;
-    while seq < COUNT {
-        match tail.poll().unwrap() {
-            Some((next, _)) => {
-                seq += 1;
-                assert_eq!(next, line(seq));
-            }
-            None => thread::yield_now(),
-        }
-    }
-    assert_eq!(tail.poll().unwrap(), None);
-    writing.join().unwrap();
-}
-
-pub(crate) fn a_partial_line_is_not_yet_a_line(at: &impl Backend) {
-    let (bytes, heads) = written(2);
-    let first = usize::try_from(heads[1].bytes).unwrap();
-    let mut tail = at.ledger().tail(heads[1]);
-    for end in first..bytes.len() {
-        at.overwrite(&bytes[..end]);
-        assert_eq!(tail.poll().unwrap(), None, "{end}");
-        let mut read = at.ledger().read_from(heads[1]).unwrap();
-        assert!(read.next().is_none());
-        assert_eq!(read.bytes_after(), (end - first) as u64);
-    }
-    // The torn line is cut, and another one is written in its place.
-    let other = by_hand(
-        r#"{"seq":2,"at":"2026-11-15T02:30:50.123Z","v":1,"by":{"actor":{"is":"supervisor"}},"events":[]"#,
-        &heads[1].sum,
-    );
-    at.overwrite(&[&bytes[..first], &other].concat());
-    let (next, _) = tail.poll().unwrap().unwrap();
-    assert_eq!((next.seq, next.events), (2, vec![]));
-}
-
-pub(crate) fn a_ledger_that_shrinks_stops_its_tail(at: &impl Backend) {
-    let (bytes, heads) = written(2);
-    at.overwrite(&bytes);
-    let mut tail = at.ledger().tail(heads[1]);
-    assert!(tail.poll().unwrap().is_some());
-    at.overwrite(&bytes[..bytes.len() - 1]);
-    assert!(matches!(tail.poll(), Err(LedgerError::Conflict { .. })));
-}
-
-pub(crate) fn a_full_disk_poisons_and_leaves_a_torn_tail(at: &impl Backend) {
-    let (bytes, heads) = written(2);
-    for room in [0, 1, 10, heads[2].bytes - heads[1].bytes - 1] {
-        at.overwrite(b"");
-        let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
-        append(writer.as_mut(), 1);
-        writer.sync().unwrap();
-        at.faults().fill_disk_after(room);
-        let error = writer.append(2, &line(2)).unwrap_err();
-        assert!(matches!(error, LedgerError::Full { .. }), "{error}");
-        at.faults().clear();
-        assert!(matches!(writer.append(2, &line(2)), Err(LedgerError::Poisoned { .. })));
-        assert!(matches!(writer.sync(), Err(LedgerError::Poisoned { .. })));
-        assert!(matches!(writer.put_artifact(b"body"), Err(LedgerError::Poisoned { .. })));
-        drop(writer);
-
-        let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
-        assert_eq!(read, lines(1));
-        assert_eq!(writer.torn().map_or(0, |torn| torn.bytes), room);
-        append(writer.as_mut(), 1);
-        assert_eq!(at.bytes(), bytes);
-    }
+pub(crate) fn without_room_nothing_more_is_written(at: &impl Backend) {
+    write(at, 1);
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    at.fill();
+    let error = writer.append(2, &line(2)).and_then(|_| writer.sync()).unwrap_err();
+    assert!(matches!(error, LedgerError::Full { .. }), "{error}");
+    at.mend();
+    assert!(matches!(writer.append(2, &line(2)), Err(LedgerError::Poisoned { .. })));
+    assert!(matches!(writer.sync(), Err(LedgerError::Poisoned { .. })));
+    assert!(matches!(writer.put_artifact(b"body"), Err(LedgerError::Poisoned { .. })));
+    drop(writer);
+    assert_eq!(open_all(at.ledger().as_ref()).unwrap().1, lines(1));
 }
 
 pub(crate) fn a_failed_sync_poisons(at: &impl Backend) {
@@ -250,61 +187,43 @@ pub(crate) fn a_failed_sync_poisons(at: &impl Backend) {
     append(writer.as_mut(), 1);
     writer.sync().unwrap();
     writer.append(2, &line(2)).unwrap();
-    at.faults().fail_syncs();
+    at.fail_syncs();
     assert!(matches!(writer.sync(), Err(LedgerError::Io { .. })));
-    at.faults().clear();
+    at.mend();
     assert!(matches!(writer.sync(), Err(LedgerError::Poisoned { .. })));
     assert!(matches!(writer.append(3, &line(3)), Err(LedgerError::Poisoned { .. })));
     drop(writer);
-    // The system may take the second line for written though it is not, so it was taken back.
-    let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
-    assert_eq!(read, lines(1));
-    writer.append(2, &line(2)).unwrap();
-    drop(writer);
-    // Who opens it brings what they read to the disk before anything follows from it.
-    at.faults().fail_syncs();
-    assert!(matches!(open_all(at.ledger().as_ref()).err(), Some(LedgerError::Io { .. })));
-    at.faults().clear();
-    assert_eq!(open_all(at.ledger().as_ref()).unwrap().1, lines(2));
+    // What could not be synced was taken back.
+    assert_eq!(open_all(at.ledger().as_ref()).unwrap().1, lines(1));
 }
 
 pub(crate) fn a_changed_ledger_is_a_conflict(at: &impl Backend) {
-    let (bytes, _) = written(3);
-    let shorter = &bytes[..bytes.len() - 1];
-    let longer = [bytes.as_slice(), b"x"].concat();
-    for changed in [shorter, &longer] {
-        at.overwrite(&bytes);
-        let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
-        at.overwrite(changed);
-        assert!(matches!(writer.append(4, &line(4)), Err(LedgerError::Conflict { .. })));
+    let heads = write(at, 3);
+    let shrink = || at.take_last();
+    let grow = || at.put(&heads[2], &serde_json::to_string(&line(3)).unwrap());
+    let changes: [&dyn Fn(); 2] = [&shrink, &grow];
+    for change in changes {
+        let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
+        let seq = read.len() as u64 + 1;
+        change();
+        let before = at.kept();
+        let written = writer.append(seq, &line(seq)).and_then(|_| writer.sync());
+        assert!(matches!(written, Err(LedgerError::Conflict { .. })), "{written:?}");
         assert!(matches!(writer.sync(), Err(LedgerError::Poisoned { .. })));
-        assert_eq!(at.bytes(), changed);
+        assert_eq!(at.kept(), before);
     }
 }
 
-pub(crate) fn a_replaced_ledger_is_a_conflict(at: &impl Backend) {
-    at.overwrite(&written(1).0);
-    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
-    append(writer.as_mut(), 1);
-    at.replace();
-    let before = at.bytes();
-    assert!(matches!(writer.sync(), Err(LedgerError::Conflict { .. })));
-    assert!(matches!(writer.append(3, &line(3)), Err(LedgerError::Poisoned { .. })));
-    assert_eq!(at.bytes(), before);
-}
-
 pub(crate) fn lines_that_were_not_read_are_stale(at: &impl Backend) {
-    let (bytes, heads) = written(3);
-    let torn = [bytes.as_slice(), b"{\"seq\":4"].concat();
-    at.overwrite(&torn);
+    let heads = write(at, 3);
+    let before = at.kept();
     for head in &heads[..3] {
         let opened = at.ledger().claim(who("opens")).unwrap().writer(*head);
         let Some(LedgerError::Stale { seq, .. }) = opened.err() else { panic!("{head:?}") };
         assert_eq!(seq, head.seq);
     }
-    assert_eq!(at.bytes(), torn);
-    let writer = at.ledger().claim(who("opens")).unwrap().writer(heads[3]).unwrap();
-    assert_eq!(writer.torn().unwrap().bytes, 8);
+    assert_eq!(at.kept(), before);
+    at.ledger().claim(who("opens")).unwrap().writer(heads[3]).unwrap();
 }
 
 pub(crate) fn a_line_that_is_not_due_is_refused(at: &impl Backend) {
@@ -315,7 +234,8 @@ pub(crate) fn a_line_that_is_not_due_is_refused(at: &impl Backend) {
     }
     // Nothing was written, so that nothing is poisoned.
     append(writer.as_mut(), 2);
-    assert_eq!(at.bytes(), written(2).0);
+    writer.sync().unwrap();
+    assert_eq!(read_all(at.ledger().as_ref()).0, lines(2));
 }
 
 pub(crate) fn an_artifact_is_kept_by_its_content(at: &impl Backend) {
@@ -328,26 +248,35 @@ pub(crate) fn an_artifact_is_kept_by_its_content(at: &impl Backend) {
     let none = at.ledger().artifact(&ArtifactId::of(b"another"));
     assert!(matches!(none, Err(LedgerError::Artifact { .. })));
 
-    at.faults().fill_disk_after(3);
+    at.fill();
     assert!(matches!(writer.put_artifact(b"another"), Err(LedgerError::Full { .. })));
-    at.faults().clear();
+    at.mend();
     assert!(matches!(writer.append(1, &line(1)), Err(LedgerError::Poisoned { .. })));
     assert!(at.ledger().artifact(&ArtifactId::of(b"another")).is_err());
+}
+
+pub(crate) fn an_artifact_is_kept_before_its_line(at: &impl Backend) {
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    let id = writer.put_artifact(b"body").unwrap();
+    append(writer.as_mut(), 1);
+    at.crash();
+    drop(writer);
+    assert_eq!(at.ledger().artifact(&id).unwrap(), b"body");
 }
 
 pub(crate) fn a_missing_run_is_named(at: &impl Backend) {
     at.remove();
     assert!(matches!(at.ledger().claim(who("x")).err(), Some(LedgerError::Missing { .. })));
     assert!(matches!(at.ledger().force(), Err(LedgerError::Missing { .. })));
-    let error = at.ledger().read_from(Head::EMPTY).err().unwrap();
-    assert!(error.to_string().starts_with("there is no run folder at `"), "{error}");
+    let error = at.ledger().read(Head::EMPTY).err().unwrap();
+    assert!(error.to_string().starts_with("there is no run "), "{error}");
     assert!(error.hint().contains("`chronicle runs`"));
     assert_eq!(at.ledger().holder(), None);
 }
 
 #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 pub(crate) fn a_read_only_run_can_be_read(at: &impl Backend) {
-    at.overwrite(&written(2).0);
+    write(at, 2);
     if !at.make_read_only() {
         eprintln!("SKIPPED: no folder can be made read-only here");
         return;

@@ -13,7 +13,8 @@ use chronicle_runtime::for_tests::ledger::{
 };
 
 use crate::ledger_backends::{InFolder, mount, unmount};
-use crate::ledger_contract::Backend;
+use crate::ledger_contract::{Backend, poll};
+use crate::ledger_file::FileBackend;
 use crate::ledger_lines::{append, line, lines, open_all, read_all, who, written};
 
 #[test]
@@ -272,7 +273,7 @@ fn a_cache_is_believed_only_while_it_fits_the_ledger() {
 
     at.overwrite(&bytes[..bytes.len() - 1]);
     assert_eq!(loaded(), None, "the ledger is shorter");
-    let end = usize::try_from(heads[3].bytes).unwrap();
+    let end = usize::try_from(heads[3].at.0).unwrap();
     let mut other = bytes.clone();
     other[end - 10] = if other[end - 10] == b'0' { b'1' } else { b'0' };
     at.overwrite(&other);
@@ -305,9 +306,9 @@ fn a_changed_byte_anywhere_makes_a_cache_worthless() {
 #[test]
 fn a_run_that_was_just_made_is_empty_to_its_readers() {
     let at = InFolder::new();
-    let mut tail = at.ledger().tail(Head::EMPTY);
-    assert_eq!(tail.poll().unwrap(), None);
+    let mut tail = at.ledger().read(Head::EMPTY).unwrap();
+    assert_eq!(poll(tail.as_mut()).unwrap(), None);
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     append(writer.as_mut(), 1);
-    assert_eq!(tail.poll().unwrap().unwrap().0, line(1));
+    assert_eq!(poll(tail.as_mut()).unwrap().unwrap().0, line(1));
 }

@@ -7,7 +7,7 @@ use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::{Event, ToolCalled, Verdict};
 use chronicle_runtime::for_tests::ledger::{
-    Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
+    Cursor, Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
 };
 
 pub(crate) fn who(name: &str) -> Holder {
@@ -45,7 +45,7 @@ pub(crate) fn written(count: u64) -> (Vec<u8>, Vec<Head>) {
         let (more, next) = encode(&line(seq), &sum).unwrap();
         bytes.extend_from_slice(&more);
         sum = next;
-        heads.push(Head { seq, sum, bytes: bytes.len() as u64 });
+        heads.push(Head { seq, sum, at: Cursor(bytes.len() as u64) });
     }
     (bytes, heads)
 }
@@ -76,7 +76,7 @@ pub(crate) fn open_all(ledger: &dyn Ledger) -> Opened {
 /// The lines before the first problem, and the problem.
 pub(crate) fn read_all(ledger: &dyn Ledger) -> (Vec<Line>, Option<LedgerError>) {
     let mut lines = Vec::new();
-    for next in ledger.read_from(Head::EMPTY).unwrap() {
+    for next in ledger.read(Head::EMPTY).unwrap() {
         match next {
             Ok((line, _)) => lines.push(line),
             Err(error) => return (lines, Some(error)),

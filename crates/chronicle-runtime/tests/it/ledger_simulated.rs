@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chronicle_runtime::for_tests::ledger::{
-    Disk, Faults, Folder, Head, How, Ledger, LedgerError, Process, Simulated, Writer, open,
+    Disk, Folder, Head, How, Ledger, LedgerError, Writer, open,
 };
+use chronicle_testkit::{Faults, Process, Simulated};
 
 use crate::ledger_lines::{line, lines, who};
 
@@ -19,8 +20,8 @@ fn disk() -> Simulated {
 }
 
 fn folder(process: &Process, faults: &Faults) -> Folder {
-    let disk = Arc::new(process.clone());
-    Folder::on(disk, FOLDER).with_faults(faults.clone()).with_patience(Duration::ZERO)
+    let disk = faults.on(Arc::new(process.clone()));
+    Folder::on(disk, FOLDER).with_patience(Duration::ZERO)
 }
 
 fn opened(process: &Process, faults: &Faults) -> Result<(Box<dyn Writer>, u64), LedgerError> {
@@ -36,7 +37,7 @@ fn lose_all(disk: &Simulated) {
 }
 
 fn lines_left(disk: &Simulated) -> usize {
-    let read = folder(&disk.process(), &Faults::default()).read_from(Head::EMPTY).unwrap();
+    let read = folder(&disk.process(), &Faults::default()).read(Head::EMPTY).unwrap();
     read.map(Result::unwrap).count()
 }
 
@@ -102,7 +103,7 @@ fn a_sync_of_an_opening_that_fails_and_is_forgotten_is_not_believed_next_time() 
     let killed = disk.process();
     let claim = folder(&killed, &faults).claim(who("dies")).unwrap();
     let head = {
-        let mut read = claim.read_from(Head::EMPTY).unwrap();
+        let mut read = claim.read(Head::EMPTY).unwrap();
         while read.next().transpose().unwrap().is_some() {}
         read.head()
     };

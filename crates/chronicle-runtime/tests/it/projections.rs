@@ -8,7 +8,7 @@ use chronicle_core::base::ids::RunId;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::{State, Status};
 use chronicle_core::view::{self, RunView};
-use chronicle_runtime::for_tests::ledger::{self, Folder, Head, Ledger, LedgerError};
+use chronicle_runtime::for_tests::ledger::{self, Cursor, Folder, Head, Ledger, LedgerError};
 use chronicle_runtime::handle::{self, Asker, HandleError, Project, RunFolder};
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn view(run: &RunFolder) -> RunView {
 /// The fold of every line, whatever the cache says.
 fn folded(run: &RunFolder) -> (Head, State) {
     let (mut head, mut state) = (Head::EMPTY, State::default());
-    for line in ledger_of(run).read_from(Head::EMPTY).unwrap() {
+    for line in ledger_of(run).read(Head::EMPTY).unwrap() {
         let (line, after) = line.unwrap();
         state.apply(&line);
         head = after;
@@ -107,10 +107,12 @@ fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
     assert_eq!(view(&run), exact(&run), "another ledger's");
 
     let (head, state) = folded(&run);
-    ledger::save(&ledger_of(&run), &Head { bytes: head.bytes + 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &Head { at: Cursor(head.at.0 + 1), ..head }, &lie(&state))
+        .unwrap();
     assert_eq!(view(&run), exact(&run), "after the last byte");
 
-    ledger::save(&ledger_of(&run), &Head { bytes: head.bytes - 1, ..head }, &lie(&state)).unwrap();
+    ledger::save(&ledger_of(&run), &Head { at: Cursor(head.at.0 - 1), ..head }, &lie(&state))
+        .unwrap();
     assert_eq!(view(&run), exact(&run), "in the middle of a line");
 
     // The ledger went back to an earlier copy.
@@ -131,9 +133,15 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
-    assert!(text.starts_with(r#"{"format":4,"#), "{text}");
-    fs::write(&cache, text.replacen(r#""format":4"#, r#""format":3"#, 1)).unwrap();
+    assert!(text.starts_with(r#"{"format":6,"#), "{text}");
+    let earlier = text.replacen(r#""format":6"#, r#""format":4"#, 1);
+    fs::write(&cache, &earlier).unwrap();
     assert_eq!(view(&run), exact(&run), "its first line says so");
+    // A place in the ledger was once called by what it counts.
+    for text in [earlier, text] {
+        fs::write(&cache, text.replacen(r#""at":"#, r#""bytes":"#, 1)).unwrap();
+        assert_eq!(view(&run), exact(&run));
+    }
     // Every attempt in a list, as it once was, under today's first line.
     let old = serde_json::json!({"seq": head.seq, "attempts": [], "gates": [], "visits": []});
     ledger::save(&ledger_of(&run), &head, &old).unwrap();
@@ -285,7 +293,7 @@ fn an_audit_counts_what_is_there() {
     pause(&run);
     let audit = handle::audit(&run).unwrap();
     let (head, _) = folded(&run);
-    assert_eq!((audit.lines, audit.events, audit.bytes), (2, 5, head.bytes));
+    assert_eq!((audit.lines, audit.events, audit.bytes), (2, 5, ledger_of(&run).bytes(&head)));
     assert_eq!(audit.head, head.sum.to_string());
     assert_eq!((audit.orphans, audit.open_attempts), (vec![], vec![]));
     let ledger = ledger_of(&run).ledger_path();

@@ -8,7 +8,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_runtime::for_tests::driver::{Message, Watch};
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines, Memory, Tail, Torn, Writer,
+    ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines, Torn, Writer,
 };
 
 type Hand = Box<dyn FnMut(&str) + Send>;
@@ -110,36 +110,32 @@ impl Watch for Recorder {
     }
 }
 
-/// A ledger in memory that writes down what is done to it.
-pub(crate) struct Recorded {
-    pub(crate) memory: Memory,
+/// A ledger that writes down what is done to it.
+pub(crate) struct Recorded<L: Ledger> {
+    pub(crate) ledger: L,
     pub(crate) log: Log,
 }
 
-impl Ledger for Recorded {
+impl<L: Ledger> Ledger for Recorded<L> {
     fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
-        let claim = self.memory.claim(who)?;
+        let claim = self.ledger.claim(who)?;
         Ok(Box::new(RecordedClaim { claim, log: self.log.clone() }))
     }
 
     fn holder(&self) -> Option<Holder> {
-        self.memory.holder()
+        self.ledger.holder()
     }
 
     fn force(&self) -> Result<(), LedgerError> {
-        self.memory.force()
+        self.ledger.force()
     }
 
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
-        self.memory.read_from(from)
-    }
-
-    fn tail(&self, from: Head) -> Tail {
-        self.memory.tail(from)
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
+        self.ledger.read(from)
     }
 
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
-        self.memory.artifact(id)
+        self.ledger.artifact(id)
     }
 }
 
@@ -153,8 +149,8 @@ impl Claim for RecordedClaim {
         self.claim.epoch()
     }
 
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
-        self.claim.read_from(from)
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
+        self.claim.read(from)
     }
 
     fn writer(self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {

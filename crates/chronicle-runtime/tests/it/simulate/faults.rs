@@ -126,7 +126,7 @@ impl Sim<'_> {
     /// A byte of the synced lines changes: that must be found, and no line be lost for it.
     fn damage(&mut self) -> Checked {
         let good = self.platter.bytes(Path::new(LEDGER)).unwrap_or_default();
-        let synced = usize::try_from(self.oracle.head.bytes).unwrap_or(0);
+        let synced = usize::try_from(self.oracle.head.at.0).unwrap_or(0);
         if !self.supervisors.is_empty() || self.disk.failing || synced < 2 {
             return Ok(());
         }
@@ -140,7 +140,7 @@ impl Sim<'_> {
         let opened = Run::open(&self.stranger, who, None);
         let found = matches!(opened, Err(LedgerError::Damaged { .. }));
         ensure(found, || format!("byte {at} changed, and the ledger opens"))?;
-        let read = self.stranger.read_from(Head::EMPTY).map_err(|error| error.to_string())?;
+        let read = self.stranger.read(Head::EMPTY).map_err(|error| error.to_string())?;
         ensure(read.into_iter().any(|line| line.is_err()), || {
             "the damage is read over".to_owned()
         })?;

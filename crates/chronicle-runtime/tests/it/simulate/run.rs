@@ -10,9 +10,8 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Actor, AttemptReport, By, Command, Input, Report, What};
 use chronicle_core::event::notice::About;
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::for_tests::ledger::{
-    self, ArtifactId, Disk, Faults, Folder, Head, Holder, Ledger as _, Process, Simulated,
-};
+use chronicle_runtime::for_tests::ledger::{self, ArtifactId, Folder, Head, Holder, Ledger as _};
+use chronicle_testkit::{Faults, Process, Simulated};
 
 use super::agent::{Agent, Session};
 use super::figures::{Figures, Trouble};
@@ -122,9 +121,8 @@ impl Sim<'_> {
         if !self.calm && self.rng.chance(8) {
             process.kill_after(u32::try_from(self.rng.below(45)).unwrap_or(0));
         }
-        let disk: Arc<dyn Disk> = Arc::new(process.clone());
-        let folder = Folder::on(disk, FOLDER).with_faults(self.faults.clone());
-        (process, folder.with_patience(Duration::ZERO))
+        let disk = self.faults.on(Arc::new(process.clone()));
+        (process, Folder::on(disk, FOLDER).with_patience(Duration::ZERO))
     }
 
     pub(super) fn on_new_process(&self) -> Folder {
@@ -142,7 +140,7 @@ impl Sim<'_> {
     pub(super) fn look(&mut self) -> Checked {
         let cached = self.rng.chance(50).then(|| ledger::load::<State>(&self.stranger)).flatten();
         let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
-        let lines = self.stranger.read_from(from).map_err(|error| error.to_string())?;
+        let lines = self.stranger.read(from).map_err(|error| error.to_string())?;
         for next in lines {
             let (line, _) = next.map_err(|error| format!("cannot be read: {error}"))?;
             state.apply(&line);
@@ -257,7 +255,7 @@ impl Sim<'_> {
         self.supervisors.clear();
         // Lines that somebody wrote and nobody synced are a part of the run for whoever opens it, not for a stranger yet.
         let bytes = self.platter.bytes(Path::new(LEDGER)).map_or(0, |bytes| bytes.len() as u64);
-        let is_settled = bytes == self.oracle.head.bytes;
+        let is_settled = bytes == self.oracle.head.at.0;
         match self.rng.below(6) {
             0 if is_settled => self.look()?,
             0 | 1 => {

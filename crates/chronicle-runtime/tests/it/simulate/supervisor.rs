@@ -16,7 +16,8 @@ use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;
 use chronicle_runtime::for_tests::driver::Run;
-use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError, Process};
+use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError};
+use chronicle_testkit::Process;
 
 use crate::world::same_tree;
 
@@ -176,10 +177,9 @@ impl Sim<'_> {
             {
                 Ok(())
             }
-            LedgerError::Damaged { line, byte, .. } if self.disk.garbled => {
+            LedgerError::Damaged { line, spot, .. } if self.disk.garbled => {
                 ensure(*line > self.oracle.head.seq, || format!("a synced line is lost: {error}"))?;
-                self.repair(*byte);
-                Ok(())
+                self.repair(spot)
             }
             _ => Err(format!("the ledger does not open: {error}")),
         }
@@ -198,13 +198,16 @@ impl Sim<'_> {
     }
 
     /// What a person does with a ledger whose last lines, never acted upon, are not whole.
-    fn repair(&mut self, byte: u64) {
+    fn repair(&mut self, spot: &str) -> Checked {
+        let byte = spot.strip_prefix("byte ").and_then(|byte| byte.parse::<usize>().ok());
+        let Some(byte) = byte else { return Err(format!("no byte to cut at: {spot}")) };
         let mut bytes = self.platter.bytes(Path::new(LEDGER)).unwrap_or_default();
-        bytes.truncate(usize::try_from(byte).unwrap_or(usize::MAX));
+        bytes.truncate(byte);
         self.platter.overwrite(Path::new(LEDGER), &bytes);
         self.disk.garbled = false;
         self.figures.meet(Trouble::Cut);
         self.tell(|| format!("a person cuts the ledger at byte {byte}"));
+        Ok(())
     }
 
     pub(super) fn some_supervisor_works(&mut self) -> Checked {

@@ -7,7 +7,7 @@ use chronicle_core::event::record::{Line, VERSION};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::sum::{SUM_DIGITS, Sum};
+use crate::ledger::{SUM_DIGITS, Sum};
 
 /// No line is longer, its line feed included: what is larger belongs into an artifact.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;

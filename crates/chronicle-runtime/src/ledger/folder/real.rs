@@ -10,8 +10,8 @@ use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use super::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
 
 /// What is really there.
-#[derive(Debug)]
-pub(super) struct Real;
+#[derive(Debug, Clone, Copy)]
+pub struct Real;
 
 impl Disk for Real {
     fn open(&self, path: &Path, how: How) -> io::Result<Box<dyn DiskFile>> {

@@ -8,13 +8,11 @@ use std::io;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Head;
 use super::chain::stands;
-use super::disk;
 use super::durable::write_whole;
-use super::error::LedgerError;
-use super::folder::{Folder, LedgerFile};
-use super::sum::Sum;
+use super::files::LedgerFile;
+use super::{Folder, disk, io_error};
+use crate::ledger::{Head, LedgerError, Sum};
 
 const CACHE: &str = "state.cache";
 /// Rises when the layout of this file or the shape of the state changes.
@@ -38,7 +36,7 @@ pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), 
         ..=CACHE_BYTES_MAX => write_whole(folder.disk(), &path, &bytes),
         _ => Ok(()),
     });
-    saved.map_err(|error| LedgerError::io("write", &path, error))
+    saved.map_err(|error| io_error("write", &path, error))
 }
 
 /// The state that was kept, and after which line; none when there is any doubt.

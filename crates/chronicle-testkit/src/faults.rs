@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Disk, DiskFile, Entry, How, Sharing};
+use chronicle_runtime::for_tests::ledger::{Disk, DiskFile, Entry, How, Sharing};
 
-/// What shall go wrong, for tests and simulation. All clones are one.
+/// What shall go wrong. All clones are one.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(Arc<Mutex<Plan>>);
 
@@ -45,6 +45,11 @@ impl Faults {
         *self.plan() = Plan::default();
     }
 
+    /// That disk, failing as told.
+    pub fn on(&self, disk: Arc<dyn Disk>) -> Arc<dyn Disk> {
+        Arc::new(Faulty { disk, faults: self.clone() })
+    }
+
     fn check_writable(&self) -> io::Result<()> {
         let refused = self.plan().is_read_only;
         if refused { Err(io::ErrorKind::ReadOnlyFilesystem.into()) } else { Ok(()) }
@@ -73,15 +78,9 @@ impl Faults {
 
 /// A disk that fails as told.
 #[derive(Debug)]
-pub(super) struct Faulty {
+struct Faulty {
     disk: Arc<dyn Disk>,
     faults: Faults,
-}
-
-impl Faulty {
-    pub(super) fn new(disk: Arc<dyn Disk>, faults: Faults) -> Self {
-        Self { disk, faults }
-    }
 }
 
 impl Disk for Faulty {

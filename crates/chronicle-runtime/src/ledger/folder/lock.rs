@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, DiskFile, How, Identity, Sharing};
 use super::durable::{folder_of, write_whole};
-use super::error::LedgerError;
-use super::holder::Holder;
+use super::{io_error, place};
+use crate::ledger::{Holder, LedgerError};
 
 /// How long a claim waits for a holder before it gives up: most hold it for an instant.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
@@ -78,16 +78,15 @@ pub(super) fn take(
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        let taken =
-            try_take(disk, path, who).map_err(|error| LedgerError::io("lock", path, error))?;
+        let taken = try_take(disk, path, who).map_err(|error| io_error("lock", path, error))?;
         let holder = match taken {
             Taken::Ours(lock) => return Ok(lock),
             Taken::Theirs(holder) => holder,
         };
         let left = patience.saturating_sub(start.elapsed());
         if left.is_zero() {
-            let path = folder_of(path).to_owned();
-            return Err(LedgerError::Held { path, holder: holder.map(Box::new) });
+            let place = place(folder_of(path));
+            return Err(LedgerError::Held { place, holder: holder.map(Box::new) });
         }
         thread::sleep(pause.min(left));
         pause = (pause * 2).min(LONGEST_PAUSE);

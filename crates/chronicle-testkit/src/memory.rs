@@ -1,16 +1,15 @@
-//! A run's folder on a simulated disk, for tests: the real ledger, and a power that can be cut.
+//! A run's folder on a simulated disk: the real ledger, and a power that can be cut.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::chain::{Lines, Tail};
-use super::error::LedgerError;
-use super::faults::Faults;
-use super::folder::Folder;
-use super::holder::Holder;
-use super::simulated::Simulated;
-use super::{ArtifactId, Claim, Head, Ledger};
+use chronicle_runtime::for_tests::ledger::{
+    ArtifactId, Claim, Folder, Head, Holder, Ledger, LedgerError, Lines,
+};
+
+use crate::faults::Faults;
+use crate::simulated::Simulated;
 
 /// Where it is on its disk.
 const NAME: &str = "memory";
@@ -34,7 +33,7 @@ impl Memory {
     pub fn new() -> Self {
         let disk = Simulated::with_folder(Path::new(NAME));
         let faults = Faults::default();
-        let folder = Folder::on(Arc::new(disk.process()), NAME).with_faults(faults.clone());
+        let folder = Folder::on(faults.on(Arc::new(disk.process())), NAME);
         Self { disk, folder, faults }
     }
 
@@ -112,12 +111,8 @@ impl Ledger for Memory {
         self.folder.force()
     }
 
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
-        self.folder.read_from(from)
-    }
-
-    fn tail(&self, from: Head) -> Tail {
-        self.folder.tail(from)
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
+        self.folder.read(from)
     }
 
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {

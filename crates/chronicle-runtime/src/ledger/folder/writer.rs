@@ -4,12 +4,12 @@ use std::io;
 
 use chronicle_core::event::record::Line;
 
-use super::chain::{Chain, Lines, stands};
-use super::error::LedgerError;
-use super::folder::Files;
+use super::chain::{Chain, stands};
+use super::files::Files;
 use super::line::{self, LINE_BYTES_MAX};
-use super::{ArtifactId, Claim, Head, Torn, Writer};
+use super::{io_error, offset, place};
 use crate::fail::{self, Point};
+use crate::ledger::{ArtifactId, Claim, Cursor, Head, LedgerError, Lines, Torn, Writer};
 
 /// Most bytes that wait for a sync, but for a last line that is longer: so much a killed writer may leave unsynced.
 const UNSYNCED_BYTES_MAX: u64 = 1024 * 1024;
@@ -32,19 +32,18 @@ impl FolderClaim {
 
     /// What follows the line that was read last: nothing, or a line that is not whole.
     fn tail_after(&self, at: &Head) -> Result<Vec<u8>, LedgerError> {
-        let path = self.files.path().to_owned();
         let mut source = self.files.source().map_err(self.io("read"))?;
         if !stands(&mut source, at).map_err(self.io("read"))? {
             let why = format!("line {}, which was read just now, is not there", at.seq);
-            return Err(LedgerError::Conflict { path, why });
+            return Err(LedgerError::Conflict { place: place(self.files.path()), why });
         }
         let size = source.size().map_err(self.io("look at"))?;
-        let length = usize::try_from(size.saturating_sub(at.bytes)).unwrap_or(usize::MAX);
+        let length = usize::try_from(size.saturating_sub(offset(at))).unwrap_or(usize::MAX);
         let mut tail = vec![0; length.min(LINE_BYTES_MAX)];
-        let count = source.read_full(&mut tail, at.bytes).map_err(self.io("read"))?;
+        let count = source.read_full(&mut tail, offset(at)).map_err(self.io("read"))?;
         tail.truncate(count);
         if length > LINE_BYTES_MAX || tail.contains(&b'\n') {
-            return Err(LedgerError::Stale { path, seq: at.seq });
+            return Err(LedgerError::Stale { place: place(self.files.path()), seq: at.seq });
         }
         Ok(tail)
     }
@@ -56,11 +55,11 @@ impl FolderClaim {
             return Ok(None);
         }
         let aside = self.files.set_aside(at.seq + 1, &tail);
-        let file = aside.map_err(self.io("set aside the torn last line of"))?;
+        let kept = aside.map_err(self.io("set aside the torn last line of"))?;
         fail::at(Point::AfterSetAside);
-        let cut = self.files.cut(at.bytes);
+        let cut = self.files.cut(offset(at));
         cut.map_err(self.io("cut the torn last line of"))?;
-        Ok(Some(Torn { bytes: tail.len() as u64, file }))
+        Ok(Some(Torn { bytes: tail.len() as u64, kept }))
     }
 }
 
@@ -81,11 +80,12 @@ impl FolderClaim {
     /// and lies. So what one who died may have left unsynced is written where it stands, byte for byte the same.
     fn write_again(&mut self, at: &Head) -> io::Result<()> {
         let mut source = self.files.source()?;
-        let mut from = at.bytes.saturating_sub(UNSYNCED_BYTES_MAX);
-        let mut buffer = vec![0; usize::try_from(at.bytes - from).unwrap_or(0)];
-        while from < at.bytes {
+        let end = offset(at);
+        let mut from = end.saturating_sub(UNSYNCED_BYTES_MAX);
+        let mut buffer = vec![0; usize::try_from(end - from).unwrap_or(0)];
+        while from < end {
             let count = source.read_at(&mut buffer, from)?;
-            let wanted = usize::try_from(at.bytes - from).unwrap_or(usize::MAX);
+            let wanted = usize::try_from(end - from).unwrap_or(usize::MAX);
             let bytes = &buffer[..count.min(wanted)];
             if bytes.is_empty() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -102,9 +102,9 @@ impl Claim for FolderClaim {
         self.files.epoch()
     }
 
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
         let source = self.files.source().map_err(self.io("read"))?;
-        Chain::new(source, self.files.path(), from).lines()
+        Ok(Box::new(Chain::new(source, self.files.path(), from).lines()?))
     }
 
     fn writer(mut self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {
@@ -112,7 +112,7 @@ impl Claim for FolderClaim {
         let settled = self.settle(&at);
         // The next one must know when nobody brought it to the disk.
         self.files.leave_broken(settled.is_err());
-        let (files, head, synced) = (self.files, at, at.bytes);
+        let (files, head, synced) = (self.files, at, offset(&at));
         Ok(Box::new(FolderWriter { files, head, torn: settled?, synced, is_poisoned: false }))
     }
 }
@@ -134,7 +134,7 @@ impl FolderWriter {
         write: impl FnOnce(&mut Files) -> io::Result<T>,
     ) -> Result<T, LedgerError> {
         if self.is_poisoned {
-            return Err(LedgerError::Poisoned { path: self.files.path().to_owned() });
+            return Err(LedgerError::Poisoned { place: place(self.files.path()) });
         }
         let written = self
             .check_ours()
@@ -160,17 +160,15 @@ impl FolderWriter {
         check_held(&self.files)?;
         let size = self.files.size().map_err(failed(&self.files, "look at"))?;
         match size {
-            Some(size) if size == self.head.bytes => Ok(()),
-            Some(size) => {
-                Err(self
-                    .conflict(format!("it has {size} bytes and was left with {}", self.head.bytes)))
-            }
+            Some(size) if size == offset(&self.head) => Ok(()),
+            Some(size) => Err(self
+                .conflict(format!("it has {size} bytes and was left with {}", offset(&self.head)))),
             None => Err(self.conflict("another file has taken its place".to_owned())),
         }
     }
 
     fn conflict(&self, why: String) -> LedgerError {
-        LedgerError::Conflict { path: self.files.path().to_owned(), why }
+        LedgerError::Conflict { place: place(self.files.path()), why }
     }
 
     fn check_size(
@@ -179,9 +177,13 @@ impl FolderWriter {
         bytes: usize,
         limit: usize,
     ) -> Result<(), LedgerError> {
-        let path = || self.files.path().to_owned();
+        let place = || place(self.files.path());
         let fits = bytes <= limit;
-        if fits { Ok(()) } else { Err(LedgerError::TooLarge { path: path(), what, bytes, limit }) }
+        if fits {
+            Ok(())
+        } else {
+            Err(LedgerError::TooLarge { place: place(), what, bytes, limit })
+        }
     }
 
     fn check_due(&self, expected_seq: u64, line: &Line) -> Result<(), LedgerError> {
@@ -206,28 +208,29 @@ impl Writer for FolderWriter {
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError> {
         self.check_due(expected_seq, line)?;
         let (bytes, sum) = line::encode(line, &self.head.sum).map_err(|source| {
-            LedgerError::Unwritable { path: self.files.path().to_owned(), seq: line.seq, source }
+            LedgerError::Unwritable { place: place(self.files.path()), seq: line.seq, source }
         })?;
         self.check_size("a line", bytes.len(), LINE_BYTES_MAX)?;
-        if self.head.bytes + bytes.len() as u64 > self.synced + UNSYNCED_BYTES_MAX {
+        if offset(&self.head) + bytes.len() as u64 > self.synced + UNSYNCED_BYTES_MAX {
             self.sync()?;
         }
         fail::at(Point::BeforeAppend);
         self.write("append to", |files| fail::torn(&bytes, |part| files.append(part)))?;
         fail::at(Point::AfterWrite);
-        self.head = Head { seq: line.seq, sum, bytes: self.head.bytes + bytes.len() as u64 };
+        let at = Cursor(offset(&self.head) + bytes.len() as u64);
+        self.head = Head { seq: line.seq, sum, at };
         Ok(self.head)
     }
 
     fn sync(&mut self) -> Result<(), LedgerError> {
-        let is_synced = self.synced == self.head.bytes;
+        let is_synced = self.synced == offset(&self.head);
         fail::at(Point::BeforeSync);
         // The checks come again: what another writer has overtaken must not be acted upon.
         let written = self.write("sync", |files| if is_synced { Ok(()) } else { files.sync() });
         match written {
             Ok(()) => {
                 fail::at(Point::AfterSync);
-                self.synced = self.head.bytes;
+                self.synced = offset(&self.head);
             }
             Err(_) => self.take_back(),
         }
@@ -254,9 +257,9 @@ impl Writer for FolderWriter {
 
 fn check_held(files: &Files) -> Result<(), LedgerError> {
     let is_held = files.is_held().map_err(failed(files, "look at the lock of"))?;
-    if is_held { Ok(()) } else { Err(LedgerError::Fenced { path: files.path().to_owned() }) }
+    if is_held { Ok(()) } else { Err(LedgerError::Fenced { place: place(files.path()) }) }
 }
 
 fn failed(files: &Files, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
-    move |source| LedgerError::io(doing, files.path(), source)
+    move |source| io_error(doing, files.path(), source)
 }

@@ -1,5 +1,6 @@
-//! What a ledger needs of a file system, and nothing more. The real one is `real.rs`; `simulated.rs` loses what was not
-//! synced, `faults.rs` fails as told. No rules are in here: those are in `folder.rs`, `lock.rs`, `durable.rs`, `writer.rs`.
+//! What a ledger needs of a file system, and nothing more. The real one is `real.rs`; tests bring
+//! others, which lose what was not synced or fail as told. No rules are in here: those are in `folder.rs`, `lock.rs`,
+//! `durable.rs` and `writer.rs`.
 
 use std::fmt::Debug;
 use std::io;

@@ -1,140 +1,16 @@
-//! The ledger in a run's folder: `ledger.jsonl`, `artifacts/`, `lock`, and torn lines that were set aside.
+//! The open files of a ledger. They hold no rules: those are in `writer.rs`.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::chain::{Chain, Lines, Tail};
 use super::disk::{self, Disk, DiskFile, How, Identity};
 use super::durable::{create_folder, sweep, write_whole};
-use super::error::LedgerError;
-use super::faults::{Faults, Faulty};
-use super::holder::Holder;
 use super::line::LINE_BYTES_MAX;
-use super::lock::{self, LOCK_PATIENCE, Lock};
-use super::real::Real;
-use super::writer::{ARTIFACT_BYTES_MAX, FolderClaim};
-use super::{ArtifactId, Claim, Head, Ledger};
-
-const LEDGER: &str = "ledger.jsonl";
-const ARTIFACTS: &str = "artifacts";
-const LOCK: &str = "lock";
-
-/// A run's folder.
-#[derive(Debug, Clone)]
-pub struct Folder {
-    path: PathBuf,
-    patience: Duration,
-    disk: Arc<dyn Disk>,
-}
-
-impl Folder {
-    /// A folder that is there already, or is not: that is said when it is used.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self::on(Arc::new(Real), path)
-    }
-
-    /// The same on that disk.
-    pub fn on(disk: Arc<dyn Disk>, path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), patience: LOCK_PATIENCE, disk }
-    }
-
-    /// Makes the folder and those above it, and returns once they are on disk.
-    pub fn create(path: impl Into<PathBuf>) -> Result<Self, LedgerError> {
-        let folder = Self::new(path);
-        folder.make()?;
-        Ok(folder)
-    }
-
-    /// Makes the folder and those above it, and returns once they are on disk.
-    pub fn make(&self) -> Result<(), LedgerError> {
-        create_folder(self.disk.as_ref(), &self.path)
-            .and_then(|()| create_folder(self.disk.as_ref(), &self.path.join(ARTIFACTS)))
-            .map_err(|error| LedgerError::io("make the folder", &self.path, error))
-    }
-
-    /// Waits that long for a holder, instead of `LOCK_PATIENCE`.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-
-    /// Writes to a disk that fails as told.
-    #[must_use]
-    pub fn with_faults(self, faults: Faults) -> Self {
-        Self { disk: Arc::new(Faulty::new(self.disk, faults)), ..self }
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The file with the lines.
-    pub fn ledger_path(&self) -> PathBuf {
-        self.path.join(LEDGER)
-    }
-
-    pub(super) fn disk(&self) -> &dyn Disk {
-        self.disk.as_ref()
-    }
-
-    fn check_there(&self) -> Result<(), LedgerError> {
-        let path = &self.path;
-        match self.disk.look(path) {
-            Ok(Some(entry)) if entry.is_folder => Ok(()),
-            Err(error) => Err(LedgerError::io("look at", path, error)),
-            _ => Err(LedgerError::Missing { path: path.clone() }),
-        }
-    }
-
-    fn chain(&self, from: Head) -> Chain {
-        let path = self.ledger_path();
-        Chain::new(LedgerFile::new(Arc::clone(&self.disk), path.clone()), &path, from)
-    }
-}
-
-impl Ledger for Folder {
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
-        self.check_there()?;
-        let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
-        let files = Files::open(Arc::clone(&self.disk), &self.path, lock)
-            .map_err(|error| LedgerError::io("open", &self.ledger_path(), error))?;
-        Ok(Box::new(FolderClaim::new(files)))
-    }
-
-    fn holder(&self) -> Option<Holder> {
-        let host = rustix::system::uname();
-        lock::holder(self.disk(), &self.path.join(LOCK), &host.nodename().to_string_lossy())
-    }
-
-    fn force(&self) -> Result<(), LedgerError> {
-        self.check_there()?;
-        let path = self.path.join(LOCK);
-        lock::force(self.disk(), &path).map_err(|error| LedgerError::io("replace", &path, error))
-    }
-
-    fn read_from(&self, from: Head) -> Result<Lines, LedgerError> {
-        self.check_there()?;
-        self.chain(from).lines()
-    }
-
-    fn tail(&self, from: Head) -> Tail {
-        self.chain(from).tail()
-    }
-
-    fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
-        let path = self.path.join(ARTIFACTS).join(id.to_string());
-        let wrong = |why| LedgerError::Artifact { path: self.path.clone(), id: *id, why };
-        match disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64) {
-            Ok(Some(body)) if ArtifactId::of(&body) == *id => Ok(body),
-            Ok(Some(_)) => Err(wrong("is damaged: its content is not what its name says")),
-            Ok(None) => Err(wrong("is not there")),
-            Err(error) => Err(LedgerError::io("read", &path, error)),
-        }
-    }
-}
+use super::lock::Lock;
+use super::writer::ARTIFACT_BYTES_MAX;
+use super::{ARTIFACTS, Folder, LEDGER};
+use crate::ledger::ArtifactId;
 
 /// The bytes of a ledger for reading. A run that was just made has none yet.
 pub(super) struct LedgerFile {
@@ -144,12 +20,8 @@ pub(super) struct LedgerFile {
 }
 
 impl LedgerFile {
-    fn new(disk: Arc<dyn Disk>, path: PathBuf) -> Self {
-        Self { disk, path, file: None }
-    }
-
     pub(super) fn of(folder: &Folder) -> Self {
-        Self::new(Arc::clone(&folder.disk), folder.ledger_path())
+        Self { disk: Arc::clone(&folder.disk), path: folder.ledger_path(), file: None }
     }
 
     fn file(&mut self) -> io::Result<Option<&dyn DiskFile>> {
@@ -178,7 +50,7 @@ impl LedgerFile {
     }
 }
 
-/// The files of a ledger under a claimed lock. They hold no rules: those are in `writer.rs`.
+/// The files of a ledger under a claimed lock.
 pub(super) struct Files {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
@@ -190,7 +62,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    fn open(disk: Arc<dyn Disk>, folder: &Path, lock: Lock) -> io::Result<Self> {
+    pub(super) fn open(disk: Arc<dyn Disk>, folder: &Path, lock: Lock) -> io::Result<Self> {
         let path = folder.join(LEDGER);
         let artifacts = folder.join(ARTIFACTS);
         create_folder(disk.as_ref(), &artifacts)?;

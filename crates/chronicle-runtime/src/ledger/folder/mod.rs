@@ -1,0 +1,158 @@
+//! The ledger in a run's folder: `ledger.jsonl`, `artifacts/`, `lock`, and torn lines that were set aside. The format, for
+//! programs that are not Chronicle, is in `docs/ledger-format.md`. Nothing outside of this folder opens ledger files.
+//!
+//! `writer.rs` has the order of checks and writes, `chain.rs` reads, `line.rs` is one line as bytes, `files.rs` holds the open
+//! files. All of it goes through `disk.rs`, so that the same code runs on the real file system and, in tests, on one that
+//! loses what was not synced.
+
+mod cache;
+mod chain;
+mod disk;
+mod durable;
+mod files;
+mod line;
+mod lock;
+mod real;
+mod writer;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use self::cache::{load, save};
+use self::chain::Chain;
+pub use self::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
+use self::durable::create_folder;
+pub use self::durable::{atomic_write, sweep_beside};
+use self::files::{Files, LedgerFile};
+pub use self::line::{LINE_BYTES_MAX, LineError, decode, encode};
+pub use self::lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
+pub use self::real::Real;
+pub use self::writer::ARTIFACT_BYTES_MAX;
+use self::writer::FolderClaim;
+use super::{ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines};
+
+const LEDGER: &str = "ledger.jsonl";
+const ARTIFACTS: &str = "artifacts";
+const LOCK: &str = "lock";
+
+/// A run's folder.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+    patience: Duration,
+    disk: Arc<dyn Disk>,
+}
+
+impl Folder {
+    /// A folder that is there already, or is not: that is said when it is used.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self::on(Arc::new(Real), path)
+    }
+
+    /// The same on that disk.
+    pub fn on(disk: Arc<dyn Disk>, path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), patience: LOCK_PATIENCE, disk }
+    }
+
+    /// Makes the folder and those above it, and returns once they are on disk.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, LedgerError> {
+        let folder = Self::new(path);
+        folder.make()?;
+        Ok(folder)
+    }
+
+    /// Makes the folder and those above it, and returns once they are on disk.
+    pub fn make(&self) -> Result<(), LedgerError> {
+        create_folder(self.disk.as_ref(), &self.path)
+            .and_then(|()| create_folder(self.disk.as_ref(), &self.path.join(ARTIFACTS)))
+            .map_err(|error| io_error("make the folder", &self.path, error))
+    }
+
+    /// Waits that long for a holder, instead of `LOCK_PATIENCE`.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file with the lines.
+    pub fn ledger_path(&self) -> PathBuf {
+        self.path.join(LEDGER)
+    }
+
+    /// How many bytes the lines take up to that head.
+    pub fn bytes(&self, head: &Head) -> u64 {
+        offset(head)
+    }
+
+    fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
+    }
+
+    fn check_there(&self) -> Result<(), LedgerError> {
+        let path = &self.path;
+        match self.disk.look(path) {
+            Ok(Some(entry)) if entry.is_folder => Ok(()),
+            Err(error) => Err(io_error("look at", path, error)),
+            _ => Err(LedgerError::Missing { what: format!("run folder at `{}`", path.display()) }),
+        }
+    }
+}
+
+impl Ledger for Folder {
+    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
+        self.check_there()?;
+        let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
+        let files = Files::open(Arc::clone(&self.disk), &self.path, lock)
+            .map_err(|error| io_error("open", &self.ledger_path(), error))?;
+        Ok(Box::new(FolderClaim::new(files)))
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        let host = rustix::system::uname();
+        lock::holder(self.disk(), &self.path.join(LOCK), &host.nodename().to_string_lossy())
+    }
+
+    fn force(&self) -> Result<(), LedgerError> {
+        self.check_there()?;
+        let path = self.path.join(LOCK);
+        lock::force(self.disk(), &path).map_err(|error| io_error("replace", &path, error))
+    }
+
+    fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
+        self.check_there()?;
+        let path = self.ledger_path();
+        Ok(Box::new(Chain::new(LedgerFile::of(self), &path, from).lines()?))
+    }
+
+    fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
+        let path = self.path.join(ARTIFACTS).join(id.to_string());
+        let wrong = |why| LedgerError::Artifact { place: place(&self.path), id: *id, why };
+        match disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64) {
+            Ok(Some(body)) if ArtifactId::of(&body) == *id => Ok(body),
+            Ok(Some(_)) => Err(wrong("is damaged: its content is not what its name says")),
+            Ok(None) => Err(wrong("is not there")),
+            Err(error) => Err(io_error("read", &path, error)),
+        }
+    }
+}
+
+/// Where the line after this head begins, in bytes: what a cursor means here.
+fn offset(head: &Head) -> u64 {
+    head.at.0
+}
+
+/// A path as errors name it.
+fn place(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn io_error(doing: &'static str, path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::io(doing, place(path), source)
+}

@@ -11,7 +11,7 @@ use chronicle_core::state::effect::Action;
 use chronicle_core::view;
 use expect_test::expect;
 
-use crate::views::comes_back;
+use crate::views_told::comes_back;
 use crate::world::{World, person, report, start, workflows};
 
 const APPROVED: &str =

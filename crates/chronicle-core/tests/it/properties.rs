@@ -25,7 +25,7 @@ use chronicle_core::state::{State, Status};
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 
-use crate::views::comes_back;
+use crate::views_told::comes_back;
 use crate::world::{World, about, person, report, signal, tree};
 
 const WORKFLOW: &str = "

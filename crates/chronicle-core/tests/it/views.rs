@@ -1,16 +1,13 @@
 //! What people and programs see of a run, for one state of each kind. Every field is shown: a new one appears here.
 
-use std::fmt::Debug;
-
 use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::state::State;
 use chronicle_core::view;
 use expect_test::{Expect, expect};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::views_told::comes_back;
 use crate::world::{World, about, person};
 
 pub(crate) const TWO: &str =
@@ -28,12 +25,6 @@ pub(crate) fn told(view: &impl serde::Serialize) -> String {
         other => format!("{name}: {other}\n"),
     });
     lines.collect()
-}
-
-/// Who reads its JSON in another process has the same view.
-pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(view: &T) {
-    let text = serde_json::to_string(view).unwrap();
-    assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *view, "{text}");
 }
 
 fn check(state: &State, supervised: bool, expected: &Expect) {
@@ -63,13 +54,6 @@ fn nothing_is_seen_before_the_first_line() {
     assert!(view::run(&state, true).is_none());
     assert!(view::row(&state, true).is_none());
     assert!(view::run_json(&state).is_none());
-}
-
-#[test]
-fn a_newer_view_is_not_read_as_if_it_were_known() {
-    assert_eq!(view::check_version(view::VIEW_VERSION), Ok(()));
-    let newer = view::check_version(view::VIEW_VERSION + 1).unwrap_err().to_string();
-    assert_eq!(newer, "these are views of version 2, and this Chronicle reads up to 1: update it");
 }
 
 #[test]

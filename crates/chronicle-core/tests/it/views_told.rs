@@ -1,12 +1,29 @@
-//! What happened, line by line, and the run in the names of the older format.
+//! What happened, line by line, the run in the names of the older format, and views that cross processes.
+
+use std::fmt::Debug;
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::handover::Told;
 use chronicle_core::view;
 use expect_test::expect;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::views::{TWO, comes_back, pause, stop, told};
+use crate::views::{TWO, pause, stop, told};
 use crate::world::{World, person};
+
+/// Who reads its JSON in another process has the same view.
+pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(view: &T) {
+    let text = serde_json::to_string(view).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *view, "{text}");
+}
+
+#[test]
+fn a_newer_view_is_not_read_as_if_it_were_known() {
+    assert_eq!(view::check_version(view::VIEW_VERSION), Ok(()));
+    let newer = view::check_version(view::VIEW_VERSION + 1).unwrap_err().to_string();
+    assert_eq!(newer, "these are views of version 2, and this Chronicle reads up to 1: update it");
+}
 
 #[test]
 fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {

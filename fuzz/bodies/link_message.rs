@@ -92,11 +92,7 @@ impl Supervisor {
 
     /// Says the bytes after a greeting, or instead of one, and hears all that comes.
     pub(crate) fn check(&self, bytes: &[u8]) {
-        // A watcher is told something only when there is something to tell.
-        if bytes.windows(5).any(|word| word == b"watch") {
-            return;
-        }
-        for greeting in [&b"{\"link\":1,\"who\":\"eve\"}\n"[..], b""] {
+        for greeting in [&b"{\"link\":2,\"who\":\"eve\"}\n"[..], b""] {
             let mut stream = self.client();
             // It may hang up at any byte.
             let _ = stream.write_all(&[greeting, bytes].concat());
@@ -143,18 +139,13 @@ fn check_replies(said: &[u8], heard: &[u8]) {
     let replies: Vec<Value> =
         lines.map(|line| serde_json::from_slice(line).unwrap_or_default()).collect();
     for (index, reply) in replies.iter().enumerate() {
-        let is_hello = index == 0 && reply["link"] == 1;
-        let is_ping = reply["accepted"]["text"] == "here";
-        assert!(is_hello || is_ping || reply["refused"]["text"].is_string(), "heard {reply}");
-        let hangs_up = reply["refused"]["id"] == 0 && reply["refused"]["text"] != FOR_PEOPLE;
-        assert!(!hangs_up || index + 1 == replies.len() || said_zero(said), "talks on: {reply}");
+        let is_hello = index == 0 && reply["link"] == 2;
+        let answer = &reply["answer"]["answer"];
+        let is_ping = answer["is"] == "accepted" && answer["data"] == "here";
+        let is_refused = answer["is"] == "refused" && answer["data"].is_string();
+        let hangs_up = reply["refused"]["text"].is_string();
+        assert!(is_hello || is_ping || is_refused || hangs_up, "heard {reply}");
+        assert!(!hangs_up || index + 1 == replies.len(), "talks on: {reply}");
     }
     assert!(replies.len() <= asked + 1, "{} answers to {asked} requests", replies.len());
-}
-
-const FOR_PEOPLE: &str = "this is a person's command, and a worker gave it";
-
-/// Whether a request may have been numbered 0 by its asker.
-fn said_zero(said: &[u8]) -> bool {
-    said.windows(4).any(|word| word == b"\"id\"")
 }

@@ -4,10 +4,12 @@
 //! module is private.
 //!
 //! Modules import downwards only. From the lowest layer up:
-//! `clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` < `trust secrets projections` <
-//! `inbox patience` < `driver link` < `effects` < `handle`.
+//! `activity bell clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` <
+//! `trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
 
+mod activity;
 mod agents;
+mod bell;
 mod clock;
 mod cookie;
 mod discover;
@@ -59,7 +61,7 @@ pub mod for_tests {
         pub use crate::ledger::*;
     }
     pub mod link {
-        pub use crate::link::{Ask, Client, LINE_MAX, Reply};
+        pub use crate::link::{Ask, Client, LINE_MAX, LinkError};
     }
     pub mod process {
         pub use crate::process::{

@@ -28,8 +28,8 @@ const CRATES: &[Layered] = &[
         src: "crates/chronicle-runtime/src/",
         applies: true,
         once: "crates/chronicle-runtime/src/lib.rs",
-        order: "clock cookie fail home < ledger process < project < index trees agents < discover \
-            < trust secrets projections < inbox patience < driver link < effects < handle",
+        order: "activity bell clock cookie fail home < ledger process < project < index trees agents \
+            < discover < trust secrets projections < inbox patience < driver link < effects < handle",
     },
 ];
 

@@ -1,6 +1,6 @@
 //! What one worker was told, or would be.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::VIEW_VERSION;
 use crate::base::ids::{AttemptId, Place, RunId};
@@ -8,7 +8,7 @@ use crate::event::{AttemptStarted, Why};
 use crate::handover::{Told, artifact};
 
 /// What one worker was told.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandoverView {
     /// The version of this shape.
     pub version: u32,
@@ -28,7 +28,7 @@ pub struct HandoverView {
     /// Whether the texts are those that were kept; else they were worked out from the ledger.
     pub kept: bool,
     /// What was taken for granted, of one that is yet to come.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
     /// Who the worker is: its system prompt.
     pub persona: Option<String>,

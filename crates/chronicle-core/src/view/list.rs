@@ -1,6 +1,6 @@
 //! A row of the list of runs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::run::Spent;
 use crate::base::ids::Place;
@@ -9,7 +9,7 @@ use crate::state::{State, Status};
 use crate::words;
 
 /// One run among many.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
     /// The run's whole id.
     pub run: String,
@@ -22,7 +22,7 @@ pub struct RunRow {
     /// Where it stands.
     pub status: Status,
     /// The status in a word for people.
-    pub standing: &'static str,
+    pub standing: String,
     /// The places it is at.
     pub places: Vec<Place>,
     /// How many gates wait for a person.
@@ -47,7 +47,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
         status,
-        standing: words::standing(state, supervised),
+        standing: words::standing(state, supervised).to_owned(),
         places: places.collect(),
         needs_you: if over { 0 } else { state.open_gates().count() },
         spent: Spent::from(&state.usage),

@@ -1,6 +1,6 @@
 //! What people are told when a run needs them or has ended.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::VIEW_VERSION;
 use super::run::{GateRow, gate_row};
@@ -10,12 +10,12 @@ use crate::state::State;
 use crate::words;
 
 /// A notice, as a command or an address gets it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoticeView {
     /// The version of this shape.
     pub version: u32,
     /// `needs_you`, `done`, `failed` or `cancelled`.
-    pub event: &'static str,
+    pub event: String,
     /// All of it in a sentence.
     pub text: String,
     /// The run's whole id.
@@ -51,7 +51,8 @@ pub fn notice(state: &State, about: About) -> Option<NoticeView> {
             About::End if state.failed.is_some() => "failed",
             About::End if state.cancelled.is_some() => "cancelled",
             About::End => "done",
-        },
+        }
+        .to_owned(),
         text: words::notice_text(state, about)?,
         run: run.run.to_string(),
         short: short.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Breadcrumb, Mark, VIEW_VERSION};
 use crate::base::ids::{AttemptId, FramePath, GateId, Place};
@@ -19,7 +19,7 @@ use crate::state::{Attempt, Gate, State, Status};
 use crate::words;
 
 /// Everything about one run that a face may show.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunView {
     /// The version of this shape.
     pub version: u32,
@@ -36,7 +36,7 @@ pub struct RunView {
     /// Whether a supervisor lives.
     pub supervised: bool,
     /// The status in a word for people: `interrupted` when it should run and nobody drives it.
-    pub standing: &'static str,
+    pub standing: String,
     /// Why it is paused or was cancelled.
     pub reason: Option<String>,
     /// What the workflow says to the person at its end.
@@ -60,12 +60,12 @@ pub struct RunView {
     /// Gates that wait for a person.
     pub needs_you: Vec<GateRow>,
     /// What it waits for that comes by itself.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
     /// What was spent in all.
     pub spent: Spent,
     /// What it may spend.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetRow>,
     /// Active time of all attempts.
     pub active_ms: u64,
@@ -77,7 +77,7 @@ pub struct RunView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untold: Option<String>,
     /// Whether files are being put back, or were to be when somebody was killed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undoing: bool,
     /// Time of the first line.
     pub started_at: Millis,
@@ -90,7 +90,7 @@ pub struct RunView {
 }
 
 /// What was spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Tokens of every kind.
     pub tokens: u64,
@@ -99,12 +99,12 @@ pub struct Spent {
     /// Whether all of it has a known price.
     pub priced: bool,
     /// Whether some of the price is from our table and not from the agent.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
 /// One limit, and how much of it is spent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetRow {
     /// Whose; none = the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ impl From<&Usage> for Spent {
 }
 
 /// One phase at one place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseRow {
     /// Where.
     pub place: Place,
@@ -170,7 +170,7 @@ pub struct PhaseRow {
 }
 
 /// One attempt that works.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRow {
     /// Its id.
     pub attempt: AttemptId,
@@ -193,7 +193,7 @@ pub struct AttemptRow {
 }
 
 /// One wait for a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateRow {
     /// Its id.
     pub gate: GateId,
@@ -204,10 +204,10 @@ pub struct GateRow {
     /// What the person needs to know.
     pub about: String,
     /// Answers to choose from.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
     /// Why it is asked.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
     /// Since when.
     pub since: Millis,
@@ -216,7 +216,7 @@ pub struct GateRow {
 }
 
 /// One wait that ends by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitRow {
     /// Where.
     pub place: Place,
@@ -242,7 +242,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         task: run.task.clone(),
         status,
         supervised,
-        standing: words::standing(state, supervised),
+        standing: words::standing(state, supervised).to_owned(),
         reason: match status {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),

@@ -1,6 +1,6 @@
 //! What happened, line by line, since a cursor: the sequence number of the last line seen.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::time::Millis;
 use crate::event::Event;
@@ -10,7 +10,7 @@ use crate::event::tree::Moment;
 use crate::words;
 
 /// One event as people read it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimelineEntry {
     /// Its line: the cursor to go on from.
     pub seq: u64,

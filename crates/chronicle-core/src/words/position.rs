@@ -1,13 +1,13 @@
 //! Where a run is, on one line: every frame it is inside of, and how far each is.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{DONE, FramePath, Place};
 use crate::definition::workflow::{Phase, Workflow};
 use crate::state::{Frame, Stage, State};
 
 /// Where a frame is among its phases.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breadcrumb {
     /// The frame, empty for the outermost.
     pub frame: String,
@@ -16,7 +16,7 @@ pub struct Breadcrumb {
 }
 
 /// How far a phase is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// It was left.

@@ -11,6 +11,7 @@ use chronicle_core::state::effect::Action;
 use chronicle_core::view;
 use expect_test::expect;
 
+use crate::views_told::comes_back;
 use crate::world::{World, person, report, start, workflows};
 
 const APPROVED: &str =
@@ -79,6 +80,7 @@ fn of_a_gate_that_fails_the_run_only_the_failure_is_told() {
     let world = world.play();
     assert_eq!((world.state.status(), &*world.notices), (Status::Failed, &[About::End][..]));
     let notice = view::notice(&world.state, About::End).unwrap();
+    comes_back(&notice);
     assert_eq!(notice.event, "failed");
     assert!(notice.text.contains("run failed: g1 at `plan` needs a person"), "{}", notice.text);
 }
@@ -142,6 +144,7 @@ fn a_notice_says_what_happened_and_what_to_type() {
         assert!(world.one_move());
     }
     let notice = view::notice(&world.state, About::Gate(GateId(1))).unwrap();
+    comes_back(&notice);
     expect![[r#"
         {
           "version": 1,

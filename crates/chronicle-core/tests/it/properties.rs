@@ -25,6 +25,7 @@ use chronicle_core::state::{State, Status};
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 
+use crate::views_told::comes_back;
 use crate::world::{World, about, person, report, signal, tree};
 
 const WORKFLOW: &str = "
@@ -300,7 +301,8 @@ fn check(state: &State) {
     if state.status() == Status::Running {
         assert!(!state.due().is_empty(), "running, and nothing is due: stuck for ever\n{state:#?}");
     }
-    assert!(view::run(state, true).is_some());
+    comes_back(&view::run(state, true).unwrap());
+    comes_back(&view::row(state, false).unwrap());
     assert!(view::run_json(state).is_some());
 }
 

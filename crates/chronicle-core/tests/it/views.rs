@@ -7,6 +7,7 @@ use chronicle_core::view;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
+use crate::views_told::comes_back;
 use crate::world::{World, about, calls, person};
 
 pub(crate) const TWO: &str =
@@ -27,11 +28,15 @@ pub(crate) fn told(view: &impl serde::Serialize) -> String {
 }
 
 fn check(state: &State, supervised: bool, expected: &Expect) {
-    expected.assert_eq(&told(&view::run(state, supervised).unwrap()));
+    let view = view::run(state, supervised).unwrap();
+    expected.assert_eq(&told(&view));
+    comes_back(&view);
 }
 
 fn check_row(state: &State, expected: &Expect) {
-    expected.assert_eq(&told(&view::row(state, false).unwrap()));
+    let row = view::row(state, false).unwrap();
+    expected.assert_eq(&told(&row));
+    comes_back(&row);
 }
 
 pub(crate) fn stop(world: &mut World, attempt: u32) {
@@ -98,7 +103,7 @@ fn a_run_that_works() {
 fn a_run_that_should_work_and_nobody_drives_it_is_interrupted() {
     let world = World::started(TWO, "");
     let [alone, driven] = [false, true].map(|it| view::run(&world.state, it).unwrap());
-    assert_eq!((alone.standing, driven.standing), ("interrupted", "running"));
+    assert_eq!([alone.standing, driven.standing], ["interrupted", "running"]);
     assert_eq!(alone.next, ["chronicle resume c0ffee01"]);
     assert_eq!(alone.status, driven.status, "the status is the ledger's, whoever looks");
     check_row(

@@ -1,10 +1,29 @@
-//! What happened, line by line, and the run in the names of the older format.
+//! What happened, line by line, the run in the names of the older format, and views that cross processes.
 
+use std::fmt::Debug;
+
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::handover::Told;
 use chronicle_core::view;
 use expect_test::expect;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::views::{TWO, pause, stop, told};
 use crate::world::{World, person};
+
+/// Who reads its JSON in another process has the same view.
+pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(view: &T) {
+    let text = serde_json::to_string(view).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *view, "{text}");
+}
+
+#[test]
+fn a_newer_view_is_not_read_as_if_it_were_known() {
+    assert_eq!(view::check_version(view::VIEW_VERSION), Ok(()));
+    let newer = view::check_version(view::VIEW_VERSION + 1).unwrap_err().to_string();
+    assert_eq!(newer, "these are views of version 2, and this Chronicle reads up to 1: update it");
+}
 
 #[test]
 fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {
@@ -12,6 +31,7 @@ fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {
     let entries = world.lines.iter().flat_map(view::timeline);
     let told: Vec<String> = entries
         .map(|entry| {
+            comes_back(&entry);
             let weight = if entry.detail { "detail" } else { "      " };
             let by = serde_json::to_string(&entry.by.actor).unwrap();
             format!("{} {weight} {} {by}", entry.seq, entry.text)
@@ -86,4 +106,18 @@ fn run_json_knows_four_statuses() {
     assert_eq!(status(&gated), "paused");
     let done = World::started(TWO, "plan: go build\nbuild: go done").play();
     assert_eq!(status(&done), "done");
+}
+
+#[test]
+fn a_handover_is_read_back_as_it_was() {
+    let world = World::started(TWO, "");
+    let intent = &world.state.attempt(AttemptId(1)).unwrap().intent;
+    let run = &world.state.run.as_ref().unwrap().run;
+    for rest in [None, Some("more".to_owned())] {
+        let told = Told { text: "do it".to_owned(), rest };
+        let mut shown = view::handover(run, intent, Some("a planner".to_owned()), told, true);
+        comes_back(&shown);
+        shown.assumed.push("it goes well".to_owned());
+        comes_back(&shown);
+    }
 }

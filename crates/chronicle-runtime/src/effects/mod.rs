@@ -1,6 +1,5 @@
 //! Performs effects: one file per kind. The driver says what is due; this compares it with what runs here.
 
-mod activity;
 mod agent;
 mod notify;
 mod observe;
@@ -29,12 +28,11 @@ use chronicle_core::handover::told;
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 
-pub(crate) use activity::Activities;
-pub use activity::Activity;
 pub(crate) use notify::notifies;
 pub(crate) use observe::observed;
 pub(crate) use tree::{perform_now, record_now};
 
+use crate::activity::Activities;
 use crate::cookie::Cookies;
 use crate::discover;
 use crate::driver::World;

@@ -14,6 +14,7 @@ use super::agent::{cannot_start, ended_as, environment, thread};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
+use crate::activity::Bit;
 use crate::fail::{self, Point};
 use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
@@ -114,7 +115,8 @@ impl Shell {
     /// Runs one command to its end; the text is what it printed last.
     fn command(&self, command: &str) -> Result<(KeeperEnd, String), String> {
         self.transcript.add(From::Supervisor, command);
-        self.context.activities.last(self.work.intent.attempt, command);
+        let shown = self.context.redactor.redact(command);
+        self.context.activities.add(self.work.intent.attempt, Bit::Ran, &shown);
         let mut kept = match self.begin(command) {
             Ok(Some(kept)) => kept,
             Ok(None) => return Ok((stopped_before(), String::new())),
@@ -177,7 +179,7 @@ impl Shell {
                 };
                 let text = context.redactor.redact_line(&text, &mut inside_key);
                 context.activities.line(id, text.len());
-                context.activities.last(id, &text);
+                context.activities.add(id, Bit::Printed, &text);
                 transcript.add(from, &text);
                 watchdog.heard();
                 output.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());

@@ -1,5 +1,6 @@
 //! A run that this process drives: on a thread of its own, with its link, its projections and its watcher.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -12,12 +13,13 @@ use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 
 use super::{HandleError, Update};
+use crate::activity::{Activities, Activity};
 use crate::clock;
 use crate::driver::{self, Finish, Run, Watch};
-use crate::effects::{Activities, Activity, Processes};
+use crate::effects::Processes;
 use crate::inbox::{Asker, INBOX_MAX, Message, Remote, Rest, asked};
 use crate::ledger::{Head, Holder, LedgerError};
-use crate::link::{Publisher, Secrets, Server};
+use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
 use crate::secrets::redactor;
@@ -77,8 +79,9 @@ pub fn drive(
     );
     let remote = Remote::new(asker, inbox);
     // A run without a link works all the same; it only cannot be reached while it does.
-    let hidden = (redactor(&folder.project), secrets);
-    let link = Server::start(&folder.path, folder.id.clone(), remote.clone(), hidden).ok();
+    let inside =
+        Inside { redactor: redactor(&folder.project), secrets, activities: activities.clone() };
+    let link = Server::start(folder, remote.clone(), inside, run.head()).ok();
     let watch = Watcher {
         projections: Projections::new(folder.clone()),
         updates,
@@ -152,12 +155,11 @@ impl Watcher {
     fn show(&mut self, state: &State) {
         (self.viewed, self.is_behind) = (Some(Instant::now()), false);
         let Some(view) = view::run(state, true) else { return };
-        if let Some(publisher) = self.publisher.as_ref().filter(|it| it.has_watchers())
-            && let Ok(value) = serde_json::to_value(&view)
-        {
-            publisher.publish(value);
+        let view = Arc::new(view);
+        if let Some(publisher) = &self.publisher {
+            publisher.stands(Arc::clone(&view));
         }
-        let _ = self.updates.try_send(Update::Now(Box::new(view)));
+        let _ = self.updates.try_send(Update::Now(view));
     }
 }
 
@@ -166,8 +168,11 @@ impl Watch for Watcher {
         let entries: Vec<_> = lines.iter().flat_map(view::timeline).collect();
         let matters = entries.iter().any(|entry| !entry.detail);
         let is_answer = |entry: &TimelineEntry| matches!(entry.event, Event::GateAnswered { .. });
-        if let Some(publisher) = self.publisher.as_ref().filter(|_| entries.iter().any(is_answer)) {
-            publisher.answered();
+        if let Some(publisher) = &self.publisher {
+            publisher.synced(head);
+            if entries.iter().any(is_answer) {
+                publisher.answered();
+            }
         }
         let _ = self.updates.try_send(Update::Happened(entries));
         if matters || self.viewed.is_none_or(|at| at.elapsed() >= VIEW_EVERY) {
@@ -180,7 +185,7 @@ impl Watch for Watcher {
 
     fn quiet(&mut self, state: &State, head: Head) {
         self.projections.write(state, head);
-        if self.is_behind || self.publisher.as_ref().is_some_and(Publisher::has_watchers) {
+        if self.is_behind {
             self.show(state);
         }
     }

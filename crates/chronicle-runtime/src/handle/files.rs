@@ -226,7 +226,7 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
     let long_ago = clock::now().0.saturating_sub(days.saturating_mul(DAY_MS));
     let stays = |folder: &RunFolder| match super::view(folder) {
         Ok((view, None)) => {
-            let over = matches!(view.standing, "done" | "cancelled") && !view.supervised;
+            let over = matches!(view.standing.as_str(), "done" | "cancelled") && !view.supervised;
             !over || view.undoing || view.updated_at.0 > long_ago
         }
         Ok((_, Some(_))) | Err(_) => true,

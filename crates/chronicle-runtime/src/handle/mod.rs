@@ -1,9 +1,9 @@
 //! The door of the runtime: faces find runs, submit commands and watch views through it, and know nothing else.
 //!
 //! Runs are at the top: `runs.rs` finds them, `driven.rs` drives one in this process, `telling.rs` gives a person's command to
-//! whoever drives it (or to its ledger when nobody does), `reading.rs` and `handovers.rs` read, `files.rs` compares and puts
-//! back what runs did to the project's files. What surrounds a run has a module each: its definitions, trust in them, the
-//! agents, this machine, and what the binary itself is started as.
+//! whoever drives it (or to its ledger when nobody does), `watching.rs` watches one that another process drives, `reading.rs` and
+//! `handovers.rs` read, `files.rs` compares and puts back what runs did to the project's files. What surrounds a run has a module
+//! each: its definitions, trust in them, the agents, this machine, and what the binary itself is started as.
 
 pub mod agents;
 pub mod definitions;
@@ -17,6 +17,9 @@ mod runs;
 pub mod signals;
 mod telling;
 pub mod trust;
+mod watching;
+
+use std::sync::Arc;
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
@@ -24,11 +27,12 @@ use thiserror::Error;
 
 use crate::link::LinkError;
 
+pub use crate::activity::{Activity, Bit, RunActivity};
 pub use crate::clock::now;
 pub use crate::driver::Finish;
-pub use crate::effects::Activity;
 pub use crate::inbox::{Asker, Remote, Rest};
 pub use crate::ledger::{Holder, LedgerError};
+pub use crate::link::{News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
 pub use files::{
@@ -42,6 +46,7 @@ pub use runs::{
     newest_run, runs, was_begun,
 };
 pub use telling::{Told, force, record, tell};
+pub use watching::{Watching, watch};
 
 /// Why a run could not be driven, changed or read.
 #[derive(Debug, Error)]
@@ -126,5 +131,5 @@ pub enum Update {
     /// What happened.
     Happened(Vec<TimelineEntry>),
     /// How the run stands now.
-    Now(Box<RunView>),
+    Now(Arc<RunView>),
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use chronicle_core::event::input::Answer;
 use serde_json::Value;
 
-use crate::link::{Ask, Client, LinkError, Reply};
+use crate::link::{Ask, Client, LinkError};
 
 pub use crate::agents::{RUN_FOLDER, SECRET, signal_tools};
 pub use crate::link::LINE_MAX;
@@ -36,17 +37,16 @@ pub enum Handed {
 /// Hands a call on to the supervisor of the run in that folder, and waits for its answer: days, if a person is asked.
 pub fn hand_on(run_folder: &Path, call: ToolCall) -> Handed {
     match ask(run_folder, call) {
-        Ok(Some(Reply::Accepted { text, .. })) => Handed::Accepted(text),
-        Ok(Some(Reply::Refused { text, .. })) => Handed::Refused(text),
-        Ok(Some(Reply::Rests { .. } | Reply::View { .. }) | None) | Err(LinkError::Broken(_)) => {
-            Handed::Gone
-        }
+        Ok(Some(Answer::Accepted(text))) => Handed::Accepted(text),
+        Ok(Some(Answer::Noted | Answer::Verdict(_))) => Handed::Accepted("noted".to_owned()),
+        Ok(Some(Answer::Refused(text))) => Handed::Refused(text),
+        Ok(Some(Answer::Waits) | None) | Err(LinkError::Broken(_)) => Handed::Gone,
         Err(error) => Handed::Refused(error.to_string()),
     }
 }
 
-fn ask(run_folder: &Path, call: ToolCall) -> Result<Option<Reply>, LinkError> {
+fn ask(run_folder: &Path, call: ToolCall) -> Result<Option<Answer>, LinkError> {
     let Some(mut client) = Client::connect(run_folder, "worker")? else { return Ok(None) };
     let ToolCall { request, tool, arguments, secret } = call;
-    client.ask(Ask::Signal { request, tool, arguments, secret }).map(Some)
+    client.ask(Ask::Signal { request, tool, arguments, secret })
 }

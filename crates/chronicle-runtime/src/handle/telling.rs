@@ -12,7 +12,7 @@ use crate::driver::Run;
 use crate::effects::{observed, perform_now};
 use crate::inbox::{Asker, asked, reported};
 use crate::ledger::{Holder, Ledger, LedgerError};
-use crate::link::{Ask, Client, Reply};
+use crate::link::{self, Ask, Client};
 use crate::project::RunFolder;
 use crate::projections::Projections;
 
@@ -52,13 +52,11 @@ fn ask(
     asker: &Asker,
     command: &Command,
 ) -> Result<Option<Answer>, HandleError> {
-    let Some(ask) = Ask::of(command.clone()) else { return Ok(None) };
+    if link::barred(command).is_some() {
+        return Ok(None);
+    }
     let Some(mut client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };
-    Ok(match client.ask(ask)? {
-        Reply::Accepted { text, .. } => Some(Answer::Accepted(text)),
-        Reply::Refused { text, .. } => Some(Answer::Refused(text)),
-        Reply::Rests { .. } | Reply::View { .. } => None,
-    })
+    Ok(client.ask(Ask::Command(command.clone()))?)
 }
 
 /// Writes a person's command into a run that nobody drives: decided and recorded, nothing performed.

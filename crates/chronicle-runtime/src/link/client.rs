@@ -6,12 +6,14 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chronicle_core::event::input::Answer;
+use chronicle_core::view::{NewerView, check_version};
 use serde::Deserialize;
-use serde_json::Value;
 use thiserror::Error;
 
-use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request, VIEW_LINE_MAX};
+use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request, RunUpdate, VIEW_LINE_MAX};
 use super::{LINK_FILE, whole_name};
+use crate::activity::RunActivity;
 
 /// How long a supervisor may take to answer: it syncs its disk first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
@@ -31,6 +33,9 @@ pub enum LinkError {
         /// Its words.
         text: String,
     },
+    /// It shows a run in a way that is not known here.
+    #[error(transparent)]
+    Newer(#[from] NewerView),
     /// The connection broke.
     #[error("the supervisor did not answer")]
     Broken(#[source] io::Error),
@@ -95,28 +100,29 @@ impl Client {
         Ok(is_ours)
     }
 
-    /// Asks and waits for the answer.
-    pub fn ask(&mut self, ask: Ask) -> Result<Reply, LinkError> {
+    /// Asks and waits for the answer; none when the run has come to rest and nothing was heard.
+    pub fn ask(&mut self, ask: Ask) -> Result<Option<Answer>, LinkError> {
         self.asked += 1;
         if let Ask::Signal { .. } = ask {
             // A worker's question may take days.
             self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
         }
         self.write(&Request { id: self.asked, ask })?;
-        self.read()
+        match self.read()? {
+            Reply::Answer { answer, .. } => Ok(Some(answer)),
+            Reply::Rests { .. } => Ok(None),
+            Reply::Refused { text } => Err(LinkError::TurnedAway { text }),
+            Reply::Update(_) | Reply::Activity(_) => {
+                Err(nonsense("it tells, and was not asked to"))
+            }
+        }
     }
 
-    /// Watches: each call waits for the next view.
-    pub fn watch(mut self) -> Result<impl Iterator<Item = Value>, LinkError> {
-        self.write(&Request { id: 0, ask: Ask::Watch })?;
-        let stream = self.lines.get_ref();
-        stream.set_read_timeout(None).map_err(LinkError::Broken)?;
-        Ok(std::iter::from_fn(move || match self.read() {
-            Ok(Reply::View { view }) => Some(view),
-            Ok(Reply::Accepted { .. } | Reply::Refused { .. } | Reply::Rests { .. }) | Err(_) => {
-                None
-            }
-        }))
+    /// Watches from now on: all that happens after that line, and what attempts say and do if that is wanted.
+    pub fn watch(mut self, since: u64, activity: bool) -> Result<Watching, LinkError> {
+        self.write(&Request { id: 0, ask: Ask::Watch { since, activity } })?;
+        self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
+        Ok(Watching { client: Some(self) })
     }
 
     fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, LinkError> {
@@ -127,6 +133,75 @@ impl Client {
     fn write(&mut self, message: &impl serde::Serialize) -> Result<(), LinkError> {
         wire::write(self.lines.get_mut(), message).map_err(LinkError::Broken)
     }
+}
+
+/// What a watcher is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// What happened and is on disk, or how the run stands.
+    Update(RunUpdate),
+    /// What an attempt says and does: live, and not all of it.
+    Activity(RunActivity),
+}
+
+/// A run that another process drives, as it happens. It ends when the run rests or its supervisor is gone: the ledger has the rest.
+pub struct Watching {
+    client: Option<Client>,
+}
+
+impl Iterator for Watching {
+    type Item = Result<News, LinkError>;
+
+    /// Waits for what comes next.
+    fn next(&mut self) -> Option<Self::Item> {
+        let news = self.client.as_mut()?.news().transpose();
+        if !matches!(news, Some(Ok(_))) {
+            self.client = None;
+        }
+        news
+    }
+}
+
+impl Client {
+    fn news(&mut self) -> Result<Option<News>, LinkError> {
+        let line = match wire::line(&mut self.lines, VIEW_LINE_MAX) {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(None),
+            Err(error) if hung_up(&error) => return Ok(None),
+            Err(error) => return Err(LinkError::Broken(error)),
+        };
+        match wire::understood(&line) {
+            Ok(Reply::Update(update)) => {
+                check_version(update.v)?;
+                Ok(Some(News::Update(update)))
+            }
+            Ok(Reply::Activity(activity)) => Ok(Some(News::Activity(activity))),
+            Ok(Reply::Refused { text }) => Err(LinkError::TurnedAway { text }),
+            Ok(Reply::Answer { .. } | Reply::Rests { .. }) => Err(nonsense("nothing was asked")),
+            Err(error) => {
+                // A newer view need not even have the shape of ours.
+                newer(&line)?;
+                Err(LinkError::Broken(error))
+            }
+        }
+    }
+}
+
+/// Whether a line is an update with views of a version that is not known here.
+fn newer(line: &[u8]) -> Result<(), NewerView> {
+    #[derive(Deserialize)]
+    struct Line {
+        update: Version,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        v: u32,
+    }
+    wire::understood::<Line>(line).map_or(Ok(()), |line| check_version(line.update.v))
+}
+
+fn nonsense(why: &str) -> LinkError {
+    LinkError::Broken(io::Error::new(io::ErrorKind::InvalidData, why.to_owned()))
 }
 
 fn hung_up(error: &io::Error) -> bool {

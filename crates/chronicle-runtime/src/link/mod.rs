@@ -2,14 +2,21 @@
 //!
 //! The supervisor listens (`server.rs`), everybody else asks (`client.rs`) in the words of `wire.rs`. Who is on the other
 //! side is found from the system, not from what they say (`peer.rs`): another user is turned away, and a process below
-//! one of the run's agents is a worker, who may signal and not command. Each client has a thread and bounded queues of
-//! its own, so that a slow or hostile one costs nobody else anything.
+//! one of the run's agents is a worker, who may signal and not command. Commands cross as the core has them; `commands.rs` says
+//! which of them a person may give. Each client has a thread of its own, so that a slow or hostile one costs nobody else anything.
+//!
+//! Whoever watches is told all that happened, from any line on (`feed.rs`), once it is on disk, and how the run stands; on request
+//! what its attempts say and do, too. The driver only puts up what is new (`board.rs`) and rings a bell: it never waits for a watcher.
 
+mod board;
 mod client;
+mod commands;
+mod feed;
 mod peer;
 mod seats;
 mod secrets;
 mod server;
+mod watchers;
 mod wire;
 
 use std::fs::{self, DirBuilder};
@@ -17,11 +24,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-pub use client::Client;
-pub(crate) use client::LinkError;
+pub(crate) use client::Watching;
+pub use client::{Client, LinkError, News};
+pub(crate) use commands::barred;
 pub(crate) use secrets::Secrets;
-pub(crate) use server::{Publisher, Server};
-pub use wire::{Ask, LINE_MAX, Reply};
+pub(crate) use server::{Inside, Publisher, Server};
+pub use wire::{Ask, LINE_MAX, RunUpdate};
 
 /// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";

@@ -2,10 +2,9 @@
 
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chronicle_core::base::ids::{AttemptId, RunId};
@@ -13,26 +12,34 @@ use chronicle_core::base::limits::bounded;
 use chronicle_core::base::redact::Redactor;
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal;
+use chronicle_core::view::RunView;
 use serde_json::Value;
 
+use super::commands::barred;
 use super::peer::{self, Peer};
 use super::seats::{Seat, Seats, Use};
 use super::secrets::Secrets;
+use super::watchers::Watchers;
 use super::wire::{self, Ask, Greeting, Hello, LINE_MAX, LINK_VERSION, Reply, Request};
 use super::{LINK_FILE, socket_path, whole_name};
+use crate::activity::Activities;
+use crate::bell::Bell;
 use crate::cookie::Cookies;
 use crate::fail::{self, Point};
 use crate::inbox::Remote;
-use crate::ledger::atomic_write;
+use crate::ledger::{Head, atomic_write};
+use crate::project::RunFolder;
 
-/// Most views that wait for a watcher; one that is slower misses some, and gets the newest next.
-const VIEWS_MAX: usize = 4;
 /// How long a client may take to read what it asked for.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// Longest id of a worker's call.
 const REQUEST_MAX: usize = 200;
 /// How often a client that waits for a person is looked for.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// What workers hear who would command.
+const FOR_PEOPLE: &str = "this is a person's command, and a worker gave it";
+/// Who reports about attempts from outside performs them: no attempt is a host's yet.
+const NO_HOST: &str = "only the host that performs an attempt can report about it, and none does";
 /// How long a client may take to greet.
 const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -46,15 +53,23 @@ pub(crate) struct Server {
 struct Shared {
     run: RunId,
     cookies: Cookies,
+    /// The run's folder as both sides name it.
     folder: String,
     remote: Remote,
     is_over: AtomicBool,
     seats: Arc<Seats>,
-    watchers: Mutex<Vec<SyncSender<Arc<Value>>>>,
+    watchers: Watchers,
     redactor: Redactor,
     secrets: Secrets,
-    /// How often a person has answered something: whoever waits for an answer asks again then.
-    answers: (Mutex<u64>, Condvar),
+    /// Rings when a person has answered something: whoever waits for an answer asks again then.
+    answers: Bell,
+}
+
+/// What the link shares with those who work in the same process.
+pub(crate) struct Inside {
+    pub(crate) redactor: Redactor,
+    pub(crate) secrets: Secrets,
+    pub(crate) activities: Activities,
 }
 
 /// Tells watchers how the run stands. Never waits for any of them.
@@ -64,33 +79,33 @@ pub(crate) struct Publisher {
 }
 
 impl Server {
-    /// Listens for the run in that folder.
+    /// Listens for the run in that folder, of whose ledger so much is on disk.
     pub(crate) fn start(
-        run_folder: &Path,
-        run: RunId,
+        run: &RunFolder,
         remote: Remote,
-        (redactor, secrets): (Redactor, Secrets),
+        inside: Inside,
+        head: Head,
     ) -> io::Result<Self> {
-        let socket = socket_path(run_folder)?;
+        let socket = socket_path(&run.path)?;
         // We hold the run's lock, so a socket that is there is a dead supervisor's.
         match std::fs::remove_file(&socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
         let listener = UnixListener::bind(&socket)?;
-        let note = run_folder.join(LINK_FILE);
+        let note = run.path.join(LINK_FILE);
         atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
         let shared = Arc::new(Shared {
-            cookies: Cookies::of(run_folder, &run),
-            run,
-            folder: whole_name(run_folder)?,
+            cookies: run.cookies(),
+            folder: whole_name(&run.path)?,
+            run: run.id.clone(),
             remote,
             is_over: AtomicBool::new(false),
             seats: Arc::default(),
-            watchers: Mutex::default(),
-            redactor,
-            secrets,
-            answers: (Mutex::new(0), Condvar::new()),
+            watchers: Watchers::new(run, inside.activities, head),
+            redactor: inside.redactor,
+            secrets: inside.secrets,
+            answers: Bell::default(),
         });
         let listening = Arc::clone(&shared);
         std::thread::Builder::new()
@@ -111,39 +126,29 @@ impl Drop for Server {
         let _ = UnixStream::connect(&self.socket);
         let _ = std::fs::remove_file(&self.note);
         let _ = std::fs::remove_file(&self.socket);
-        self.shared.watchers().clear();
+        self.shared.answers.ring();
+        self.shared.watchers.see_off();
     }
 }
 
 impl Publisher {
-    /// Whether anybody would hear it.
-    pub(crate) fn has_watchers(&self) -> bool {
-        !self.shared.watchers().is_empty()
-    }
-
     /// Wakes whoever waits for a person's answer.
     pub(crate) fn answered(&self) {
-        *self.shared.answers() += 1;
-        self.shared.answers.1.notify_all();
+        self.shared.answers.ring();
     }
 
-    pub(crate) fn publish(&self, view: Value) {
-        let view = Arc::new(view);
-        self.shared.watchers().retain(|watcher| {
-            !matches!(watcher.try_send(Arc::clone(&view)), Err(TrySendError::Disconnected(_)))
-        });
+    /// So much of the ledger is on disk by now.
+    pub(crate) fn synced(&self, head: Head) {
+        self.shared.watchers.synced(head);
+    }
+
+    /// The run stands like this.
+    pub(crate) fn stands(&self, view: Arc<RunView>) {
+        self.shared.watchers.stands(view);
     }
 }
 
 impl Shared {
-    fn watchers(&self) -> MutexGuard<'_, Vec<SyncSender<Arc<Value>>>> {
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn answers(&self) -> MutexGuard<'_, u64> {
-        self.answers.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The answer, be it that a person must give it first. The same call again is the same question.
     fn settled(
         &self,
@@ -152,14 +157,12 @@ impl Shared {
         ask: &Ask,
     ) -> Option<Answer> {
         loop {
-            let before = *self.answers();
+            let before = self.answers.count();
             let answer = self.answer(remote, peer, self.without_secrets(ask.clone()));
             if answer != Some(Answer::Waits) {
                 return answer;
             }
-            let count = self.answers();
-            let woken = self.answers.1.wait_timeout_while(count, LOOK_AGAIN, |now| *now == before);
-            drop(woken);
+            self.answers.wait(before, LOOK_AGAIN);
             if self.is_over.load(Ordering::SeqCst) || has_hung_up(stream) {
                 return None;
             }
@@ -175,18 +178,22 @@ impl Shared {
     }
 
     fn answer(&self, remote: &Remote, peer: &Peer, ask: Ask) -> Option<Answer> {
-        match (peer, ask) {
-            (_, Ask::Ping) => Some(Answer::Accepted("here".to_owned())),
-            (_, Ask::Signal { request, tool, arguments, secret }) => {
+        match ask {
+            Ask::Ping => Some(Answer::Accepted("here".to_owned())),
+            Ask::Signal { request, tool, arguments, secret } => {
                 match self.signaller(peer, &secret) {
                     Ok(attempt) => signalled(remote, attempt, &request, &tool, &arguments),
                     Err(why) => refuse(why),
                 }
             }
-            (Peer::Person, ask) => remote.submit(ask.into_command()?),
-            (Peer::Own | Peer::Worker(_) | Peer::Stray | Peer::Stranger, _) => {
-                refuse("this is a person's command, and a worker gave it")
-            }
+            Ask::Report(_) => refuse(NO_HOST),
+            Ask::Command(_) if *peer != Peer::Person => refuse(FOR_PEOPLE),
+            Ask::Command(command) => match barred(&command) {
+                Some(why) => refuse(why),
+                None => remote.submit(command),
+            },
+            // Whoever watches asks for nothing else.
+            Ask::Watch { .. } => None,
         }
     }
 
@@ -251,11 +258,21 @@ impl Shared {
             match wire::read::<Request>(&mut lines, LINE_MAX) {
                 Ok(None) => return Ok(()),
                 Err(error) => return turn_away(stream, &error.to_string()),
-                Ok(Some(Request { ask: Ask::Watch, .. })) if is_for(Use::Watching) => {
-                    return self.watch(stream);
-                }
-                Ok(Some(Request { ask: Ask::Watch, .. })) => {
-                    return turn_away(stream, "too many watch this run");
+                Ok(Some(Request { ask: Ask::Watch { since, activity }, .. })) => {
+                    if peer != Peer::Person {
+                        return turn_away(stream, "only a person watches a run");
+                    }
+                    if !is_for(Use::Watching) {
+                        return turn_away(stream, "too many watch this run");
+                    }
+                    let told = self.watchers.tell(stream, since, activity);
+                    // The ledger could not be read: whoever watches is not left with silence.
+                    return match told {
+                        Err(why) if why.kind() == io::ErrorKind::Other => {
+                            turn_away(stream, &why.to_string())
+                        }
+                        told => told,
+                    };
                 }
                 // It was hung up on before this was read: nothing of it may happen.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
@@ -276,15 +293,6 @@ impl Shared {
             run: self.run.to_string(),
             folder: self.folder.clone(),
         }
-    }
-
-    fn watch(&self, mut stream: &UnixStream) -> io::Result<()> {
-        let (views, to_tell): (_, Receiver<Arc<Value>>) = sync_channel(VIEWS_MAX);
-        self.watchers().push(views);
-        for view in to_tell {
-            wire::write(&mut stream, &Reply::View { view: (*view).clone() })?;
-        }
-        Ok(())
     }
 }
 
@@ -313,5 +321,5 @@ fn has_hung_up(stream: &UnixStream) -> bool {
 }
 
 fn turn_away(mut stream: &UnixStream, why: &str) -> io::Result<()> {
-    wire::write(&mut stream, &Reply::Refused { id: 0, text: why.to_owned() })
+    wire::write(&mut stream, &Reply::Refused { text: why.to_owned() })
 }

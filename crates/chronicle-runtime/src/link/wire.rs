@@ -1,18 +1,21 @@
 //! The words of the link.
 
 use std::io::{self, BufRead, Read, Write};
+use std::sync::Arc;
 
-use chronicle_core::base::ids::{GateId, Place};
-use chronicle_core::definition::workflow::Budget;
-use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::input::{Answer, Command, Report};
+use chronicle_core::view::{RunView, TimelineEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::activity::RunActivity;
+
 /// Rises when an older side would misunderstand.
-pub(crate) const LINK_VERSION: u32 = 1;
+pub(crate) const LINK_VERSION: u32 = 2;
 /// Longest line that a supervisor reads.
 pub const LINE_MAX: u64 = 256 * 1024;
-/// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary.
+/// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary, and some lines of its
+/// ledger.
 pub(crate) const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
 
 /// What the supervisor says first.
@@ -40,83 +43,14 @@ pub(super) struct Request {
     pub(super) ask: Ask,
 }
 
-/// What may be asked.
+/// What may be asked. Commands cross as they are; `commands.rs` says which of them a person may give here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
     /// Is anybody there?
     Ping,
-    /// Stop for a while.
-    Pause {
-        /// Why.
-        reason: String,
-    },
-    /// Go on.
-    Resume,
-    /// Give up.
-    Cancel {
-        /// Why.
-        reason: String,
-    },
-    /// Yes, at a gate.
-    Approve {
-        /// Which.
-        gate: Option<GateId>,
-        /// What else was said.
-        note: String,
-    },
-    /// No, at a gate.
-    Reject {
-        /// Which.
-        gate: Option<GateId>,
-        /// Why not.
-        note: String,
-    },
-    /// Try a phase again.
-    Retry {
-        /// Where.
-        place: Option<Place>,
-        /// What else was said.
-        note: String,
-        /// Who is to work from now on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent: Option<String>,
-    },
-    /// Go on without what could not be done.
-    Skip {
-        /// Where.
-        place: Option<Place>,
-        /// What is to be known instead.
-        note: String,
-    },
-    /// The answer to a question.
-    Answer {
-        /// Which.
-        gate: Option<GateId>,
-        /// What was said.
-        text: String,
-    },
-    /// Something that a worker is to know.
-    Note {
-        /// Where.
-        place: Option<Place>,
-        /// What.
-        text: String,
-    },
-    /// Go to a phase.
-    Go {
-        /// Where to.
-        place: Place,
-        /// What else was said.
-        note: String,
-    },
-    /// More may be spent.
-    Budget {
-        /// Whose limit.
-        place: Option<Place>,
-        /// How much more.
-        more: Budget,
-    },
+    /// A person's command.
+    Command(Command),
     /// A worker's call.
     Signal {
         /// The call's id.
@@ -129,109 +63,94 @@ pub enum Ask {
         #[serde(default)]
         secret: String,
     },
-    /// From now on, every new view of the run.
-    Watch,
+    /// What a host saw of an attempt that it performs.
+    Report(Box<Report>),
+    /// From now on, all that happens. Nothing else is answered on this connection any more.
+    Watch {
+        /// The last line that is known already; all after it are told first.
+        since: u64,
+        /// Whether to tell what attempts say and do, too.
+        activity: bool,
+    },
 }
 
 /// What comes back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// Done as asked.
-    Accepted {
-        /// To which request.
+pub(super) enum Reply {
+    /// To a request, once it is on disk.
+    Answer {
+        /// Which.
         id: u64,
-        /// The words.
-        text: String,
-    },
-    /// Not done.
-    Refused {
-        /// To which request; 0 when it is about the connection.
-        id: u64,
-        /// Why, and what would be right.
-        text: String,
+        /// What.
+        answer: Answer,
     },
     /// Not heard: the run has come to rest. Who asked finds it in its ledger.
     Rests {
-        /// To which request.
+        /// Which request.
         id: u64,
     },
-    /// How the run stands now, to a watcher.
-    View {
-        /// As `status --json` has it.
-        view: Value,
+    /// The connection is turned away, and ends. This one is understood by every version of the link.
+    Refused {
+        /// Why, and what would be right.
+        text: String,
     },
+    /// To a watcher: what is on disk by now.
+    Update(RunUpdate),
+    /// To a watcher: what an attempt says and does.
+    Activity(RunActivity),
 }
 
-impl Ask {
-    /// The person's command in it; none for what is no command.
-    pub(super) fn into_command(self) -> Option<Command> {
-        Some(match self {
-            Self::Pause { reason } => Command::Pause { reason },
-            Self::Resume => Command::Resume,
-            Self::Cancel { reason } => Command::Cancel { reason },
-            Self::Approve { gate, note } => Command::Approve { gate, note },
-            Self::Reject { gate, note } => Command::Reject { gate, note },
-            Self::Retry { place, note, agent } => Command::Retry { place, note, agent },
-            Self::Skip { place, note } => Command::Skip { place, note },
-            Self::Answer { gate, text } => Command::Answer { gate, text },
-            Self::Note { place, text } => Command::Note { place, text },
-            Self::Go { place, note } => Command::Go { place, note },
-            Self::Budget { place, more } => Command::Budget { place, more },
-            Self::Ping | Self::Signal { .. } | Self::Watch => return None,
-        })
-    }
-
-    /// The ask that carries a person's command; none for what only a supervisor or worker says.
-    pub(crate) fn of(command: Command) -> Option<Self> {
-        Some(match command {
-            Command::Pause { reason } => Self::Pause { reason },
-            Command::Resume => Self::Resume,
-            Command::Cancel { reason } => Self::Cancel { reason },
-            Command::Approve { gate, note } => Self::Approve { gate, note },
-            Command::Reject { gate, note } => Self::Reject { gate, note },
-            Command::Retry { place, note, agent } => Self::Retry { place, note, agent },
-            Command::Skip { place, note } => Self::Skip { place, note },
-            Command::Answer { gate, text } => Self::Answer { gate, text },
-            Command::Note { place, text } => Self::Note { place, text },
-            Command::Go { place, note } => Self::Go { place, note },
-            Command::Budget { place, more } => Self::Budget { place, more },
-            Command::Start(_)
-            | Command::Prepare(_)
-            | Command::Undo { .. }
-            | Command::Signal { .. } => return None,
-        })
-    }
+/// What has happened since the last update, and how the run stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunUpdate {
+    /// The version of the views in it.
+    pub v: u32,
+    /// The last line that was told: where to go on from on another connection.
+    pub seq: u64,
+    /// What happened, in order and without a gap.
+    pub entries: Vec<TimelineEntry>,
+    /// How the run stands, where that is news. A watcher that is slow misses some, never the newest.
+    pub view: Option<Arc<RunView>>,
 }
 
 impl Reply {
     pub(super) fn of(id: u64, answer: Option<Answer>) -> Self {
         match answer {
-            Some(Answer::Accepted(text)) => Self::Accepted { id, text },
-            Some(Answer::Refused(text)) => Self::Refused { id, text },
-            Some(Answer::Noted | Answer::Verdict(_)) => {
-                Self::Accepted { id, text: "noted".to_owned() }
-            }
             // Whoever waits for a person is answered when the person was; else the run came to rest first.
             Some(Answer::Waits) | None => Self::Rests { id },
+            Some(answer) => Self::Answer { id, answer },
         }
     }
 }
 
-/// Reads one line; none at the end. A line that is too long or makes no sense is an error.
+/// Reads one message; none at the end. A line that is too long or makes no sense is an error.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(
     from: &mut impl BufRead,
     most: u64,
 ) -> io::Result<Option<T>> {
+    line(from, most)?.map(|line| understood(&line)).transpose()
+}
+
+/// Reads one whole line; none at the end.
+pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if from.by_ref().take(most + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
-    let bad = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     if line.last() != Some(&b'\n') {
         return Err(bad(format!("a line is cut short, or longer than {most} bytes")));
     }
-    serde_json::from_slice(&line).map(Some).map_err(|error| bad(format!("not understood: {error}")))
+    Ok(Some(line))
+}
+
+/// The message in a line.
+pub(super) fn understood<T: for<'de> Deserialize<'de>>(line: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(line).map_err(|error| bad(format!("not understood: {error}")))
+}
+
+fn bad(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Writes one line.

@@ -35,12 +35,15 @@ fn apart(test: &str, body: impl FnOnce(&Supervisor)) {
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "{\"id\":1,\"ask\":\"ping\"}\n",
-        "{\"id\":18446744073709551615,\"ask\":\"resume\"}\n",
-        "{\"id\":2,\"ask\":{\"approve\":{\"gate\":\"g1\",\"note\":\"\"}}}\n",
-        "{\"id\":2,\"ask\":{\"approve\":{\"gate\":1,\"note\":\"\"}}}\n",
-        "{\"id\":3,\"ask\":{\"cancel\":{\"reason\":\"x\"}}}\n",
-        "{\"id\":4,\"ask\":{\"go\":{\"place\":\"done\",\"note\":\"\"}}}\n",
+        "{\"id\":18446744073709551615,\"ask\":{\"command\":{\"is\":\"resume\"}}}\n",
+        "{\"id\":2,\"ask\":{\"command\":{\"is\":\"approve\",\"data\":{\"gate\":\"g1\",\"note\":\"\"}}}}\n",
+        "{\"id\":2,\"ask\":{\"command\":{\"is\":\"approve\",\"data\":{\"gate\":1,\"note\":\"\"}}}}\n",
+        "{\"id\":3,\"ask\":{\"command\":{\"data\":{\"reason\":\"x\"},\"is\":\"cancel\"}}}\n",
+        "{\"id\":4,\"ask\":{\"command\":{\"is\":\"go\",\"data\":{\"place\":\"done\",\"note\":\"\"}}}}\n",
+        "{\"id\":4,\"ask\":{\"command\":{\"is\":\"prepare\",\"data\":{}}}}\n",
         "{\"id\":5,\"ask\":{\"signal\":{\"request\":\"r\",\"tool\":\"t\",\"arguments\":null}}}\n",
+        "{\"id\":6,\"ask\":{\"report\":{\"is\":\"supervisor_leaves\"}}}\n",
+        "{\"id\":7,\"ask\":{\"watch\":{\"since\":0,\"activity\":true}}}\n",
         "{\"link\":1,\"who\":\"eve\"}\n",
         "{\"link\":2,\"who\":\"eve\"}\n",
         "\n",
@@ -86,7 +89,8 @@ fn long_lines_end_the_connection() {
 #[test]
 fn a_flood_from_many_sides_costs_the_run_nothing() {
     apart("a_flood_from_many_sides_costs_the_run_nothing", |supervisor| {
-        let flood = b"{\"id\":1,\"ask\":{\"approve\":{\"gate\":null,\"note\":\"\"}}}\n".repeat(500);
+        let ask = r#"{"id":1,"ask":{"command":{"is":"approve","data":{"gate":null,"note":""}}}}"#;
+        let flood = format!("{ask}\n").repeat(500).into_bytes();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {

@@ -1,5 +1,6 @@
 //! Staying with a run that this process drives: progress, Ctrl-C, and how it came to rest.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,7 @@ fn watch(
     loop {
         match news.recv_timeout(REDRAW) {
             Ok(Update::Happened(entries)) => screen.happened(&entries),
-            Ok(Update::Now(view)) => screen.view = Some(*view),
+            Ok(Update::Now(view)) => screen.view = Some(view),
             Err(RecvTimeoutError::Timeout) => {
                 let view = screen.view.as_ref();
                 let is_asking = match (inline.as_mut(), view) {
@@ -183,7 +184,7 @@ struct Screen {
     paint: Paint,
     bar: Option<ProgressBar>,
     began: Instant,
-    view: Option<RunView>,
+    view: Option<Arc<RunView>>,
     /// Whether the terminal rings when a person is needed.
     rings: bool,
 }

@@ -112,7 +112,7 @@ fn about(view: &chronicle_core::view::RunView) -> String {
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let runs = setting.project.runs();
     let stands = |folder: &&RunFolder, wanted: &[&str]| {
-        handle::row(folder).is_ok_and(|row| wanted.contains(&row.standing))
+        handle::row(folder).is_ok_and(|row| wanted.contains(&row.standing.as_str()))
             && !handle::is_supervised(folder)
     };
     let can_go_on = runs.iter().find(|run| stands(run, &["interrupted", "paused"]));

@@ -56,7 +56,7 @@ fn line(row: &RunRow) -> String {
     format!(
         "{}  {}{}  {:<12} {:<16} {:>10} ago  {}{needs}",
         paint.ink(Ink::Strong, &row.short),
-        paint.standing(row.standing),
+        paint.standing(&row.standing),
         " ".repeat(11usize.saturating_sub(row.standing.len())),
         shorten(&row.workflow, 12),
         shorten(&places.join(", "), 16),

@@ -54,7 +54,7 @@ pub(super) fn say(view: &RunView) {
         format!(
             "{}  {}  {}: {}",
             paint.ink(Ink::Strong, &view.short),
-            paint.standing(view.standing),
+            paint.standing(&view.standing),
             view.workflow,
             words::one_line(&view.task)
         ),

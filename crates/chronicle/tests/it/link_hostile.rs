@@ -9,7 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use chronicle_runtime::for_tests::link::{Ask, Client, Reply};
+use chronicle_core::event::input::Answer;
+use chronicle_runtime::for_tests::link::{Ask, Client};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::link_yard::{CHRONICLE, LinkYard, hear, run_args, until};
@@ -80,8 +81,9 @@ fn nobody_is_taken_for_a_person_who_is_gone() {
     if let Some(socket) = std::env::var_os(SOCKET) {
         let mut stream = UnixStream::connect(socket).unwrap();
         let asks = concat!(
-            "{\"link\":1,\"who\":\"ann\"}\n",
-            "{\"id\":1,\"ask\":{\"cancel\":{\"reason\":\"\"}}}\n"
+            "{\"link\":2,\"who\":\"ann\"}\n",
+            r#"{"id":1,"ask":{"command":{"is":"cancel","data":{"reason":""}}}}"#,
+            "\n"
         );
         stream.write_all(asks.as_bytes()).unwrap();
         let mut heir = std::process::Command::new("cat");
@@ -125,7 +127,7 @@ fn a_worker_cannot_take_all_the_room() {
             stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
             let mut first = [0; 8];
             std::io::Read::read_exact(&mut stream, &mut first).unwrap();
-            let greeted = stream.write_all(b"{\"link\":1,\"who\":\"eve\"}\n");
+            let greeted = stream.write_all(b"{\"link\":2,\"who\":\"eve\"}\n");
             kept += usize::from(first == *b"{\"link\":" && greeted.is_ok());
         }
         assert!((1..CLIENTS_MAX).contains(&kept), "{kept} were let in");
@@ -155,12 +157,12 @@ fn however_many_stand_idle_a_person_is_heard() {
     let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| yard.connect().greeted("bob")).collect();
     // Those who set the scene may not be gone yet: the first few make way for them.
     for client in &mut clients[8..] {
-        assert_eq!(client.ping()["accepted"]["text"], "here");
+        assert_eq!(client.ping(), "here");
     }
     let mut newest = yard.connect().greeted("cy");
-    assert_eq!(newest.ping()["accepted"]["text"], "here");
+    assert_eq!(newest.ping(), "here");
     assert_eq!(clients[0].hear(), serde_json::Value::Null, "the longest silent one made way");
-    assert_eq!(clients[8].ping()["accepted"]["text"], "here");
+    assert_eq!(clients[8].ping(), "here");
     yard.chronicle("bob", &["pause", &yard.run()]).good();
     assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
 }
@@ -170,7 +172,7 @@ fn watchers_leave_room_for_others() {
     let (yard, mut supervisor) = at_work();
     let mut watchers: Vec<_> = (0..=WATCHERS_MAX).map(|_| yard.connect().greeted("bob")).collect();
     for watcher in &mut watchers {
-        watcher.say(r#"{"id":2,"ask":"watch"}"#);
+        watcher.say(r#"{"id":2,"ask":{"watch":{"since":0,"activity":true}}}"#);
     }
     let turned_away = |watcher: &mut crate::link_yard::Wire| {
         let heard = watcher.hear();
@@ -197,7 +199,7 @@ fn a_copy_of_a_run_does_not_reach_the_original() {
         assert!(Client::connect(&copy, "bob").unwrap().is_none(), "{}", copy.display());
     }
     let mut client = Client::connect(&original, "bob").unwrap().unwrap();
-    assert!(matches!(client.ask(Ask::Ping).unwrap(), Reply::Accepted { .. }));
+    assert!(matches!(client.ask(Ask::Ping).unwrap(), Some(Answer::Accepted(_))));
     yard.touch("go");
     assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
 }
@@ -211,8 +213,8 @@ fn a_client_that_never_reads_stops_nobody() {
     let flood = "{\"id\":1,\"ask\":\"ping\"}\n".repeat(1_000);
     while stream.write_all(flood.as_bytes()).is_ok() {}
     let mut watcher = yard.connect().greeted("cy");
-    watcher.say(r#"{"id":2,"ask":"watch"}"#);
-    assert_eq!(yard.connect().greeted("eve").ping()["accepted"]["id"], 7);
+    watcher.say(r#"{"id":2,"ask":{"watch":{"since":0,"activity":true}}}"#);
+    assert_eq!(yard.connect().greeted("eve").ping(), "here");
     yard.touch("go");
     assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
 }
@@ -249,6 +251,9 @@ fn nonsense_is_refused_and_changes_nothing() {
         "{\"id\":-1,\"ask\":\"ping\"}",
         "\u{0}",
         "{\"id\":1,\"ask\":\"start\"}",
+        "{\"id\":1,\"ask\":{\"command\":{\"is\":\"fly\"}}}",
+        "{\"id\":1,\"ask\":{\"command\":{\"is\":\"start\",\"data\":{}}}}",
+        "{\"id\":1,\"ask\":{\"watch\":{\"since\":-1,\"activity\":false}}}",
     ] {
         let mut wire = yard.connect().greeted("bob");
         wire.say(nonsense);
@@ -257,11 +262,28 @@ fn nonsense_is_refused_and_changes_nothing() {
         assert!(text.starts_with("not understood"), "{nonsense:?}: {heard}");
     }
     let mut wire = yard.connect().greeted("bob");
-    wire.say(r#"{"id":1,"ask":{"signal":{"request":"r","tool":"workflow_transition","arguments":{"target_state":"done"}}}}"#);
-    assert_eq!(wire.hear()["refused"]["text"], "only a worker of this run can signal");
+    for (ask, why) in [
+        (
+            r#"{"signal":{"request":"r","tool":"workflow_transition","arguments":{"target_state":"done"}}}"#,
+            "only a worker of this run can signal",
+        ),
+        (
+            r#"{"command":{"is":"signal","data":{"attempt":"a1","request":"r","signal":{"is":"status"}}}}"#,
+            "only a worker of this run can signal, with its own secret",
+        ),
+        (
+            r#"{"command":{"is":"undo","data":{"what":"it","from":"0a","to":"0b"}}}"#,
+            "files are put back while nobody drives the run: pause it first",
+        ),
+        (
+            r#"{"report":{"is":"supervisor_leaves"}}"#,
+            "only the host that performs an attempt can report about it, and none does",
+        ),
+    ] {
+        assert_eq!(wire.ask(ask), why, "{ask}");
+    }
     let mut named = yard.connect().greeted(&format!("b\\u001b[31m{}", "o".repeat(100_000)));
-    named.say(r#"{"id":1,"ask":{"pause":{"reason":"x"}}}"#);
-    assert_eq!(named.hear()["accepted"]["text"], "paused");
+    assert_eq!(named.ask(r#"{"command":{"is":"pause","data":{"reason":"x"}}}"#), "paused");
     assert_eq!(supervisor.code(), Some(130), "{}", supervisor.said());
     let ledger = yard.ledger();
     assert!(!ledger.contains("u001b") && ledger.len() < 50_000, "names are kept short and plain");

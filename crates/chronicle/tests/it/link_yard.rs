@@ -252,13 +252,20 @@ impl Wire {
 
     /// Says who it is.
     pub(crate) fn greeted(mut self, who: &str) -> Self {
-        assert_eq!(self.hear()["link"], 1);
-        self.say(&format!(r#"{{"link":1,"who":"{who}"}}"#));
+        assert_eq!(self.hear()["link"], 2);
+        self.say(&format!(r#"{{"link":2,"who":"{who}"}}"#));
         self
     }
 
+    /// Asks, and the words of the answer.
+    pub(crate) fn ask(&mut self, ask: &str) -> Value {
+        self.say(&format!(r#"{{"id":7,"ask":{ask}}}"#));
+        let heard = self.hear();
+        assert_eq!(heard["answer"]["id"], 7, "{heard}");
+        heard["answer"]["answer"]["data"].clone()
+    }
+
     pub(crate) fn ping(&mut self) -> Value {
-        self.say(r#"{"id":7,"ask":"ping"}"#);
-        self.hear()
+        self.ask(r#""ping""#)
     }
 }

@@ -37,6 +37,7 @@ mod kill_signals;
 mod link;
 mod link_apart;
 mod link_hostile;
+mod link_watch;
 mod link_yard;
 mod mcp;
 mod misbehaving;

@@ -10,6 +10,7 @@ use chronicle_core::event::{Call, CallSum, CrashClass, Verdict};
 
 use super::Shared;
 use super::verdicts::Verdicts;
+use crate::activity::Bit;
 use crate::agents::Seen;
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
@@ -105,9 +106,9 @@ impl<'a> Reading<'a> {
         match seen {
             Seen::Text(text) => {
                 self.shared.last_words().say(&text);
-                self.note(&text);
+                self.note(Bit::Said, &text);
             }
-            Seen::Thought(text) => self.note(&text),
+            Seen::Thought(text) => self.note(Bit::Thought, &text),
             Seen::Retrying { class, text } => self.tries_again(class, text),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall(raw) => {
@@ -123,7 +124,7 @@ impl<'a> Reading<'a> {
             }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
             Seen::FileChange { path, change } => {
-                self.note(&path);
+                self.note(Bit::File, &path);
                 tell(AttemptReport::FileChanged { path, change });
             }
             Seen::Usage { scope, usage, model } => {
@@ -145,7 +146,7 @@ impl<'a> Reading<'a> {
 
     /// Its own retries are bounded by ours: some go on for minutes without a word to anybody.
     fn tries_again(&mut self, class: CrashClass, text: String) {
-        self.note(&text);
+        self.note(Bit::Retries, &text);
         self.retries += 1;
         if self.retries > OWN_RETRIES_MAX {
             self.failed(class, text);
@@ -154,7 +155,7 @@ impl<'a> Reading<'a> {
 
     /// Has a call judged, and remembers whether it may run.
     fn judge(&mut self, call: Call) -> (Option<Answer>, bool) {
-        self.note(&call.tool);
+        self.note(Bit::Tool, &call.tool);
         self.shared.last_words().begin_anew();
         let name = (call.id.clone(), call.sum);
         let asked = AttemptReport::ToolCalled { call: Box::new(call) };
@@ -191,8 +192,8 @@ impl<'a> Reading<'a> {
         self.shared.last_words().error = Some((CrashClass::Protocol, text));
     }
 
-    fn note(&self, text: &str) {
-        self.shared.context.activities.last(self.shared.attempt, text);
+    fn note(&self, bit: fn(String) -> Bit, text: &str) {
+        self.shared.context.activities.add(self.shared.attempt, bit, text);
     }
 
     /// No answer comes when the driver is gone; then the agent is about to be ended anyway.

@@ -1,0 +1,110 @@
+//! One watcher, as its thread sees it. What happened is read from the ledger, so that however slow it is nothing is missing and
+//! nothing waits for it; of views and activity it gets the newest.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::view::{self, TimelineEntry, VIEW_VERSION};
+
+use super::board::Board;
+use super::wire::{self, Reply, RunUpdate};
+use crate::activity::Activities;
+use crate::ledger::{Ledger, Lines};
+
+/// How long the entries of one update may get before the rest is left to the next; at least one line is told.
+const UPDATE_BYTES: u64 = 1024 * 1024;
+
+/// How far a watcher is.
+pub(super) struct Feed<'a> {
+    board: &'a Board,
+    stream: &'a UnixStream,
+    lines: Box<dyn Lines>,
+    since: u64,
+    /// The number of the last view that it got.
+    viewed: Option<u64>,
+    activities: Option<(&'a Activities, BTreeMap<AttemptId, u64>)>,
+}
+
+impl<'a> Feed<'a> {
+    /// For somebody who knows all up to that line.
+    pub(super) fn new(
+        (stream, board): (&'a UnixStream, &'a Board),
+        ledger: &dyn Ledger,
+        since: u64,
+        activities: Option<&'a Activities>,
+    ) -> io::Result<Self> {
+        let activities = activities.map(|it| (it, BTreeMap::new()));
+        let lines = ledger.read(board.before(since)).map_err(io::Error::other)?;
+        Ok(Self { board, stream, lines, since, viewed: None, activities })
+    }
+
+    /// Tells all that is new.
+    pub(super) fn tell(&mut self) -> io::Result<()> {
+        while let Some(update) = self.update()? {
+            self.write(&Reply::Update(update))?;
+        }
+        let news = self.activities.as_mut().map(|(activities, seen)| activities.since(seen));
+        for activity in news.unwrap_or_default() {
+            self.write(&Reply::Activity(activity))?;
+        }
+        Ok(())
+    }
+
+    /// The next update; none when all was told.
+    fn update(&mut self) -> io::Result<Option<RunUpdate>> {
+        loop {
+            let (synced, view) = self.board.now();
+            let entries = self.read(synced)?;
+            let is_caught_up = self.lines.head().seq >= synced;
+            let view = view.filter(|(count, _)| is_caught_up && self.viewed < Some(*count));
+            self.viewed = view.as_ref().map(|(count, _)| *count).or(self.viewed);
+            let view = view.map(|(_, view)| view);
+            if !entries.is_empty() || view.is_some() {
+                let seq = self.lines.head().seq;
+                return Ok(Some(RunUpdate { v: VIEW_VERSION, seq, entries, view }));
+            }
+            if is_caught_up {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Some of what is on disk by now, and not one line more: what is behind it may still be undone by a power cut.
+    fn read(&mut self, synced: u64) -> io::Result<Vec<TimelineEntry>> {
+        let (mut entries, mut length) = (Vec::new(), Length(0));
+        if self.lines.head().seq < synced {
+            self.lines.wait(Duration::ZERO).map_err(io::Error::other)?;
+        }
+        while self.lines.head().seq < synced && length.0 < UPDATE_BYTES {
+            let lost = || io::Error::other("the ledger has lost lines that were on disk");
+            let (line, _) = self.lines.next().ok_or_else(lost)?.map_err(io::Error::other)?;
+            if line.seq > self.since {
+                let told = view::timeline(&line);
+                serde_json::to_writer(&mut length, &told)?;
+                entries.extend(told);
+            }
+        }
+        Ok(entries)
+    }
+
+    fn write(&self, reply: &Reply) -> io::Result<()> {
+        wire::write(&mut &*self.stream, reply)
+    }
+}
+
+/// Counts what would be written.
+struct Length(u64);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

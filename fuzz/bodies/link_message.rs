@@ -134,6 +134,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         version: "fuzz".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
     }
 }
 

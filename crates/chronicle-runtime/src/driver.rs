@@ -42,16 +42,15 @@ impl Run {
 
     /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
-        let decision = engine::decide(&self.state, input);
-        let line = engine::line(&self.state, input, decision.events);
-        if let Some(line) = &line {
-            for body in &decision.bodies {
+        let step = engine::step(&self.state, input);
+        if let Some(line) = &step.line {
+            for body in &step.bodies {
                 self.writer.put_artifact(body.as_bytes())?;
             }
             self.writer.append(line.seq, line)?;
             self.state.apply(line);
         }
-        Ok((decision.answer, line))
+        Ok((step.answer, step.line))
     }
 
     /// Brings all that was decided to the disk.

@@ -11,6 +11,7 @@ mod gate;
 pub(crate) mod handover;
 pub mod input;
 pub mod notice;
+mod rebuild;
 pub mod record;
 pub mod signal;
 pub mod snapshot;

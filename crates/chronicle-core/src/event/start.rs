@@ -40,6 +40,9 @@ pub struct RunStarted {
     /// Whether agents work in a home of the run's own instead of the person's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
+    /// Whether every line tells what came in, so that it can be decided again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inputs: bool,
 }
 
 /// What a run does by itself when a person is needed. To approve is none of it.

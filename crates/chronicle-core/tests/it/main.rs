@@ -29,6 +29,7 @@ mod purity;
 mod recover;
 mod reference;
 mod rehearsal;
+mod replay;
 mod settings;
 mod template;
 mod views;

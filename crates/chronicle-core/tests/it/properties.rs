@@ -326,7 +326,7 @@ proptest! {
             folded.apply(line);
         }
         prop_assert_eq!(&folded, &world.state);
-        let again = engine::decide(&folded, &inputs[0]);
-        prop_assert_eq!(again, engine::decide(&world.state, &inputs[0]));
+        let again = engine::step(&folded, &inputs[0]);
+        prop_assert_eq!(again, engine::step(&world.state, &inputs[0]));
     }
 }

@@ -91,6 +91,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         version: "test".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
     }
 }
 
@@ -160,15 +161,16 @@ impl World {
 
     /// Decide, write, apply: what the driver does.
     pub(crate) fn step(&mut self, input: &Input) -> Answer {
-        let decision = engine::decide(&self.state, input);
-        if let Some(line) = engine::line(&self.state, input, decision.events) {
+        let step = engine::step(&self.state, input);
+        if let Some(line) = step.line {
+            assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
             self.state.apply(&line);
             self.lines.push(line);
-            self.bodies.push(decision.bodies);
+            self.bodies.push(step.bodies);
             self.snapshots.push(self.progress.clone());
         }
-        self.answers.push(decision.answer.clone());
-        decision.answer
+        self.answers.push(step.answer.clone());
+        step.answer
     }
 
     /// Plays until nothing is due and nobody has anything to say.

@@ -72,6 +72,7 @@ fn started(text: &str) -> RunStarted {
         version: "bench".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
     }
 }
 

@@ -7,6 +7,7 @@ mod driven;
 mod files;
 mod handovers;
 mod reading;
+mod replay;
 mod telling;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
+pub use replay::{Replayed, replay};
 pub use telling::{Told, force, record, tell};
 
 /// Why a run could not be driven, changed or read.

@@ -453,6 +453,7 @@ impl Trial {
             version: "test".to_owned(),
             on_gate: None,
             isolated: false,
+            inputs: true,
         }))
     }
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use super::scratch::Scratch;
 use crate::base::ids::{FramePath, GateId};
-use crate::base::limits::{TASK_MAX, TEXT_MAX, bounded};
 use crate::event::input::{Actor, Answer, By};
 use crate::event::{Event, GateAnswer, RunStarted};
 use crate::state::State;
@@ -31,8 +30,7 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
         return Answer::Refused(format!("workflow `{key}` has no phase `{initial}`"));
     }
     let workflow = workflow.key.clone();
-    let frozen = RunStarted { task: bounded(&start.task, TASK_MAX), ..start.clone() };
-    scratch.emit(Event::RunStarted(Arc::new(frozen)));
+    scratch.emit(Event::RunStarted(Arc::new(start.clone())));
     scratch.emit(Event::FrameEntered { frame: FramePath::root(), workflow });
     Answer::Accepted("started".to_owned())
 }
@@ -51,7 +49,7 @@ pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
         state if state.is_over() => over(state),
         state if state.paused.is_some() => Answer::Accepted("paused already".to_owned()),
         _ => {
-            scratch.emit(Event::RunPaused { reason: bounded(reason, TEXT_MAX) });
+            scratch.emit(Event::RunPaused { reason: reason.to_owned() });
             Answer::Accepted("paused".to_owned())
         }
     }
@@ -73,7 +71,7 @@ pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     if state.is_given_up() {
         return over(state);
     }
-    scratch.emit(Event::RunCancelled { reason: bounded(reason, TEXT_MAX) });
+    scratch.emit(Event::RunCancelled { reason: reason.to_owned() });
     Answer::Accepted("cancelled".to_owned())
 }
 
@@ -84,7 +82,7 @@ pub(super) fn emit_answer(
     answer: GateAnswer,
     note: &str,
 ) {
-    let (who, note) = (who(by), bounded(note, TEXT_MAX));
+    let (who, note) = (who(by), note.to_owned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
 }
 

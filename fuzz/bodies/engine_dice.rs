@@ -326,6 +326,7 @@ impl Dice<'_> {
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
             isolated: self.flag(),
             inputs: false,
+            carried: None,
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }

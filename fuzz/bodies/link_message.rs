@@ -135,6 +135,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        carried: None,
     }
 }
 

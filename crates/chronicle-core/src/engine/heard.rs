@@ -63,7 +63,7 @@ fn hear_command(command: &mut Command) {
             cut(request, REQUEST_MAX);
             hear_signal(signal);
         }
-        Command::Resume | Command::Budget { .. } => {}
+        Command::Resume | Command::Budget { .. } | Command::Rewind { .. } => {}
     }
 }
 

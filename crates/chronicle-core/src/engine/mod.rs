@@ -20,6 +20,7 @@ mod people;
 mod preview;
 pub mod rehearsal;
 mod replay;
+mod rewind;
 mod scratch;
 mod target;
 mod trees;
@@ -118,6 +119,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),
+        Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

@@ -8,6 +8,7 @@ use crate::base::ids::{AttemptId, GateId, Place, SessionId, TreeId};
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 use crate::definition::workflow::Budget;
+use crate::event::carried::Carried;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
 use crate::event::tree::{Moment, TreeRecorded};
@@ -142,6 +143,13 @@ pub enum Command {
         from: TreeId,
         /// The files as they are to be.
         to: TreeId,
+    },
+    /// Go back to where the run once stood. Who asks has read the ledger up to there (`State::carried`).
+    Rewind {
+        /// The line after which it stood there.
+        to: u64,
+        /// Where.
+        carried: Box<Carried>,
     },
     /// A worker's call.
     Signal {

@@ -5,6 +5,7 @@
 
 mod attempt;
 pub mod budget;
+pub mod carried;
 mod chore;
 pub mod claims;
 mod gate;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::budget::{BudgetRaised, BudgetWarned};
+use self::carried::Carried;
 use self::tree::{Moment, TreeRecorded};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
@@ -96,6 +98,14 @@ pub enum Event {
         frame: FramePath,
         /// The summary of its last phase.
         summary: String,
+    },
+
+    /// A person took the run back to where it, or the run that it came from, once stood.
+    Rewound {
+        /// The line after which it stood there.
+        to: u64,
+        /// Where.
+        carried: Box<Carried>,
     },
 
     /// An agent is to be started: the intent, written before the start.

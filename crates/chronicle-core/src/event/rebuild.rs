@@ -54,7 +54,10 @@ impl Line {
                 Some(What::Command(command(start)))
             }
             _ if by_worker => signal(first).map(What::Command),
-            _ => asked(first).map(What::Command).or_else(|| report(first).map(What::Report)),
+            _ => {
+                let command = rewound(&self.events).or_else(|| asked(first));
+                command.map(What::Command).or_else(|| report(first).map(What::Report))
+            }
         }
     }
 }
@@ -109,6 +112,16 @@ fn left(leave: &Leave) -> Signal {
         summary: leave.summary.clone(),
         task: leave.task.clone(),
     }
+}
+
+/// Gates that are open then are answered first.
+fn rewound(events: &[Event]) -> Option<Command> {
+    events.iter().find_map(|event| match event {
+        Event::Rewound { to, carried } => {
+            Some(Command::Rewind { to: *to, carried: carried.clone() })
+        }
+        _ => None,
+    })
 }
 
 /// What a person asked for.

@@ -17,7 +17,7 @@ use crate::event::record::Line;
 use crate::event::signal::is_ours;
 use crate::event::{
     AttemptEnded, AttemptStarted, EdgeTaken, End, Event, GateAnswer, GateKind, GateOpened, Leave,
-    Mover, StopCause, ToolCalled, Why,
+    Mover, RunStarted, StopCause, ToolCalled, Why,
 };
 use crate::words;
 
@@ -50,10 +50,7 @@ impl State {
 
     fn apply_kind(&mut self, cause: Cause, at: Millis, event: &Event) {
         match event {
-            Event::RunStarted(run) => {
-                self.run = Some(Arc::clone(run));
-                self.started_at = at;
-            }
+            Event::RunStarted(run) => self.begin_run(at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
             Event::TailSetAside { .. } | Event::ClaimsUnproven(_) => {}
             Event::FileChanged { attempt, .. } => {
@@ -68,6 +65,7 @@ impl State {
             Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
+            Event::Rewound { carried, .. } => self.rewind(at, carried),
             Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
@@ -119,6 +117,14 @@ impl State {
         }
     }
 
+    fn begin_run(&mut self, at: Millis, run: &Arc<RunStarted>) {
+        self.run = Some(Arc::clone(run));
+        self.started_at = at;
+        if let Some(carried) = &run.carried {
+            self.enter_carried(at, carried);
+        }
+    }
+
     fn end_run(&mut self, event: &Event) {
         match event {
             Event::RunFailed { reason } => self.failed = Some(reason.clone()),
@@ -141,7 +147,7 @@ impl State {
         self.frames.insert(path.clone(), frame);
     }
 
-    fn enter_phase(&mut self, at: Millis, place: &Place) {
+    pub(super) fn enter_phase(&mut self, at: Millis, place: &Place) {
         self.change_frame(&place.frame(), |frame| {
             frame.phase = place.phase();
             frame.stage = Stage::Entered { approved: false };
@@ -187,11 +193,16 @@ impl State {
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        let Some(last) = self.tally(&place).filter(|it| it.visits > 0).map(|it| it.last_visit)
+        self.depart(&place, departure);
+    }
+
+    /// The last visit of a place is over.
+    pub(super) fn depart(&mut self, place: &Place, departure: Departure) {
+        let Some(last) = self.tally(place).filter(|it| it.visits > 0).map(|it| it.last_visit)
         else {
             return;
         };
-        self.tally_mut(&place).leave(&departure);
+        self.tally_mut(place).leave(&departure);
         if let Some(visit) = self.visits.get_mut(last) {
             visit.left = Some(departure);
         }

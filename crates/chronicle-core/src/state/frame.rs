@@ -393,6 +393,20 @@ impl Frame {
         self.path.place(&self.phase)
     }
 
+    /// The edges that were taken, and how often.
+    pub(crate) fn edges_taken(&self) -> Vec<(PhaseId, PhaseId, u32)> {
+        let known = self.edges.iter().filter_map(|(edge, taken)| {
+            let (from, to) = edge.split_once("->")?;
+            Some((PhaseId::from(from), PhaseId::from(to), *taken))
+        });
+        known.collect()
+    }
+
+    /// Takes down how often an edge had been taken.
+    pub(crate) fn carry_edge(&mut self, (from, to, taken): (PhaseId, PhaseId, u32)) {
+        self.edges.insert(edge(&from, &to), taken);
+    }
+
     /// How often two phases were left for each other, either way or one way.
     pub fn taken(&self, from: &PhaseId, to: &PhaseId) -> u32 {
         self.edges.get(&edge(from, to)).copied().unwrap_or(0)

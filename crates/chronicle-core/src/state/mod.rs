@@ -6,6 +6,7 @@
 
 mod apply;
 pub mod budget;
+mod carried;
 pub(crate) mod chain;
 mod chore;
 pub(crate) mod claims;

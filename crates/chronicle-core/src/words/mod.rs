@@ -15,7 +15,7 @@ use crate::definition::workflow::Phase;
 use crate::event::claims::Claim;
 use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, EdgeTaken, End, Event, GateAnswer,
-    GateKind, GateOpened, Leave, Mover, StopCause, ToolCalled, Verdict, Why,
+    GateKind, GateOpened, Leave, Mover, RunStarted, StopCause, ToolCalled, Verdict, Why,
 };
 use crate::state::{State, Status};
 
@@ -43,12 +43,15 @@ pub fn sentence(event: &Event) -> String {
     plain(&raw_sentence(event))
 }
 
+fn run_started(run: &RunStarted) -> String {
+    let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
+    let place = run.carried.as_ref().map_or_else(String::new, |it| position::at(it));
+    format!("run started{place}: `{workflow}` on {}", quote(&run.task))
+}
+
 fn raw_sentence(event: &Event) -> String {
     match event {
-        Event::RunStarted(run) => {
-            let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
-            format!("run started: `{workflow}` on {}", quote(&run.task))
-        }
+        Event::RunStarted(run) => run_started(run),
         Event::SupervisorStarted(it) => format!("supervisor {} took the run in hand", it.pid),
         Event::TailSetAside { bytes, file } => {
             format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
@@ -61,6 +64,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::Rewound { to, carried } => position::rewound(*to, carried),
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
         Event::FrameEnded { frame, .. } => {
             format!("the workflow in `{}` came to its end", frame.as_str())

@@ -46,8 +46,7 @@ pub(super) fn sentence(event: &Event) -> String {
             format!("{note} from {who} to `{place}`{}", saying(text))
         }
         Event::MessageDelivered { attempt, message, repeated } => {
-            let again = if *repeated { ", perhaps for the second time" } else { "" };
-            format!("{attempt} was told {}{again}", self::message(*message))
+            told(*attempt, *message, *repeated)
         }
         Event::NoticeGiven(_)
         | Event::RunStarted(_)
@@ -65,6 +64,7 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::FrameEntered { .. }
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
+        | Event::Rewound { .. }
         | Event::FrameEnded { .. }
         | Event::AttemptStarted(_)
         | Event::SessionOpened { .. }
@@ -228,4 +228,9 @@ pub(super) fn unless_complete(outcome: &Outcome) -> String {
         "complete" => String::new(),
         other => format!(" ({other})"),
     }
+}
+
+fn told(attempt: AttemptId, message: Message, repeated: bool) -> String {
+    let again = if repeated { ", perhaps for the second time" } else { "" };
+    format!("{attempt} was told {}{again}", self::message(message))
 }

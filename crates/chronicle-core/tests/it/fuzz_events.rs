@@ -10,10 +10,12 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::budget::Resource;
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
+use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
 use chronicle_core::event::claims::{Claim, Unproven};
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
+use chronicle_core::event::snapshot::Snapshot;
 use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
@@ -81,6 +83,7 @@ phases: {a: {next: [a]}}
         select(vec![Event::RunResumed, Event::RunDone]),
         (frame(), name()).prop_map(|(frame, workflow)| Event::FrameEntered { frame, workflow }),
         name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
+        (number(), prop::collection::vec(carried_frame(), 0..3), text()).prop_map(rewound),
         (frame(), text()).prop_map(|(frame, summary)| Event::FrameEnded { frame, summary }),
         (frame(), name(), name(), text(), any::<bool>()).prop_map(
             |(frame, from, to, said, run)| {
@@ -99,6 +102,32 @@ phases: {a: {next: [a]}}
             }
         ),
     ]
+}
+
+fn carried_frame() -> impl Strategy<Value = CarriedFrame> {
+    (frame(), name(), name(), text(), any::<bool>()).prop_map(
+        |(frame, workflow, phase, said, inside)| CarriedFrame {
+            frame,
+            workflow,
+            phase: PhaseId::new(phase),
+            inside,
+            task: inside.then(|| said.clone()),
+            summary: said.clone(),
+            said,
+        },
+    )
+}
+
+fn rewound((to, frames, finding): (u64, Vec<CarriedFrame>, String)) -> Event {
+    let edges = frames.iter().map(|it| CarriedEdge {
+        frame: it.frame.clone(),
+        from: it.phase.clone(),
+        to: it.phase.clone(),
+        taken: u32::MAX,
+    });
+    let snapshot = Snapshot { findings: vec![finding], ..Snapshot::default() };
+    let carried = Carried { edges: edges.collect(), snapshot, frames };
+    Event::Rewound { to, carried: Box::new(carried) }
 }
 
 fn notice_given() -> impl Strategy<Value = Event> {

@@ -12,6 +12,7 @@ mod decide_kinds;
 mod decide_limits;
 mod decide_notices;
 mod decide_people;
+mod decide_rewind;
 mod decide_signals;
 mod decide_standstill;
 mod decide_traps;

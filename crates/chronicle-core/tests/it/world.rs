@@ -92,6 +92,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        carried: None,
     }
 }
 
@@ -419,9 +420,19 @@ impl World {
         let Some(text) = self.script.get(&gate.to_string()).and_then(|moves| moves.first()) else {
             return false;
         };
-        let command = answer(gate, text);
+        let command = match text.split_once(' ') {
+            Some(("rewind", to)) => self.rewind(to.parse().unwrap()),
+            _ => answer(gate, text),
+        };
         self.step(&person(command));
         true
+    }
+
+    /// Back to where it stood after that line.
+    pub(crate) fn rewind(&self, to: u64) -> Command {
+        let mut state = State::default();
+        self.lines.iter().take_while(|line| line.seq <= to).for_each(|line| state.apply(line));
+        Command::Rewind { to, carried: Box::new(state.carried()) }
     }
 
     /// What happened, a sentence a line; an indented one followed from the one before.

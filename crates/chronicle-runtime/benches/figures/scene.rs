@@ -73,6 +73,7 @@ fn started(text: &str) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        carried: None,
     }
 }
 

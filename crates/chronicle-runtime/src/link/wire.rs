@@ -199,6 +199,7 @@ impl Ask {
             Command::Start(_)
             | Command::Prepare(_)
             | Command::Undo { .. }
+            | Command::Rewind { .. }
             | Command::Signal { .. } => return None,
         })
     }

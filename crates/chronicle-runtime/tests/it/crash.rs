@@ -454,6 +454,7 @@ impl Trial {
             on_gate: None,
             isolated: false,
             inputs: true,
+            carried: None,
         }))
     }
 

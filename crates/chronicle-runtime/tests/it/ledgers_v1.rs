@@ -21,7 +21,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 19] = [
+const STORIES: [(&str, &str, &str); 20] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -148,6 +148,11 @@ const STORIES: [(&str, &str, &str); 19] = [
          check: call workflow_transition {"target_state": "done", "summary": "All tests pass."}
          g1: approve
          trees: same; same; change a.rs; same"#,
+    ),
+    (
+        "rewound",
+        "{name: Rewound, phases: {plan: {next: [build]}, build: {approval: after}}}",
+        "plan: session s; go build\nbuild: go done\ng1: rewind plan\ng2: approve",
     ),
 ];
 

@@ -371,6 +371,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         isolated: false,
         inputs: true,
+        carried: None,
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
         personas: Vec::new(),

@@ -137,6 +137,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         on_gate: args.on_gate.map(Into::into),
         isolated: args.own.isolated,
         inputs: true,
+        carried: None,
     };
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);

@@ -8,6 +8,7 @@ mod notes;
 
 use std::sync::Arc;
 
+use super::rewind::fits;
 use super::scratch::Scratch;
 use crate::base::ids::{FramePath, GateId};
 use crate::event::input::{Actor, Answer, By};
@@ -29,9 +30,14 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
         let (key, initial) = (&workflow.key, &workflow.initial);
         return Answer::Refused(format!("workflow `{key}` has no phase `{initial}`"));
     }
+    if let Some(why) = start.carried.as_ref().and_then(|it| fits(start, it).err()) {
+        return Answer::Refused(why);
+    }
     let workflow = workflow.key.clone();
     scratch.emit(Event::RunStarted(Arc::new(start.clone())));
-    scratch.emit(Event::FrameEntered { frame: FramePath::root(), workflow });
+    if start.carried.is_none() {
+        scratch.emit(Event::FrameEntered { frame: FramePath::root(), workflow });
+    }
     Answer::Accepted("started".to_owned())
 }
 

@@ -70,6 +70,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        carried: None,
     }
 }
 

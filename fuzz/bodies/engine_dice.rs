@@ -337,6 +337,8 @@ impl Dice<'_> {
             version: self.text(),
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
             isolated: self.flag(),
+            inputs: false,
+            carried: None,
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
     }

@@ -53,10 +53,11 @@ struct Life {
 
 impl Life {
     fn step(&mut self, input: &Input) {
-        let decision = engine::decide(&self.state, input);
-        assert_eq!(decision, engine::decide(&self.state, input), "decided twice, otherwise");
-        check_answer(input, &decision);
-        let Some(line) = engine::line(&self.state, input, decision.events) else { return };
+        let step = engine::step(&self.state, input);
+        assert_eq!(step, engine::step(&self.state, input), "decided twice, otherwise");
+        check_answer(input, &step);
+        let Some(line) = step.line else { return };
+        assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
         let before = self.state.clone();
         for event in &line.events {
             self.check_event(event);
@@ -103,15 +104,16 @@ impl Life {
 }
 
 /// A refused person or worker changes nothing that they may not.
-fn check_answer(input: &Input, decision: &engine::Decision) {
-    let refused = matches!(decision.answer, Answer::Refused(_));
+fn check_answer(input: &Input, step: &engine::Step) {
+    let refused = matches!(step.answer, Answer::Refused(_));
+    let events = step.line.as_ref().map_or(&[][..], |line| &line.events);
     match (&input.by.actor, &input.what) {
         (Actor::Worker(_), What::Command(Command::Signal { .. })) => {
             let told = |event: &Event| matches!(event, Event::SignalRefused { .. });
-            assert!(!refused || decision.events.iter().all(told), "{decision:?}");
+            assert!(!refused || events.iter().all(told), "{step:?}");
         }
         (Actor::Worker(_), What::Command(_)) => assert!(refused, "a worker commanded"),
-        (_, What::Command(_)) => assert!(!refused || decision.events.is_empty(), "{decision:?}"),
+        (_, What::Command(_)) => assert!(!refused || events.is_empty(), "{step:?}"),
         (_, What::Report(_)) => assert!(!refused, "a report was refused"),
     }
 }

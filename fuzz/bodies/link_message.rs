@@ -130,6 +130,8 @@ fn first(folder: &RunFolder) -> RunStarted {
         version: "fuzz".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
+        carried: None,
     }
 }
 

@@ -4,9 +4,9 @@
 //! their time, decisions go out as events, and what is to be done is derived from the state:
 //!
 //! ```text
-//! Input ─► engine::decide(&State, &Input) ─► Decision { events, bodies, answer }
-//!                                               │ (the driver writes them down)
-//!          State::apply(line) ◄─────────────────┘
+//! Input ─► engine::step(&State, &Input) ─► Step { line, bodies, answer }
+//!                                             │ (the driver writes them down)
+//!          State::apply(line) ◄───────────────┘
 //!             ├─► state.due() : what is to be done now
 //!             └─► view : what people see
 //! ```

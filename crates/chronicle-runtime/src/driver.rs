@@ -45,17 +45,16 @@ impl Run {
 
     /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
-        let decision = engine::decide(&self.state, input);
-        let line = engine::line(&self.state, input, decision.events);
-        if let Some(line) = &line {
-            for body in &decision.bodies {
+        let step = engine::step(&self.state, input);
+        if let Some(line) = &step.line {
+            for body in &step.bodies {
                 self.patience.ask(|| self.writer.put_artifact(body.as_bytes()))?;
             }
             self.patience.ask(|| self.writer.append(line.seq, line))?;
             self.state.apply(line);
             debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         }
-        Ok((decision.answer, line))
+        Ok((step.answer, step.line))
     }
 
     /// Brings all that was decided to the disk; retries while the ledger is unavailable.

@@ -7,16 +7,20 @@
 mod attempt;
 mod budget;
 mod chore;
+mod end;
 mod enter;
 mod evidence;
 mod follow;
 mod gates;
+mod heard;
 mod mend;
 mod out;
 mod parting;
 mod people;
 mod preview;
 pub mod rehearsal;
+mod replay;
+mod rewind;
 mod scratch;
 mod target;
 mod trees;
@@ -32,20 +36,37 @@ use crate::state::State;
 use scratch::Scratch;
 
 pub use preview::{Next, next};
+pub use replay::{Unlike, decide_again};
+
+/// What an input leads to.
+struct Decision {
+    events: Vec<Event>,
+    bodies: Vec<String>,
+    answer: Answer,
+}
 
 /// What an input leads to. It counts only once it is on disk.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    /// What happened. Empty when an input changes nothing.
-    pub events: Vec<Event>,
-    /// Texts whose sums the events name. They must be on disk before the events are.
+pub struct Step {
+    /// The next line; none when nothing happened.
+    pub line: Option<Line>,
+    /// Texts whose sums the line names. They must be on disk before the line is.
     pub bodies: Vec<String>,
     /// What the asker hears.
     pub answer: Answer,
 }
 
-/// Decides what an input leads to.
-pub fn decide(state: &State, input: &Input) -> Decision {
+/// Decides what an input leads to, and makes the line of it. Only what is written down of the input is decided on, so that
+/// the line can be decided again.
+pub fn step(state: &State, input: &Input) -> Step {
+    let heard = heard::heard(state, input);
+    let Decision { events, bodies, answer } = decide(state, &heard);
+    let line = line(state, heard, events);
+    Step { line, bodies, answer }
+}
+
+/// Decides what an input leads to that was heard already.
+fn decide(state: &State, input: &Input) -> Decision {
     let mut scratch = Scratch::new(state, input.at);
     let answer = match &input.what {
         What::Report(report) => world::report(&mut scratch, report),
@@ -60,14 +81,11 @@ pub fn decide(state: &State, input: &Input) -> Decision {
 }
 
 /// What was decided as the next line of the ledger; none when nothing happened.
-pub fn line(state: &State, input: &Input, events: Vec<Event>) -> Option<Line> {
-    (!events.is_empty()).then(|| Line {
-        seq: state.seq + 1,
-        at: input.at,
-        v: VERSION,
-        by: input.by.clone(),
-        events,
-    })
+fn line(state: &State, heard: Input, events: Vec<Event>) -> Option<Line> {
+    let (seq, Input { at, by, what }) = (state.seq + 1, heard);
+    let line =
+        (!events.is_empty()).then_some(Line { seq, at, v: VERSION, by, input: None, events });
+    line.map(|line| line.with_input(what))
 }
 
 /// A worker is not a person, and a person does not signal.
@@ -101,6 +119,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),
+        Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)
         }

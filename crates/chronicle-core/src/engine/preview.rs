@@ -43,8 +43,7 @@ pub fn next(state: &State) -> Result<Next, String> {
         }
         let (words, input) = assume(&state)?;
         let before = state.attempts.len();
-        let decision = engine::decide(&state, &input);
-        let Some(line) = engine::line(&state, &input, decision.events) else {
+        let Some(line) = engine::step(&state, &input).line else {
             return Err(format!("nothing follows once {words}"));
         };
         state.apply(&line);

@@ -315,8 +315,7 @@ fn verdict(phase: &Phase, target: &PhaseId) -> Option<Outcome> {
 
 /// Decides and applies; no ledger.
 fn step(state: &mut State, input: &Input) {
-    let decision = engine::decide(state, input);
-    if let Some(line) = engine::line(state, input, decision.events) {
+    if let Some(line) = engine::step(state, input).line {
         state.apply(&line);
     }
 }

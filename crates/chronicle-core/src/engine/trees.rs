@@ -2,33 +2,23 @@
 
 use super::scratch::Scratch;
 use crate::base::ids::{FolderId, TreeId};
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::Event;
 use crate::event::input::Answer;
-use crate::event::tree::{
-    Moment, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
-};
+use crate::event::tree::{Moment, TreeRecorded};
 
 /// The files were recorded. What nobody waits for any more says nothing new, but for what a person asked for.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
     if !is_awaited(scratch, recorded.moment) {
         return;
     }
-    let mut kept = recorded.clone();
-    kept.changes.list.truncate(TREE_FILES_MAX);
-    for file in &mut kept.changes.list {
-        file.path = bounded(&file.path, TREE_PATH_MAX);
-        file.from = file.from.as_ref().map(|from| bounded(from, TREE_PATH_MAX));
-    }
-    kept.unreadable_files = names(&recorded.unreadable_files);
-    scratch.emit(Event::TreeRecorded(kept));
+    scratch.emit(Event::TreeRecorded(recorded.clone()));
 }
 
 /// The files could not be recorded: the run goes on, and says so.
 pub(super) fn missed(scratch: &mut Scratch<'_>, moment: Moment, why: &str) {
     if is_awaited(scratch, moment) {
         let folder = scratch.state().folder_of(moment);
-        scratch.emit(Event::TreeMissed { moment, folder, why: bounded(why, TEXT_MAX) });
+        scratch.emit(Event::TreeMissed { moment, folder, why: why.to_owned() });
     }
 }
 
@@ -49,10 +39,9 @@ pub(super) fn undo(scratch: &mut Scratch<'_>, what: &str, from: &TreeId, to: &Tr
     if state.trees.is_busy() {
         return Answer::Refused("the files are being recorded or put back: wait for it".to_owned());
     }
-    let what = bounded(what, TREE_PATH_MAX);
     let text = format!("undoing `{what}`");
-    let (folder, from, to) = (FolderId::Project, from.clone(), to.clone());
-    scratch.emit(Event::UndoStarted { what, folder, from, to });
+    let (what, from, to) = (what.to_owned(), from.clone(), to.clone());
+    scratch.emit(Event::UndoStarted { what, folder: FolderId::Project, from, to });
     Answer::Accepted(text)
 }
 
@@ -63,11 +52,7 @@ pub(super) fn restored(
     error: Option<&str>,
 ) {
     if let Some((folder, _)) = scratch.state().trees.undo() {
-        let error = error.map(|error| bounded(error, TEXT_MAX));
-        scratch.emit(Event::UndoEnded { folder, files, kept: names(kept), error });
+        let error = error.map(str::to_owned);
+        scratch.emit(Event::UndoEnded { folder, files, kept: kept.to_vec(), error });
     }
-}
-
-fn names(list: &[String]) -> Vec<String> {
-    list.iter().take(TREE_UNREADABLE_MAX).map(|name| bounded(name, TREE_PATH_MAX)).collect()
 }

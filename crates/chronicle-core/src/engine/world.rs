@@ -1,26 +1,19 @@
 //! Reports: what the world says about an effect. They cannot be refused.
 
+use super::end::{end_of, partial};
 use super::scratch::Scratch;
-use crate::base::ids::{AttemptId, SHELL};
-use crate::base::limits::{
-    CALL_COMMAND_MAX, CUT_MARK_MAX, PARTIAL_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded, cut,
-};
-use crate::base::time::Millis;
+use crate::base::ids::AttemptId;
 use crate::definition::workflow::Tools;
-use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
+use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
 use crate::event::{
-    AttemptEnded, Call, Chore, Crash, CrashClass, Duty, End, Event, Message, NoticeGiven,
-    StopCause, SupervisorStarted, ToolCalled, Verdict,
+    AttemptEnded, Call, Event, Message, StopCause, SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::handover::Stand;
 use crate::state::budget;
 use crate::state::{Attempt, State};
 use crate::words;
-
-/// Longest name of a tool, call, file or session kept in an event.
-const NAME_MAX: usize = 400;
 
 pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     match report {
@@ -49,7 +42,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         }
         Report::NoticeGiven(given) => {
             if scratch.state().notices.owed.iter().any(|owed| owed.about == given.about) {
-                scratch.record(Event::NoticeGiven(bounded_notice(given)));
+                scratch.record(Event::NoticeGiven(given.clone()));
             }
         }
         Report::Attempt { attempt, active_ms, what } => {
@@ -57,14 +50,6 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         }
     }
     Answer::Noted
-}
-
-fn bounded_notice(given: &NoticeGiven) -> NoticeGiven {
-    let mut given = given.clone();
-    for failed in &mut given.failed {
-        failed.why = bounded(&failed.why, NAME_MAX);
-    }
-    given
 }
 
 /// Whoever waits for an answer is ended: its session hears it later.
@@ -122,9 +107,8 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     match what {
         AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
         AttemptReport::Ended(seen) => {
-            let active_ms = active_ms.max(attempt.active_ms);
             let end = end_of(scratch.state(), attempt, seen);
-            let said = said_last(scratch.state(), attempt, &end, seen);
+            let said = seen.final_text.as_ref().map_or_else(String::new, |said| said.0.clone());
             let partial = partial(scratch.state(), attempt, &end, &said);
             scratch.emit(Event::AttemptEnded(AttemptEnded {
                 attempt: id,
@@ -135,7 +119,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 transcript_bytes: seen.transcript_bytes,
                 final_text: said,
                 partial,
-                quota_until: seen.quota_until.map(|until| until.min(Millis::LATEST)),
+                quota_until: seen.quota_until,
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
@@ -152,11 +136,11 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             }
         }
         AttemptReport::ToolEnded { call, ok } => {
-            let call = bounded(call, NAME_MAX);
+            let call = call.clone();
             scratch.record(Event::ToolEnded { attempt: id, call, ok: *ok, active_ms });
         }
         AttemptReport::FileChanged { path, change } => {
-            let path = bounded(path, NAME_MAX);
+            let path = path.clone();
             scratch.record(Event::FileChanged { attempt: id, path, change: *change });
         }
         AttemptReport::Usage { scope, usage } => {
@@ -169,38 +153,12 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             }
         }
         AttemptReport::CommandEnded { index, code, output } => {
-            let output = bounded(output, TEXT_MAX);
+            let output = output.clone();
             let event = Event::CommandEnded { attempt: id, index: *index, code: *code, output };
             scratch.record(event);
         }
     }
     Answer::Noted
-}
-
-/// What it said last, for whoever is told it: the next step of a chain, or whoever goes on in its place.
-fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
-    let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
-    let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
-    match end {
-        _ if is_chained => bounded(said, TEXT_MAX),
-        End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
-        End::Left | End::BrokeOff => String::new(),
-        End::CommandsDone
-        | End::CommandFailed { .. }
-        | End::Crashed(_)
-        | End::StoppedBy(_)
-        | End::Stopped
-        | End::Lost
-        | End::Unclear { .. } => bounded(said.trim(), PARTIAL_MAX),
-    }
-}
-
-/// What is kept of the work of a worker whose time was over.
-fn partial(state: &State, attempt: &Attempt, end: &End, said: &str) -> String {
-    let is_over = *end == End::StoppedBy(StopCause::Timeout) && attempt.duty().is_none();
-    let phase = state.phase_at(&attempt.intent.place);
-    let phase = phase.filter(|_| is_over && !said.trim().is_empty());
-    phase.map_or_else(String::new, |phase| words::partial(&phase.name, said))
 }
 
 /// A message that was delivered is delivered once. A note given to another attempt may have reached it.
@@ -228,11 +186,10 @@ fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
 fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Call) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
-    let call = bounded_call(call);
-    if let Some(open) = attempt.calls.iter().find(|open| open.is(&call)) {
+    if let Some(open) = attempt.calls.iter().find(|open| open.is(call)) {
         return Answer::Verdict(open.verdict.clone());
     }
-    let too_often = repeated(state, attempt, &call);
+    let too_often = repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
     let verdict = match refusal(attempt, tools, &call.tool) {
@@ -241,25 +198,17 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
         Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
     };
-    scratch.record(Event::ToolCalled(ToolCalled::new(id, call, verdict.clone(), active_ms)));
+    scratch.record(Event::ToolCalled(ToolCalled::new(
+        id,
+        call.clone(),
+        verdict.clone(),
+        active_ms,
+    )));
     if too_often {
         let cause = StopCause::Repeats;
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
     }
     Answer::Verdict(verdict)
-}
-
-/// A call as it is kept. What an adapter made is within these bounds already, and stays as it is.
-fn bounded_call(call: &Call) -> Call {
-    let command = call.command.as_deref();
-    Call {
-        id: bounded(&call.id, NAME_MAX),
-        tool: bounded(&call.tool, NAME_MAX),
-        shown: bounded(&call.shown, TOOL_INPUT_MAX + CUT_MARK_MAX),
-        command: command.map(|text| cut(text, CALL_COMMAND_MAX).to_owned()),
-        command_cut: call.command_cut || command.is_some_and(|text| text.len() > CALL_COMMAND_MAX),
-        ..*call
-    }
 }
 
 /// Whether it has made this very call as often as it may, and nothing came of it.
@@ -291,65 +240,4 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
         )),
         Some(_) | None => None,
     }
-}
-
-/// Names an attempt's end. A signal that was accepted stands, whatever became of the process; but while something of it
-/// may still run, nobody may start beside it. That we ended it is a pause only if the run was paused.
-fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
-    let place = &attempt.intent.place;
-    let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
-    let done =
-        state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
-    let is_shell = attempt.intent.agent == SHELL;
-    let given_up = state.cancelled.is_some() || state.failed.is_some();
-    let rests = state.paused.is_some() || given_up;
-    if let Some(why) = &seen.unclear {
-        return End::Unclear { why: bounded(why, TEXT_MAX) };
-    }
-    if let Some(chore) = &attempt.intent.chore {
-        return end_of_chore(attempt, chore, seen, rests);
-    }
-    if attempt.leave.is_some() {
-        return End::Left;
-    }
-    if attempt.parting.is_some() {
-        return End::BrokeOff;
-    }
-    if is_shell && usize::try_from(done).is_ok_and(|done| done >= commands) {
-        return End::CommandsDone;
-    }
-    if let Some((index, _)) = attempt.failed_command {
-        return End::CommandFailed { index };
-    }
-    match attempt.stop {
-        _ if seen.lost => End::Lost,
-        Some(cause) => End::StoppedBy(cause),
-        None if seen.stopped && rests => End::Stopped,
-        None => End::Crashed(crash(seen)),
-    }
-}
-
-/// Commands on the way out: that one failed ends those that verify, and none of those that put away.
-fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -> End {
-    let all = usize::try_from(attempt.chores_done).is_ok_and(|it| it >= chore.commands.len());
-    match (&attempt.failed_command, attempt.stop) {
-        (Some((index, _)), _) if all || chore.duty == Duty::Verify => {
-            End::CommandFailed { index: *index }
-        }
-        (None, _) if all => End::CommandsDone,
-        _ if seen.lost => End::Lost,
-        (_, Some(cause)) => End::StoppedBy(cause),
-        (_, None) if seen.stopped && rests => End::Stopped,
-        (_, None) => End::Crashed(crash(seen)),
-    }
-}
-
-fn crash(seen: &EndSeen) -> Crash {
-    let (class, text) = match &seen.error {
-        Some((class, text)) => (*class, text.as_str()),
-        None if seen.finished => (CrashClass::NoSignal, ""),
-        None => (CrashClass::Died, seen.stderr.as_str()),
-    };
-    let text = bounded(if text.is_empty() { &seen.stderr } else { text }, TEXT_MAX);
-    Crash { class, code: seen.code, signal: seen.signal, text }
 }

@@ -8,13 +8,14 @@ use crate::base::ids::{AttemptId, GateId, Place, SessionId, TreeId};
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 use crate::definition::workflow::Budget;
+use crate::event::carried::Carried;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
 use crate::event::tree::{Moment, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, Message, RunStarted};
 
 /// One thing that came in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// When, for people.
     pub at: Millis,
@@ -47,7 +48,7 @@ pub enum Actor {
 }
 
 /// A question or an answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum What {
     /// Somebody asks; may be refused.
@@ -57,7 +58,7 @@ pub enum What {
 }
 
 /// What people and workers may ask for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Command {
     /// Begin.
@@ -143,6 +144,13 @@ pub enum Command {
         /// The files as they are to be.
         to: TreeId,
     },
+    /// Go back to where the run once stood. Who asks has read the ledger up to there (`State::carried`).
+    Rewind {
+        /// The line after which it stood there.
+        to: u64,
+        /// Where.
+        carried: Box<Carried>,
+    },
     /// A worker's call.
     Signal {
         /// Whose.
@@ -155,7 +163,7 @@ pub enum Command {
 }
 
 /// What the world reports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Report {
     /// A supervisor took the run in hand.
@@ -219,7 +227,7 @@ pub enum Report {
 }
 
 /// What is seen of a live attempt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum AttemptReport {
     /// The session it works in.
@@ -269,33 +277,51 @@ pub enum AttemptReport {
 
 /// How an attempt's end looked from outside.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct EndSeen {
     /// Whether the agent's own terminal event came.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
     /// Whether its supervisor or keeper died, so that nothing is known about its end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
     /// Whether we ended it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
     /// Why something of it may still run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unclear: Option<String>,
     /// The last error that the agent reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<(CrashClass, String)>,
     /// When there is a new quota, where the agent said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
     /// Exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// Signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// Processes that it left behind and that were ended.
+    #[serde(skip_serializing_if = "is_default")]
     pub strays: u32,
     /// Lines of the agent that meant nothing.
+    #[serde(skip_serializing_if = "is_default")]
     pub not_understood: u64,
     /// How far its transcript goes.
+    #[serde(skip_serializing_if = "is_default")]
     pub transcript_bytes: u64,
     /// The last lines it wrote to its standard error.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
     /// What it said last, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<Box<Said>>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What an agent said last. Boxed where it is reported, since it is seldom asked for.

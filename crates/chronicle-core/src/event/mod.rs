@@ -6,12 +6,14 @@
 mod attempt;
 pub mod budget;
 mod call;
+pub mod carried;
 mod chore;
 pub mod claims;
 mod gate;
 pub(crate) mod handover;
 pub mod input;
 pub mod notice;
+mod rebuild;
 pub mod record;
 pub mod signal;
 pub mod snapshot;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::budget::{BudgetRaised, BudgetWarned};
+use self::carried::Carried;
 use self::tree::{Moment, TreeRecorded};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
@@ -96,6 +99,14 @@ pub enum Event {
         outcome: Outcome,
         /// The summary of its last phase.
         summary: String,
+    },
+
+    /// A person took the run back to where it, or the run that it came from, once stood.
+    Rewound {
+        /// The line after which it stood there.
+        to: u64,
+        /// Where.
+        carried: Box<Carried>,
     },
 
     /// An agent is to be started: the intent, written before the start.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::time::Millis;
 use crate::event::Event;
-use crate::event::input::By;
+use crate::event::input::{By, What};
 
 /// The version of the ledger's words. It rises when an older reader would *misjudge* a run.
 pub const VERSION: u32 = 1;
@@ -20,6 +20,9 @@ pub struct Line {
     pub v: u32,
     /// Whose input led to it.
     pub by: By,
+    /// What came in, where it cannot be told from the events (`rebuild.rs`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<What>,
     /// What happened.
     pub events: Vec<Event>,
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::ids::RunId;
 use crate::definition::persona::Persona;
 use crate::definition::workflow::Workflow;
+use crate::event::carried::Carried;
 
 /// Everything frozen at the start of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,12 @@ pub struct RunStarted {
     /// Whether agents work in a home of the run's own instead of the person's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
+    /// Whether every line tells what came in, so that it can be decided again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inputs: bool,
+    /// Where it begins; none = at the beginning of its workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Box<Carried>>,
 }
 
 /// What a run does by itself when a person is needed. To approve is none of it.

@@ -50,6 +50,7 @@ impl Facts {
             Event::FrameEntered(entered) => self.enter_frame(entered),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
+            Event::Rewound { carried, .. } => self.rewind(at, carried),
             Event::FrameEnded { frame, outcome, summary } => {
                 self.end_frame(frame, outcome, summary);
             }
@@ -123,6 +124,9 @@ impl Facts {
 
     fn start_run(&mut self, at: Millis, run: &Arc<RunStarted>) {
         (self.run, self.started_at) = (Some(Arc::clone(run)), at);
+        if let Some(carried) = &run.carried {
+            self.enter_carried(at, carried);
+        }
     }
 
     fn end_run(&mut self, cause: Cause, end: RunEnd<'_>) {
@@ -152,7 +156,7 @@ impl Facts {
         self.frames.insert(path.clone(), frame);
     }
 
-    fn enter_phase(&mut self, at: Millis, place: &Place) {
+    pub(super) fn enter_phase(&mut self, at: Millis, place: &Place) {
         self.change_frame(&place.frame(), |frame| {
             frame.phase = place.phase();
             frame.stage = Stage::Entered { approved: false };
@@ -198,11 +202,16 @@ impl Facts {
             outcome: taken.outcome.clone(),
             summary: taken.summary.clone(),
         };
-        let Some(last) = self.tally(&place).filter(|it| it.visits > 0).map(|it| it.last_visit)
+        self.depart(&place, departure);
+    }
+
+    /// The last visit of a place is over.
+    pub(super) fn depart(&mut self, place: &Place, departure: Departure) {
+        let Some(last) = self.tally(place).filter(|it| it.visits > 0).map(|it| it.last_visit)
         else {
             return;
         };
-        self.tally_mut(&place).leave(&departure);
+        self.tally_mut(place).leave(&departure);
         if let Some(visit) = self.visits.get_mut(last) {
             visit.left = Some(departure);
         }

@@ -26,6 +26,12 @@ impl Facts {
         left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
     }
 
+    /// The same of every frame.
+    pub(super) fn left_behind_all(&self) -> Vec<String> {
+        let left = self.frames.values().rev().filter(|frame| frame.is_uncleaned());
+        left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
+    }
+
     pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
         self.change_frame(&intent.place.frame(), |frame| {
             // Whatever a ledger says, a stage is held once: `any_events_are_taken_in`.

@@ -7,6 +7,7 @@
 mod anomaly;
 mod apply;
 pub mod budget;
+mod carried;
 pub(crate) mod chain;
 mod chore;
 pub(crate) mod claims;

@@ -71,6 +71,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::FrameEntered(_)
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
+        | Event::Rewound { .. }
         | Event::FrameEnded { .. }
         | Event::AttemptStarted(_)
         | Event::CommandEnded { .. }

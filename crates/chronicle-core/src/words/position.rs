@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{DONE, FramePath, Place};
 use crate::definition::workflow::{Phase, Workflow};
+use crate::event::carried::{Carried, CarriedFrame};
 use crate::state::{Frame, Stage, State};
 
 /// Where a frame is among its phases.
@@ -95,4 +96,15 @@ pub(crate) fn mark(state: &State, place: &Place) -> Mark {
         Some(tally) if tally.is_left => Mark::Done,
         Some(_) | None => Mark::Pending,
     }
+}
+
+/// Where a run is carried to, behind a verb.
+pub(super) fn at(carried: &Carried) -> String {
+    let place = |frame: &CarriedFrame| format!(" at `{}`", frame.frame.place(&frame.phase));
+    carried.innermost().map_or_else(String::new, place)
+}
+
+/// A run was taken back.
+pub(super) fn rewound(to: u64, carried: &Carried) -> String {
+    format!("taken back to line {to}{}", at(carried))
 }

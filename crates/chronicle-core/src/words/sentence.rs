@@ -2,8 +2,8 @@
 
 use super::attempt::{attempt_ended, attempt_started, changed, ended_with, reported, tool_called};
 use super::{
-    answered, because, edge_taken, files, gate_opened, notice, plain, quote, said, saying, spent,
-    stop, wait, with_agent,
+    answered, because, edge_taken, files, gate_opened, notice, plain, position, quote, said,
+    saying, spent, stop, wait, with_agent,
 };
 use crate::base::ids::GateId;
 use crate::event::{Event, GateAnswer, RunStarted};
@@ -28,6 +28,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::Rewound { to, carried } => position::rewound(*to, carried),
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
         Event::FrameEnded { frame, .. } => {
             format!("the workflow in `{}` came to its end", frame.as_str())
@@ -94,7 +95,8 @@ fn raw_sentence(event: &Event) -> String {
 
 fn run_started(run: &RunStarted) -> String {
     let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
-    format!("run started: `{workflow}` on {}", quote(&run.task))
+    let place = run.carried.as_ref().map_or_else(String::new, |it| position::at(it));
+    format!("run started{place}: `{workflow}` on {}", quote(&run.task))
 }
 
 fn gate_answered(

@@ -124,7 +124,7 @@ fn an_answer_given_while_the_supervisor_is_dead_reaches_the_same_session() {
     let gate = resumed.state.gate(GateId(1)).and_then(|gate| gate.opened.asker.as_ref()).unwrap();
     let heard = |words: &str| {
         let asked = signal(AttemptId(2), &gate.request, question(words, &[]));
-        engine::decide(&resumed.state, &asked).answer
+        engine::step(&resumed.state, &asked).answer
     };
     assert_eq!(heard("which?"), Answer::Accepted("blue".to_owned()));
     assert_eq!(heard("delete it all?"), Answer::Waits);

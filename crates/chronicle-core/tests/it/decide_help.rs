@@ -334,7 +334,7 @@ fn a_session_that_asks_again_for_what_has_come_is_told_so() {
     // An agent may count its calls anew: under the same id, another call is another one.
     let other = FollowUp { persona: "seeker".to_owned(), ..wanted.clone() };
     let other = signal(AttemptId(3), "r0", Signal::Break(Break::FollowUp(other)));
-    let answer = engine::decide(&world.state, &other).answer;
+    let answer = engine::step(&world.state, &other).answer;
     assert!(matches!(answer, Answer::Accepted(text) if text.contains("`seeker` is asked")));
     assert!(
         matches!(world.step(&again("r7")), Answer::Accepted(text) if text.starts_with("accepted"))

@@ -11,10 +11,12 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::budget::Resource;
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
+use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
 use chronicle_core::event::claims::{Claim, Unproven};
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
+use chronicle_core::event::snapshot::Snapshot;
 use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
@@ -86,6 +88,7 @@ phases: {a: {next: [a]}}
             Event::FrameEntered(FrameEntered { frame, workflow, at, step })
         }),
         name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
+        (number(), prop::collection::vec(carried_frame(), 0..3), text()).prop_map(rewound),
         (frame(), text(), name()).prop_map(|(frame, summary, outcome)| {
             Event::FrameEnded { frame, outcome: Outcome::new(outcome), summary }
         }),
@@ -106,6 +109,34 @@ phases: {a: {next: [a]}}
             }
         ),
     ]
+}
+
+fn carried_frame() -> impl Strategy<Value = CarriedFrame> {
+    (frame(), name(), name(), text(), any::<bool>()).prop_map(
+        |(frame, workflow, phase, said, inside)| CarriedFrame {
+            at: inside.then(|| Place::new(said.clone())),
+            step: None,
+            frame,
+            workflow,
+            phase: PhaseId::new(phase),
+            inside,
+            task: inside.then(|| said.clone()),
+            summary: said.clone(),
+            said,
+        },
+    )
+}
+
+fn rewound((to, frames, finding): (u64, Vec<CarriedFrame>, String)) -> Event {
+    let edges = frames.iter().map(|it| CarriedEdge {
+        frame: it.frame.clone(),
+        from: it.phase.clone(),
+        to: it.phase.clone(),
+        taken: u32::MAX,
+    });
+    let snapshot = Snapshot { findings: vec![finding], ..Snapshot::default() };
+    let carried = Carried { edges: edges.collect(), snapshot, frames };
+    Event::Rewound { to, carried: Box::new(carried) }
 }
 
 fn notice_given() -> impl Strategy<Value = Event> {
@@ -398,7 +429,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn line(seq: u64, events: Vec<Event>) -> Line {
     let by = By { actor: Actor::Person("ann".to_owned()), request: None };
-    Line { seq, at: Millis(seq), v: VERSION, by, events }
+    Line { seq, at: Millis(seq), v: VERSION, by, input: None, events }
 }
 
 proptest! {

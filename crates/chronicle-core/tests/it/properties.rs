@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use chronicle_core::base::ids::{
-    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
+    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::engine;
+use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{
     Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
 };
@@ -189,11 +190,36 @@ fn input() -> impl Strategy<Value = Input> {
         1 => Just(person(Command::Skip { place: None, note: note() })),
         1 => "[xy]".prop_map(|text| person(Command::Note { place: None, text })),
         1 => Just(report(Report::SupervisorLeaves)),
+        2 => (place(), 0..9_u64).prop_map(|(place, to)| person(rewind(place, to))),
         2 => prop::option::of(place()).prop_map(move |place| {
             person(Command::Retry { place: place.map(Place::new), note: note(), agent: None })
         }),
         2 => place().prop_map(move |place| person(Command::Go { place: Place::new(place), note: note() })),
     ]
+}
+
+/// Back to a place, or to one that there is not.
+fn rewind(place: &str, to: u64) -> Command {
+    let place = Place::new(place);
+    let (root, inner) = (FramePath::root(), place.frame());
+    let frame = |frame: &FramePath, workflow: &str, phase: PhaseId, inside| CarriedFrame {
+        at: None,
+        step: None,
+        frame: frame.clone(),
+        workflow: workflow.to_owned(),
+        phase,
+        inside,
+        task: None,
+        summary: String::new(),
+        said: String::new(),
+    };
+    let frames = if inner.is_root() {
+        vec![frame(&root, "main", place.phase(), false)]
+    } else {
+        let outer = frame(&root, "main", PhaseId::from("in"), true);
+        vec![outer, frame(&inner, "inner", place.phase(), false)]
+    };
+    Command::Rewind { to, carried: Box::new(Carried { frames, ..Carried::default() }) }
 }
 
 /// What no sequence of inputs may lead to, judged line by line.
@@ -250,6 +276,11 @@ impl Judge {
                     );
                 }
                 Event::EdgeTaken(edge) => self.edge(before, edge),
+                Event::Rewound { carried, .. } => {
+                    assert!(by_person && before.live.is_empty(), "{line:?}");
+                    let frame = carried.innermost().unwrap();
+                    self.expected.insert(frame.frame.place(&frame.phase));
+                }
                 _ => {}
             }
         }
@@ -336,7 +367,7 @@ proptest! {
             folded.apply(line);
         }
         prop_assert_eq!(&folded, &world.state);
-        let again = engine::decide(&folded, &inputs[0]);
-        prop_assert_eq!(again, engine::decide(&world.state, &inputs[0]));
+        let again = engine::step(&folded, &inputs[0]);
+        prop_assert_eq!(again, engine::step(&world.state, &inputs[0]));
     }
 }

@@ -9,7 +9,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 22] = [
+const SCENARIOS: [(&str, &str, &str); 23] = [
     (
         "straight",
         super::decide::THREE,
@@ -123,6 +123,11 @@ const SCENARIOS: [(&str, &str, &str); 22] = [
         "by hand, and from the beginning",
         "{name: P, limits: {loop: 5}, phases: {work: {next: [sign]}, sign: {run: human, next: [done, work]}}}",
         "work 1: loop again\nwork 2: go sign\ng1: answer done",
+    ),
+    (
+        "taken back to its beginning",
+        "{name: B, phases: {plan: {cleanup: [tidy], next: [build]}, build: {approval: after, cleanup: [sweep]}}}",
+        "plan 1: snap it leaks; go build\nbuild 1: go done\ng1: rewind 1\nplan 2: go build\nbuild 2: go done\ng2: approve",
     ),
 ];
 

@@ -91,6 +91,8 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         version: "test".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
+        carried: None,
     }
 }
 
@@ -173,16 +175,17 @@ impl World {
 
     /// Decide, write, apply: what the driver does.
     pub(crate) fn step(&mut self, input: &Input) -> Answer {
-        let decision = engine::decide(&self.state, input);
-        if let Some(line) = engine::line(&self.state, input, decision.events) {
+        let step = engine::step(&self.state, input);
+        if let Some(line) = step.line {
+            assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
             self.state.apply(&line);
             assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
             self.lines.push(line);
-            self.bodies.push(decision.bodies);
+            self.bodies.push(step.bodies);
             self.snapshots.push(self.progress.clone());
         }
-        self.answers.push(decision.answer.clone());
-        decision.answer
+        self.answers.push(step.answer.clone());
+        step.answer
     }
 
     /// Plays until nothing is due and nobody has anything to say.
@@ -425,9 +428,19 @@ impl World {
         let Some(text) = self.script.get(&gate.to_string()).and_then(|moves| moves.first()) else {
             return false;
         };
-        let command = answer(gate, text);
+        let command = match text.split_once(' ') {
+            Some(("rewind", to)) => self.rewind(to.parse().unwrap()),
+            _ => answer(gate, text),
+        };
         self.step(&person(command));
         true
+    }
+
+    /// Back to where it stood after that line.
+    pub(crate) fn rewind(&self, to: u64) -> Command {
+        let mut state = State::default();
+        self.lines.iter().take_while(|line| line.seq <= to).for_each(|line| state.apply(line));
+        Command::Rewind { to, carried: Box::new(state.carried()) }
     }
 
     /// What happened, a sentence a line; an indented one followed from the one before.

@@ -136,8 +136,7 @@ struct Out {
 
 impl Out {
     fn add(&mut self, input: &Input) {
-        let decision = engine::decide(&self.state, input);
-        let line = engine::line(&self.state, input, decision.events).unwrap();
+        let line = engine::step(&self.state, input).line.unwrap();
         let (bytes, sum): (Vec<u8>, Sum) = ledger::encode(&line, &self.head.sum).unwrap();
         self.file.write_all(&bytes).unwrap();
         self.state.apply(&line);

@@ -73,6 +73,8 @@ fn started(text: &str) -> RunStarted {
         version: "bench".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
+        carried: None,
     }
 }
 

@@ -13,6 +13,7 @@ mod handovers;
 pub mod machine;
 pub mod programs;
 mod reading;
+mod replay;
 mod runs;
 pub mod signals;
 mod telling;
@@ -41,6 +42,7 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
+pub use replay::{Replayed, replay};
 pub use runs::{
     Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, new_run, new_run_id,
     newest_run, runs, was_begun,

@@ -124,12 +124,11 @@ fn go(
 fn would_be(state: &State, first: impl Iterator<Item = Input>, last: &Input) -> Answer {
     let mut state = state.clone();
     for input in first {
-        let decision = engine::decide(&state, &input);
-        if let Some(line) = engine::line(&state, &input, decision.events) {
+        if let Some(line) = engine::step(&state, &input).line {
             state.apply(&line);
         }
     }
-    engine::decide(&state, last).answer
+    engine::step(&state, last).answer
 }
 
 /// A run that is to rest, and whose supervisor died, rests only once what it left has ended: then it can be sent elsewhere.

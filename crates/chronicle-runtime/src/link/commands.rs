@@ -24,6 +24,9 @@ pub(crate) fn barred(command: &Command) -> Option<&'static str> {
         Command::Undo { .. } => {
             Some("files are put back while nobody drives the run: pause it first")
         }
+        Command::Rewind { .. } => {
+            Some("a run is taken back while nobody drives it: pause it first")
+        }
         Command::Signal { .. } => Some("only a worker of this run can signal, with its own secret"),
     }
 }

@@ -454,6 +454,8 @@ impl Trial {
             version: "test".to_owned(),
             on_gate: None,
             isolated: false,
+            inputs: true,
+            carried: None,
         }))
     }
 

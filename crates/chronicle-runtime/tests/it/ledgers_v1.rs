@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 20] = [
+const STORIES: [(&str, &str, &str); 21] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -155,6 +155,11 @@ const STORIES: [(&str, &str, &str); 20] = [
         "{name: Calls, phases: {build: {limits: {repeats: 2}, requires: [make], tools: {deny: [web]}}}}",
         "build 1: session s; shell make; tool-fail c1; tool web; shell make; tool-end c4; shell make; go done
          build 2: go done\ng1: retry look elsewhere",
+    ),
+    (
+        "rewound",
+        "{name: Rewound, phases: {plan: {next: [build]}, build: {approval: after}}}",
+        "plan: session s; go build\nbuild: go done\ng1: rewind plan\ng2: approve",
     ),
 ];
 

@@ -371,6 +371,8 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         model: Some("large".to_owned()),
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         isolated: false,
+        inputs: true,
+        carried: None,
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),
         personas: Vec::new(),

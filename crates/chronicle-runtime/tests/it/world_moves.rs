@@ -1,9 +1,12 @@
 //! The moves of a scripted world, read from their words.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
-use chronicle_core::base::ids::{AttemptId, GateId, Outcome, PhaseId, Place, SessionId, TreeId};
+use chronicle_core::base::ids::{
+    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, SessionId, TreeId,
+};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Call, Change, CrashClass};
@@ -152,6 +155,17 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         "pause" => Command::Pause { reason: note },
         "resume" => Command::Resume,
         "cancel" => Command::Cancel { reason: note },
+        "rewind" => {
+            let (frame, workflow, phase) =
+                (FramePath::root(), "main".to_owned(), PhaseId::from(rest));
+            let (task, summary, said) = (None, String::new(), String::new());
+            let inside = false;
+            let (at, step) = (None, None);
+            let root =
+                CarriedFrame { frame, at, step, workflow, phase, inside, task, summary, said };
+            let carried = Carried { frames: vec![root], ..Carried::default() };
+            Command::Rewind { to: 1, carried: Box::new(carried) }
+        }
         "undo" => {
             let (from, to) = (TreeId::from("now"), TreeId::from("then"));
             Command::Undo { what: note, from, to }

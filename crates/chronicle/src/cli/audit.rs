@@ -1,34 +1,56 @@
 //! `chronicle audit`.
 
+use chronicle_core::base::limits::bounded;
+use chronicle_core::event::Event;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, Audit};
+use chronicle_runtime::handle::{self, Audit, Replayed};
 use clap::Args;
+use serde::Serialize;
 
 use super::{Setting, say_json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
+/// Most bytes of an event that are shown where a line comes out otherwise.
+const EVENT_MAX: usize = 400;
+
 /// Check a run's ledger line by line, and look for processes that it left behind
 ///
 /// Every line is chained to the one before it. The head that is printed is an anchor: whoever keeps
-/// it can tell later that nothing before it was changed.
+/// it can tell later that nothing before it was changed. With --replay every line is decided again
+/// from what came in: the same Chronicle decides the same, another one shows what it would change.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle audit 5f3a9c1e --json | jq -r .head")]
 pub(super) struct AuditArgs {
     /// The run; the newest when omitted
     run: Option<String>,
+    /// Also decide every line again from what came in, and name the first that comes out otherwise
+    #[arg(long)]
+    replay: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Found<'a> {
+    #[serde(flatten)]
+    audit: &'a Audit,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<&'a Replayed>,
 }
 
 pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Failure> {
     let folder = setting.run(args.run.as_deref())?;
     let audit = handle::audit(&folder)?;
+    let replayed = if args.replay { Some(handle::replay(&folder)?) } else { None };
     if setting.json {
-        say_json(&audit)?;
+        say_json(&Found { audit: &audit, replay: replayed.as_ref() })?;
     } else {
         say(&audit, folder.id.short());
+        replayed.iter().for_each(say_replayed);
     }
-    let is_well = audit.orphans.is_empty() && audit.lost_artifacts.is_empty();
+    let is_same = !matches!(replayed, Some(Replayed::Differs { .. } | Replayed::Untold { .. }));
+    let is_well = audit.orphans.is_empty() && audit.lost_artifacts.is_empty() && is_same;
     Ok(if is_well { Exit::Done } else { Exit::RunFailed })
 }
 
@@ -61,4 +83,40 @@ pub(super) fn say(audit: &Audit, run: &str) {
     }
     lines.push(format!("  head {}", audit.head));
     terminal::say(&lines.join("\n"));
+}
+
+/// Prints what came of deciding it again. That a line comes out otherwise is no damage: a newer Chronicle may decide so.
+fn say_replayed(replayed: &Replayed) {
+    let paint = Paint::stdout();
+    let bad = |text: String| format!("  {} {text}", paint.ink(Ink::Bad, "✗"));
+    terminal::say(&match replayed {
+        Replayed::Same { lines } => {
+            let (mark, lines) = (paint.ink(Ink::Good, "✓"), words::thousands(*lines));
+            format!("  {mark} replayed: all {lines} decisions come out the same")
+        }
+        Replayed::NoInputs => {
+            "  · not replayed: this run was begun by an earlier Chronicle, which did \
+            not write down what came in"
+                .to_owned()
+        }
+        Replayed::Untold { line } => bad(format!("line {line} does not tell what came in")),
+        Replayed::Differs { line, version, written, decided } => {
+            let this = env!("CARGO_PKG_VERSION");
+            let by = format!("written by Chronicle {version}, decided again by {this}");
+            let head = bad(format!("replayed: line {line} comes out otherwise ({by})"));
+            let rows = differing(written, decided);
+            [head].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+        }
+    });
+}
+
+/// The events that only one of both has, in the ledger's own words: two sentences may be the same where two events are not.
+fn differing(written: &[Event], decided: &[Event]) -> Vec<String> {
+    let row = |mark: &str, event: &Event| {
+        let event = serde_json::to_string(event).unwrap_or_else(|_| words::sentence(event));
+        format!("    {mark} {}", words::plain_line(&bounded(&event, EVENT_MAX)))
+    };
+    let gone = written.iter().filter(|event| !decided.contains(event));
+    let new = decided.iter().filter(|event| !written.contains(event));
+    gone.map(|event| row("-", event)).chain(new.map(|event| row("+", event))).collect()
 }

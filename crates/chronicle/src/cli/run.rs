@@ -135,6 +135,8 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
         isolated: args.own.isolated,
+        inputs: true,
+        carried: None,
     };
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);

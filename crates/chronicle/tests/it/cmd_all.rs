@@ -86,6 +86,11 @@ fn every_command_speaks_json() {
     assert_eq!((&told["attempt"], &told["kept"]), (&"a1".into(), &true.into()));
     let audit = session.json(&["audit"]);
     assert_eq!(audit["lines"], session.ledger_lines());
+    assert_eq!(audit.get("replay"), None);
+    let replay = &session.json(&["audit", "--replay"])["replay"];
+    assert_eq!((&replay["is"], &replay["lines"]), (&"same".into(), &audit["lines"]));
+    let said = session.chronicle(&["audit", "--replay"]).exits(0);
+    said.prints("✓ replayed: all").prints("decisions come out the same");
     assert_eq!(session.json(&["reject", &run, "g1", "no"])["status"], "running");
     let resumed = session.chronicle(&["resume", &run, "--json"]).exits(4);
     assert_eq!(resumed.json()["needs_you"][0]["gate"], "g2");

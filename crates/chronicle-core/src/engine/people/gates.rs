@@ -4,7 +4,6 @@ use super::super::budget;
 use super::super::scratch::Scratch;
 use super::{emit_answer, refuse_over};
 use crate::base::ids::GateId;
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::input::{Answer, By};
 use crate::event::{GateAnswer, GateKind, GateOpened};
 use crate::state::{Gate, Stage, State};
@@ -94,7 +93,7 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
                 gate.options.iter().map(|option| format!("`{option}`")).collect();
             Err(format!("{} must be answered with one of {}", gate.gate, options.join(", ")))
         }
-        None => Ok(bounded(text, TEXT_MAX)),
+        None => Ok(text.to_owned()),
     }
 }
 

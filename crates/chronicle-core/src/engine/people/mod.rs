@@ -8,9 +8,9 @@ mod notes;
 
 use std::sync::Arc;
 
+use super::rewind::fits;
 use super::scratch::Scratch;
 use crate::base::ids::{FramePath, GateId};
-use crate::base::limits::{TASK_MAX, TEXT_MAX, bounded};
 use crate::event::input::{Actor, Answer, By};
 use crate::event::{Event, FrameEntered, GateAnswer, RunStarted};
 use crate::state::State;
@@ -30,15 +30,15 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
         let (key, initial) = (&workflow.key, &workflow.initial);
         return Answer::Refused(format!("workflow `{key}` has no phase `{initial}`"));
     }
+    if let Some(why) = start.carried.as_ref().and_then(|it| fits(start, it).err()) {
+        return Answer::Refused(why);
+    }
     let workflow = workflow.key.clone();
-    let frozen = RunStarted { task: bounded(&start.task, TASK_MAX), ..start.clone() };
-    scratch.emit(Event::RunStarted(Arc::new(frozen)));
-    scratch.emit(Event::FrameEntered(FrameEntered {
-        frame: FramePath::root(),
-        workflow,
-        at: None,
-        step: None,
-    }));
+    scratch.emit(Event::RunStarted(Arc::new(start.clone())));
+    if start.carried.is_none() {
+        let (frame, at, step) = (FramePath::root(), None, None);
+        scratch.emit(Event::FrameEntered(FrameEntered { frame, workflow, at, step }));
+    }
     Answer::Accepted("started".to_owned())
 }
 
@@ -56,7 +56,7 @@ pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
         state if state.is_over() => over(state),
         state if state.paused.is_some() => Answer::Accepted("paused already".to_owned()),
         _ => {
-            scratch.emit(Event::RunPaused { reason: bounded(reason, TEXT_MAX) });
+            scratch.emit(Event::RunPaused { reason: reason.to_owned() });
             Answer::Accepted("paused".to_owned())
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     if state.is_given_up() {
         return over(state);
     }
-    scratch.emit(Event::RunCancelled { reason: bounded(reason, TEXT_MAX) });
+    scratch.emit(Event::RunCancelled { reason: reason.to_owned() });
     Answer::Accepted("cancelled".to_owned())
 }
 
@@ -89,7 +89,7 @@ pub(super) fn emit_answer(
     answer: GateAnswer,
     note: &str,
 ) {
-    let (who, note) = (who(by), bounded(note, TEXT_MAX));
+    let (who, note) = (who(by), note.to_owned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
 }
 

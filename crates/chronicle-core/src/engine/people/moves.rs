@@ -4,7 +4,6 @@ use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
 use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
@@ -31,7 +30,7 @@ pub(in crate::engine) fn retry(
     if scratch.state().phase_at(&place).is_none() {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
     }
-    let (who, note) = (who(by), bounded(note, TEXT_MAX));
+    let (who, note) = (who(by), note.to_owned());
     let (answer, agent) = (GateAnswer::Retry, agent.cloned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent });
     Answer::Accepted(format!("`{place}` is tried again"))
@@ -61,7 +60,7 @@ fn cut_short(
         return refused;
     }
     let text = format!("`{place}` is tried again");
-    let note = agent.map_or_else(String::new, |_| bounded(note, TEXT_MAX));
+    let note = agent.map_or_else(String::new, |_| note.to_owned());
     let (who, agent) = (Some(who(by)), agent.cloned());
     scratch.emit(Event::WaitEnded(WaitEnded { place, attempt, who, agent, note }));
     Answer::Accepted(text)
@@ -91,7 +90,7 @@ pub(in crate::engine) fn skip(
                 place,
                 persona,
                 outcome: Outcome::from("complete"),
-                summary: bounded(note, TEXT_MAX),
+                summary: note.to_owned(),
                 by: Mover::Person,
             });
             Answer::Accepted(text)
@@ -174,7 +173,7 @@ pub(in crate::engine) fn go(
     match way(scratch.state(), place) {
         Err(refusal) => Answer::Refused(refusal),
         Ok((gates, taken)) => {
-            let taken = EdgeTaken { summary: bounded(note, TEXT_MAX), ..taken };
+            let taken = EdgeTaken { summary: note.to_owned(), ..taken };
             for gate in gates {
                 emit_answer(scratch, by, gate, GateAnswer::Go(taken.to.clone()), note);
             }

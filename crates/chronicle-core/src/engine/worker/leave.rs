@@ -5,7 +5,6 @@ use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{Call, caller, has_no_question, is_still_open, may_send};
 use crate::base::ids::{Outcome, PhaseId};
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::base::verdict::{Judged, judged};
 use crate::definition::workflow::Phase;
 use crate::event::input::Answer;
@@ -40,7 +39,7 @@ pub(super) fn leave(
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
     proven(scratch.state(), attempt, phase, (&target, &outcome))?;
-    let (summary, task) = (bounded(asked.summary, TEXT_MAX), asked.task.clone());
+    let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
     Ok(accept(scratch, call, Leave { target, outcome, summary, task }))
 }
 
@@ -108,6 +107,6 @@ fn helped(scratch: &mut Scratch<'_>, call: &Call, asked: &Asked<'_>) -> Result<A
         ));
     }
     let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from("complete"));
-    let parting = Break::Helped { outcome, summary: bounded(asked.summary, TEXT_MAX) };
+    let parting = Break::Helped { outcome, summary: asked.summary.to_owned() };
     super::parting::accept(scratch, call, parting)
 }

@@ -19,9 +19,6 @@ use crate::handover;
 use crate::state::{Answered, Attempt, State};
 use crate::words;
 
-/// Longest id of a request that is kept.
-const REQUEST_MAX: usize = 200;
-
 /// Who calls, and under which id.
 pub(super) struct Call {
     id: AttemptId,
@@ -35,7 +32,7 @@ pub(super) fn signal(
     signal: &Signal,
 ) -> Answer {
     let state = scratch.state();
-    let call = Call { id, request: bounded(request, REQUEST_MAX) };
+    let call = Call { id, request: request.to_owned() };
     let attempt = match state.attempt(id) {
         Some(attempt) if attempt.ended.is_none() => attempt,
         Some(_) | None => return Answer::Refused(format!("{id} is over: nothing was done")),
@@ -46,7 +43,7 @@ pub(super) fn signal(
     }
     let answered = match signal {
         Signal::Status => return step::status(scratch, &call),
-        Signal::Malformed(why) => Err(why.clone()),
+        Signal::Malformed(why) => return refuse(scratch, &call, why.clone()),
         Signal::Leave { target, outcome, summary, task } => {
             let asked =
                 leave::Asked { target: target.as_ref(), outcome: outcome.as_ref(), summary, task };
@@ -58,11 +55,11 @@ pub(super) fn signal(
         Signal::Snapshot(update) => snapshot::update(scratch, &call, update),
         Signal::Ask(question) => ask::ask(scratch, &call, question),
     };
-    answered.unwrap_or_else(|why| refuse(scratch, &call, &why))
+    answered.unwrap_or_else(|why| refuse(scratch, &call, bounded(&why, TEXT_MAX)))
 }
 
-fn refuse(scratch: &mut Scratch<'_>, call: &Call, why: &str) -> Answer {
-    let (attempt, request, answer) = (call.id, call.request.clone(), bounded(why, TEXT_MAX));
+fn refuse(scratch: &mut Scratch<'_>, call: &Call, answer: String) -> Answer {
+    let (attempt, request) = (call.id, call.request.clone());
     scratch.record(Event::SignalRefused { attempt, request, answer: answer.clone() });
     Answer::Refused(answer)
 }

@@ -4,7 +4,6 @@ use super::super::scratch::Scratch;
 use super::leave::{accept, proven};
 use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
 use crate::base::ids::Outcome;
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::input::Answer;
 use crate::event::{Event, Leave};
 use crate::words;
@@ -47,7 +46,7 @@ pub(super) fn start_over(
     }
     is_still_open(attempt)?;
     has_no_question(state, attempt)?;
-    let (outcome, summary) = (Outcome::from("complete"), bounded(summary, TEXT_MAX));
+    let (outcome, summary) = (Outcome::from("complete"), summary.to_owned());
     proven(state, attempt, phase, (&target, &outcome))?;
     Ok(accept(scratch, call, Leave { target, outcome, summary, task: None }))
 }
@@ -70,7 +69,7 @@ pub(super) fn cancel(
         scratch.record(Event::CancelAsked { attempt, request, answer: answer.clone() });
         return Ok(Answer::Accepted(answer));
     }
-    let reason = words::worker_cancelled(call.id, &bounded(summary, TEXT_MAX));
+    let reason = words::worker_cancelled(call.id, summary);
     scratch.emit(Event::RunCancelled { reason });
     Ok(Answer::Accepted(words::CANCELLED.to_owned()))
 }

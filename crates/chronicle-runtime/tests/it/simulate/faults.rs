@@ -112,8 +112,7 @@ impl Sim<'_> {
         let Some(overtaken) = self.supervisors.iter().find(|one| one.overtaken) else { return };
         let (state, head) = (overtaken.run.state().clone(), overtaken.run.head());
         let input = self.asked(Command::Pause { reason: "late".to_owned() });
-        let decision = engine::decide(&state, &input);
-        let line = engine::line(&state, &input, decision.events);
+        let line = engine::step(&state, &input).line;
         let Some((bytes, _)) = line.and_then(|line| ledger::encode(&line, &head.sum).ok()) else {
             return;
         };

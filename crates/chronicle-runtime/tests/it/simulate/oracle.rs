@@ -7,6 +7,7 @@ use std::path::Path;
 use chronicle_core::base::ids::{AttemptId, FramePath, GateId, Place, SessionId};
 use chronicle_core::base::limits::LoopCount;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::engine;
 use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
@@ -30,6 +31,8 @@ pub(super) struct Oracle {
     pub(super) head: Head,
     pub(super) lines: u64,
     pub(super) events: u64,
+    /// Whether each line is decided again.
+    replays: bool,
     /// Trouble that the ledger tells of.
     pub(super) met: Met,
     /// Lines that were written and are not surely on disk yet, with the heads after them.
@@ -46,8 +49,9 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(replays: bool) -> Self {
         Self {
+            replays,
             state: State::default(),
             head: Head::EMPTY,
             lines: 0,
@@ -95,6 +99,7 @@ impl Oracle {
             let (line, head) = self.read(text)?;
             self.judge(&line)?;
             texts_are_there(disk, &line)?;
+            self.decide_again(&line)?;
             let before = self.state.usage;
             self.state.apply(&line);
             self.after(&line, &before)?;
@@ -106,6 +111,15 @@ impl Oracle {
         let seq = self.head.seq;
         self.written.retain(|(head, _)| head.seq > seq);
         Ok(())
+    }
+
+    /// What was decided follows from what was written down.
+    fn decide_again(&self, line: &Line) -> Checked {
+        if !self.replays {
+            return Ok(());
+        }
+        let again = engine::decide_again(&self.state, line);
+        again.map_err(|why| format!("line {} is decided again as {why:#?}", line.seq))
     }
 
     /// The disk and the supervisor must know the same.

@@ -7,9 +7,9 @@ use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command, Input, What};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{GateAnswer, GateKind};
-use chronicle_core::state::Gate;
+use chronicle_core::state::{Gate, State};
 use chronicle_runtime::for_tests::driver::Run;
-use chronicle_runtime::for_tests::ledger::LedgerError;
+use chronicle_runtime::for_tests::ledger::{Head, Ledger as _, LedgerError};
 
 use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
@@ -60,7 +60,8 @@ impl Sim<'_> {
                 let place = self.rng.chance(30).then(|| self.some_place());
                 Command::Retry { place, note, agent: None }
             }
-            87..=94 => Command::Go { place: self.some_place(), note },
+            87..=92 => Command::Go { place: self.some_place(), note },
+            93 | 94 => self.some_rewind(),
             95 => Command::Start(Box::new(self.shape.start.clone())),
             96..=98 => {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));
@@ -71,6 +72,17 @@ impl Sim<'_> {
                 Command::Signal { attempt, request, signal: Signal::Status }
             }
         }
+    }
+
+    /// Back to where it stood after some line, or was said to.
+    fn some_rewind(&mut self) -> Command {
+        let to = self.rng.below(self.oracle.head.seq + 2);
+        let lines = self.stranger.read(Head::EMPTY).into_iter().flatten();
+        let mut state = State::default();
+        for (line, _) in lines.map_while(Result::ok).take_while(|(line, _)| line.seq <= to) {
+            state.apply(&line);
+        }
+        Command::Rewind { to, carried: Box::new(state.carried()) }
     }
 
     fn some_place(&mut self) -> Place {

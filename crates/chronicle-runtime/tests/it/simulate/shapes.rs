@@ -69,6 +69,8 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         version: "test".to_owned(),
         on_gate: None,
         isolated: false,
+        inputs: true,
+        carried: None,
     }
 }
 

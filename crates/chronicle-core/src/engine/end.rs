@@ -1,0 +1,95 @@
+//! How an attempt ended, and what is kept of its last words.
+
+use crate::base::ids::SHELL;
+use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
+use crate::event::input::EndSeen;
+use crate::event::{Chore, Crash, CrashClass, Duty, End, StopCause};
+use crate::state::{Attempt, State};
+use crate::words;
+
+/// Names an attempt's end. A signal that was accepted stands, whatever became of the process; but while something of it
+/// may still run, nobody may start beside it. That we ended it is a pause only if the run was paused.
+pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
+    let place = &attempt.intent.place;
+    let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
+    let done =
+        state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
+    let is_shell = attempt.intent.agent == SHELL;
+    let given_up = state.cancelled.is_some() || state.failed.is_some();
+    let rests = state.paused.is_some() || given_up;
+    if let Some(why) = &seen.unclear {
+        return End::Unclear { why: why.clone() };
+    }
+    if let Some(chore) = &attempt.intent.chore {
+        return end_of_chore(attempt, chore, seen, rests);
+    }
+    if attempt.leave.is_some() {
+        return End::Left;
+    }
+    if attempt.parting.is_some() {
+        return End::BrokeOff;
+    }
+    if is_shell && usize::try_from(done).is_ok_and(|done| done >= commands) {
+        return End::CommandsDone;
+    }
+    if let Some((index, _)) = attempt.failed_command {
+        return End::CommandFailed { index };
+    }
+    match attempt.stop {
+        _ if seen.lost => End::Lost,
+        Some(cause) => End::StoppedBy(cause),
+        None if seen.stopped && rests => End::Stopped,
+        None => End::Crashed(crash(seen)),
+    }
+}
+
+/// Commands on the way out: that one failed ends those that verify, and none of those that put away.
+fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -> End {
+    let all = usize::try_from(attempt.chores_done).is_ok_and(|it| it >= chore.commands.len());
+    match (&attempt.failed_command, attempt.stop) {
+        (Some((index, _)), _) if all || chore.duty == Duty::Verify => {
+            End::CommandFailed { index: *index }
+        }
+        (None, _) if all => End::CommandsDone,
+        _ if seen.lost => End::Lost,
+        (_, Some(cause)) => End::StoppedBy(cause),
+        (_, None) if seen.stopped && rests => End::Stopped,
+        (_, None) => End::Crashed(crash(seen)),
+    }
+}
+
+fn crash(seen: &EndSeen) -> Crash {
+    let (class, text) = match &seen.error {
+        Some((class, text)) => (*class, text.as_str()),
+        None if seen.finished => (CrashClass::NoSignal, ""),
+        None => (CrashClass::Died, seen.stderr.as_str()),
+    };
+    let text = if text.is_empty() { &seen.stderr } else { text }.to_owned();
+    Crash { class, code: seen.code, signal: seen.signal, text }
+}
+
+/// What it said last, for whoever is told it: the next step of a chain, or whoever goes on in its place.
+pub(super) fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
+    let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
+    let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
+    match end {
+        _ if is_chained => bounded(said, TEXT_MAX),
+        End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
+        End::Left | End::BrokeOff => String::new(),
+        End::CommandsDone
+        | End::CommandFailed { .. }
+        | End::Crashed(_)
+        | End::StoppedBy(_)
+        | End::Stopped
+        | End::Lost
+        | End::Unclear { .. } => bounded(said.trim(), PARTIAL_MAX),
+    }
+}
+
+/// What is kept of the work of a worker whose time was over.
+pub(super) fn partial(state: &State, attempt: &Attempt, end: &End, said: &str) -> String {
+    let is_over = *end == End::StoppedBy(StopCause::Timeout) && attempt.duty().is_none();
+    let phase = state.phase_at(&attempt.intent.place);
+    let phase = phase.filter(|_| is_over && !said.trim().is_empty());
+    phase.map_or_else(String::new, |phase| words::partial(&phase.name, said))
+}

@@ -1,0 +1,173 @@
+//! What is decided on of an input, and written down of it: its texts cut to what is kept, without what no decision asks for.
+//!
+//! Nothing that follows may depend on what is left out here: a line is decided again from what it tells.
+
+use super::end::{end_of, said_last};
+use crate::base::ids::AttemptId;
+use crate::base::limits::{
+    self, CALL_COMMAND_MAX, CUT_MARK_MAX, TASK_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded,
+};
+use crate::base::time::Millis;
+use crate::event::input::{AttemptReport, Command, EndSeen, Input, Report, Said, What};
+use crate::event::signal::Signal;
+use crate::event::tree::{TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded};
+use crate::event::{Call, End};
+use crate::state::State;
+
+/// Longest id of a request that is kept.
+const REQUEST_MAX: usize = 200;
+/// Longest name of a tool, call or file, and longest reason of a failed notice, kept in an event.
+const NAME_MAX: usize = 400;
+
+pub(super) fn heard(state: &State, input: &Input) -> Input {
+    let mut heard = input.clone();
+    cut_some(heard.by.request.as_mut(), REQUEST_MAX);
+    match &mut heard.what {
+        What::Command(command) => hear_command(command),
+        What::Report(report) => hear_report(state, report),
+    }
+    heard
+}
+
+fn cut(text: &mut String, max: usize) {
+    if text.len() > max {
+        *text = bounded(text, max);
+    }
+}
+
+fn cut_some(text: Option<&mut String>, max: usize) {
+    if let Some(text) = text {
+        cut(text, max);
+    }
+}
+
+fn hear_command(command: &mut Command) {
+    match command {
+        Command::Start(start) | Command::Prepare(start) => {
+            cut(&mut start.task, TASK_MAX);
+            start.inputs = true;
+        }
+        Command::Pause { reason: text }
+        | Command::Cancel { reason: text }
+        | Command::Approve { note: text, .. }
+        | Command::Reject { note: text, .. }
+        | Command::Retry { note: text, .. }
+        | Command::Skip { note: text, .. }
+        | Command::Go { note: text, .. } => cut(text, TEXT_MAX),
+        Command::Answer { text, .. } => {
+            trim(text);
+            cut(text, TEXT_MAX);
+        }
+        // One that is too long is refused.
+        Command::Note { text, .. } => trim(text),
+        Command::Undo { what, .. } => cut(what, TREE_PATH_MAX),
+        Command::Signal { request, signal, .. } => {
+            cut(request, REQUEST_MAX);
+            hear_signal(signal);
+        }
+        Command::Resume | Command::Budget { .. } | Command::Rewind { .. } => {}
+    }
+}
+
+fn trim(text: &mut String) {
+    let trimmed = text.trim();
+    if trimmed.len() < text.len() {
+        *text = trimmed.to_owned();
+    }
+}
+
+/// Whoever reads a worker's call holds each of its texts to a limit; this is for one that was not read so.
+fn hear_signal(signal: &mut Signal) {
+    match signal {
+        Signal::Leave { summary: text, .. }
+        | Signal::Loop { summary: text }
+        | Signal::Cancel { summary: text }
+        | Signal::Malformed(text) => cut(text, TEXT_MAX),
+        Signal::Break(_) | Signal::Snapshot(_) | Signal::Ask(_) | Signal::Status => {}
+    }
+}
+
+fn hear_report(state: &State, report: &mut Report) {
+    match report {
+        Report::NoticeGiven(given) => {
+            for failed in &mut given.failed {
+                cut(&mut failed.why, NAME_MAX);
+            }
+        }
+        Report::TreeRecorded(recorded) => hear_tree(recorded),
+        Report::TreeMissed { why, .. } => cut(why, TEXT_MAX),
+        Report::TreeRestored { kept, error, .. } => {
+            hear_names(kept);
+            cut_some(error.as_mut(), TEXT_MAX);
+        }
+        Report::Attempt { attempt, active_ms, what } => {
+            hear_attempt(state, *attempt, active_ms, what);
+        }
+        Report::SupervisorStarted { .. }
+        | Report::TailSetAside { .. }
+        | Report::SupervisorLeaves
+        | Report::TimerFired { .. } => {}
+    }
+}
+
+fn hear_tree(recorded: &mut TreeRecorded) {
+    recorded.changes.list.truncate(TREE_FILES_MAX);
+    for file in &mut recorded.changes.list {
+        cut(&mut file.path, TREE_PATH_MAX);
+        cut_some(file.from.as_mut(), TREE_PATH_MAX);
+    }
+    hear_names(&mut recorded.unreadable_files);
+}
+
+fn hear_names(list: &mut Vec<String>) {
+    list.truncate(TREE_UNREADABLE_MAX);
+    for name in list {
+        cut(name, TREE_PATH_MAX);
+    }
+}
+
+fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut AttemptReport) {
+    match what {
+        AttemptReport::ToolCalled { call } => hear_call(call),
+        AttemptReport::ToolEnded { call, .. } => cut(call, NAME_MAX),
+        AttemptReport::Usage { .. } => {}
+        AttemptReport::Ended(seen) => hear_end(state, id, active_ms, seen),
+        AttemptReport::FileChanged { path, .. } => {
+            cut(path, NAME_MAX);
+            *active_ms = 0;
+        }
+        AttemptReport::CommandEnded { output, .. } => {
+            cut(output, TEXT_MAX);
+            *active_ms = 0;
+        }
+        AttemptReport::Session(_) | AttemptReport::Told(_) | AttemptReport::Idle => *active_ms = 0,
+    }
+}
+
+/// What an adapter made is within these bounds already, and stays as it is.
+fn hear_call(call: &mut Call) {
+    cut(&mut call.id, NAME_MAX);
+    cut(&mut call.tool, NAME_MAX);
+    cut(&mut call.shown, TOOL_INPUT_MAX + CUT_MARK_MAX);
+    if let Some(command) = call.command.as_mut().filter(|text| text.len() > CALL_COMMAND_MAX) {
+        *command = limits::cut(command, CALL_COMMAND_MAX).to_owned();
+        call.command_cut = true;
+    }
+}
+
+/// Last words are long, and few ends need them.
+fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSeen) {
+    cut_some(seen.unclear.as_mut(), TEXT_MAX);
+    cut_some(seen.error.as_mut().map(|(_, text)| text), TEXT_MAX);
+    cut(&mut seen.stderr, TEXT_MAX);
+    seen.quota_until = seen.quota_until.map(|until| until.min(Millis::LATEST));
+    let Some(attempt) = state.attempt(id).filter(|attempt| attempt.ended.is_none()) else { return };
+    *active_ms = (*active_ms).max(attempt.active_ms);
+    let end = end_of(state, attempt, seen);
+    let said = said_last(state, attempt, &end, seen);
+    seen.final_text = Some(said).filter(|said| !said.is_empty()).map(|said| Box::new(Said(said)));
+    let is_told = seen.error.as_ref().is_some_and(|(_, text)| !text.is_empty());
+    if is_told || !matches!(end, End::Crashed(_)) {
+        seen.stderr.clear();
+    }
+}

@@ -1,0 +1,270 @@
+//! What came in, told from what followed: most inputs are in their events word for word, and are not written twice.
+//!
+//! Nothing depends on a right guess. Whoever writes a line compares the guess with what really came in and writes that down
+//! where it differs, so that a kind of input may be left out here at no cost but bytes.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not told from an event is written whole: a new kind costs bytes, and is never misread"
+)]
+
+use crate::base::ids::{AttemptId, Outcome};
+use crate::event::input::{Actor, AttemptReport, Command, EndSeen, Report, Said, TimerKind, What};
+use crate::event::record::Line;
+use crate::event::signal::Signal;
+use crate::event::{
+    AttemptEnded, Crash, CrashClass, End, Event, GateAnswer, GateOpened, Leave, Question, StopCause,
+};
+
+impl Line {
+    /// What came in: as it is written, else as the events tell; none where neither is so.
+    pub fn what(&self) -> Option<What> {
+        match &self.input {
+            Some(written) => Some(self.filled(written.clone())),
+            None => self.told(),
+        }
+    }
+
+    /// Writes down what came in, or as little of it as can be told from the events.
+    #[must_use]
+    pub(crate) fn with_input(mut self, what: What) -> Self {
+        if self.told().as_ref() == Some(&what) {
+            return self;
+        }
+        let short = shortened(&self.events, what.clone());
+        let is_enough = self.filled(short.clone()) == what;
+        self.input = Some(if is_enough { short } else { what });
+        self
+    }
+
+    /// What a worker said as it left stands in the event that accepted it.
+    fn filled(&self, mut what: What) -> What {
+        if let Some((summary, task)) = leaving(&mut what)
+            && let Some(Event::SignalAccepted { leave, .. }) = self.events.first()
+        {
+            (*summary, *task) = (leave.summary.clone(), leave.task.clone());
+        }
+        what
+    }
+
+    fn told(&self) -> Option<What> {
+        let by_worker = matches!(self.by.actor, Actor::Worker(_));
+        let first = self.events.first()?;
+        match first {
+            Event::RunStarted(start) => {
+                let start = Box::new(start.as_ref().clone());
+                let is_prepared =
+                    self.events.iter().any(|event| matches!(event, Event::RunPaused { .. }));
+                let command = if is_prepared { Command::Prepare } else { Command::Start };
+                Some(What::Command(command(start)))
+            }
+            _ if by_worker => signal(first).map(What::Command),
+            _ => {
+                let command = rewound(&self.events).or_else(|| asked(first));
+                command.map(What::Command).or_else(|| report(first).map(What::Report))
+            }
+        }
+    }
+}
+
+fn shortened(events: &[Event], mut what: What) -> What {
+    if let Some((summary, task)) = leaving(&mut what)
+        && matches!(events.first(), Some(Event::SignalAccepted { .. }))
+    {
+        (*summary, *task) = (String::new(), None);
+    }
+    what
+}
+
+fn leaving(what: &mut What) -> Option<(&mut String, &mut Option<String>)> {
+    match what {
+        What::Command(Command::Signal { signal: Signal::Leave { summary, task, .. }, .. }) => {
+            Some((summary, task))
+        }
+        What::Command(_) | What::Report(_) => None,
+    }
+}
+
+/// What a worker called.
+fn signal(event: &Event) -> Option<Command> {
+    let (attempt, request, signal) = match event {
+        Event::SignalAccepted { attempt, request, leave, .. } => (attempt, request, left(leave)),
+        Event::BreakAccepted { attempt, request, parting, .. } => {
+            (attempt, request, Signal::Break(parting.clone()))
+        }
+        Event::SnapshotUpdated { attempt, request, update, .. } => {
+            (attempt, request, Signal::Snapshot(update.clone()))
+        }
+        Event::SignalRefused { attempt, request, answer } => {
+            (attempt, request, Signal::Malformed(answer.clone()))
+        }
+        Event::GateOpened(GateOpened { asker: Some(asker), about, options, context, .. }) => {
+            let (question, options, context) = (about.clone(), options.clone(), context.clone());
+            let question = Question { question, options, context };
+            (&asker.attempt, &asker.request, Signal::Ask(question))
+        }
+        _ => return None,
+    };
+    Some(Command::Signal { attempt: *attempt, request: request.clone(), signal })
+}
+
+/// As `workflow_transition` is called mostly: with a target, and `complete` goes without saying.
+fn left(leave: &Leave) -> Signal {
+    let outcome = leave.outcome.clone();
+    Signal::Leave {
+        target: Some(leave.target.clone()),
+        outcome: Some(outcome).filter(|outcome| *outcome != Outcome::from("complete")),
+        summary: leave.summary.clone(),
+        task: leave.task.clone(),
+    }
+}
+
+/// Gates that are open then are answered first.
+fn rewound(events: &[Event]) -> Option<Command> {
+    events.iter().find_map(|event| match event {
+        Event::Rewound { to, carried } => {
+            Some(Command::Rewind { to: *to, carried: carried.clone() })
+        }
+        _ => None,
+    })
+}
+
+/// What a person asked for.
+fn asked(event: &Event) -> Option<Command> {
+    match event {
+        Event::RunPaused { reason } => Some(Command::Pause { reason: reason.clone() }),
+        Event::RunResumed => Some(Command::Resume),
+        Event::RunCancelled { reason } => Some(Command::Cancel { reason: reason.clone() }),
+        Event::UndoStarted { what, from, to, .. } => {
+            Some(Command::Undo { what: what.clone(), from: from.clone(), to: to.clone() })
+        }
+        Event::GateAnswered { gate, answer, note, .. } => {
+            let (gate, note) = (Some(*gate), note.clone());
+            match answer {
+                GateAnswer::Approved => Some(Command::Approve { gate, note }),
+                GateAnswer::Rejected => Some(Command::Reject { gate, note }),
+                GateAnswer::Said(text) => Some(Command::Answer { gate, text: text.clone() }),
+                GateAnswer::Retry | GateAnswer::Go(_) | GateAnswer::Skip | GateAnswer::Raised => {
+                    None
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
+/// What the world reported.
+fn report(event: &Event) -> Option<Report> {
+    match event {
+        Event::SupervisorStarted(started) => Some(Report::SupervisorStarted {
+            pid: started.pid,
+            host: started.host.clone(),
+            epoch: started.epoch,
+            version: started.version.clone(),
+            notifies: started.notifies,
+        }),
+        Event::TailSetAside { bytes, file } => {
+            Some(Report::TailSetAside { bytes: *bytes, file: file.clone() })
+        }
+        Event::NoticeGiven(given) => Some(Report::NoticeGiven(given.clone())),
+        Event::TreeRecorded(recorded) => Some(Report::TreeRecorded(Box::new(recorded.clone()))),
+        Event::TreeMissed { moment, why, .. } => {
+            Some(Report::TreeMissed { moment: *moment, why: why.clone() })
+        }
+        Event::UndoEnded { files, kept, error, .. } => {
+            Some(Report::TreeRestored { files: *files, kept: kept.clone(), error: error.clone() })
+        }
+        Event::StopAsked { attempt, cause, .. } => stopped(*attempt, *cause),
+        Event::WaitEnded(ended) => {
+            Some(Report::TimerFired { attempt: ended.attempt, timer: TimerKind::Wait })
+        }
+        _ => {
+            let (attempt, active_ms, what) = seen(event)?;
+            Some(Report::Attempt { attempt, active_ms, what })
+        }
+    }
+}
+
+fn stopped(attempt: AttemptId, cause: StopCause) -> Option<Report> {
+    let timer = match cause {
+        StopCause::Grace => TimerKind::Grace,
+        StopCause::Timeout => TimerKind::Timeout,
+        StopCause::Budget => TimerKind::Budget,
+        StopCause::Standstill => TimerKind::Standstill,
+        StopCause::Idle => {
+            let (active_ms, what) = (0, AttemptReport::Idle);
+            return Some(Report::Attempt { attempt, active_ms, what });
+        }
+        StopCause::Asks => return Some(Report::SupervisorLeaves),
+        StopCause::Repeats => return None,
+    };
+    Some(Report::TimerFired { attempt, timer })
+}
+
+/// What was seen of an attempt; without a time where no decision asks for it.
+fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
+    Some(match event {
+        Event::SessionOpened { attempt, session } => {
+            (*attempt, 0, AttemptReport::Session(session.clone()))
+        }
+        Event::ToolCalled(called) => {
+            let call = Box::new(called.reported()?);
+            (called.attempt, called.active_ms, AttemptReport::ToolCalled { call })
+        }
+        Event::ToolEnded { attempt, call, ok, active_ms } => {
+            (*attempt, *active_ms, AttemptReport::ToolEnded { call: call.clone(), ok: *ok })
+        }
+        Event::FileChanged { attempt, path, change } => {
+            (*attempt, 0, AttemptReport::FileChanged { path: path.clone(), change: *change })
+        }
+        Event::UsageReported { attempt, scope, usage, active_ms } => {
+            let (scope, usage) = (scope.clone(), *usage);
+            (*attempt, *active_ms, AttemptReport::Usage { scope, usage })
+        }
+        Event::CommandEnded { attempt, index, code, output } => {
+            let (index, code, output) = (*index, *code, output.clone());
+            (*attempt, 0, AttemptReport::CommandEnded { index, code, output })
+        }
+        Event::MessageDelivered { attempt, message, .. } => {
+            (*attempt, 0, AttemptReport::Told(*message))
+        }
+        Event::AttemptEnded(ended) => {
+            (ended.attempt, ended.active_ms, AttemptReport::Ended(end(ended)))
+        }
+        _ => return None,
+    })
+}
+
+/// As such an end looks mostly.
+fn end(ended: &AttemptEnded) -> EndSeen {
+    let said = Some(ended.final_text.clone()).filter(|said| !said.is_empty());
+    let seen = EndSeen {
+        strays: ended.strays,
+        not_understood: ended.not_understood,
+        transcript_bytes: ended.transcript_bytes,
+        quota_until: ended.quota_until,
+        final_text: said.map(|said| Box::new(Said(said))),
+        ..EndSeen::default()
+    };
+    match &ended.end {
+        End::Left | End::BrokeOff | End::CommandsDone => {
+            EndSeen { finished: true, code: Some(0), ..seen }
+        }
+        End::CommandFailed { .. } => EndSeen { finished: true, code: Some(1), ..seen },
+        End::Crashed(crash) => crashed(crash, seen),
+        End::StoppedBy(_) | End::Stopped => EndSeen { stopped: true, ..seen },
+        End::Lost => EndSeen { lost: true, ..seen },
+        End::Unclear { why } => EndSeen { unclear: Some(why.clone()), ..seen },
+    }
+}
+
+fn crashed(crash: &Crash, seen: EndSeen) -> EndSeen {
+    let (code, signal) = (crash.code, crash.signal);
+    match crash.class {
+        CrashClass::NoSignal | CrashClass::Died => {
+            let (finished, stderr) = (crash.class == CrashClass::NoSignal, crash.text.clone());
+            EndSeen { finished, code, signal, stderr, ..seen }
+        }
+        class => EndSeen { error: Some((class, crash.text.clone())), code, signal, ..seen },
+    }
+}

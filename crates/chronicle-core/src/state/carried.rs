@@ -1,0 +1,106 @@
+//! Positions: told from a state, and entered again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Departure, EdgeCount, Facts, Frame, Note, Stage, v1};
+use crate::base::ids::{DONE, FramePath, Outcome, PhaseId, Place};
+use crate::base::time::Millis;
+use crate::event::carried::{Carried, CarriedEdge, CarriedFrame};
+
+/// How a phase was left that the run was taken back from.
+const REWOUND: &str = "rewound";
+
+impl Facts {
+    /// Where the run stands, as it can be carried: whatever is going on begins anew there.
+    pub fn carried(&self) -> Carried {
+        let frames = self.frames.values();
+        Carried {
+            frames: frames.clone().map(Frame::carried).collect(),
+            snapshot: (*self.snapshot).clone(),
+            edges: frames.flat_map(Frame::carried_edges).collect(),
+        }
+    }
+
+    /// Goes back to a position: what is left is put away first, and nothing that was spent comes back.
+    pub(super) fn rewind(&mut self, at: Millis, carried: &Carried) {
+        let behind = self.left_behind_all();
+        let phases: BTreeMap<FramePath, PhaseId> =
+            self.frames.iter().map(|(path, frame)| (path.clone(), frame.phase.clone())).collect();
+        self.leave_all(carried.phase());
+        self.enter_carried(at, carried);
+        if let Some(frame) = carried.innermost().filter(|_| !behind.is_empty()) {
+            let from = phases.get(&frame.frame).unwrap_or(&frame.phase).clone();
+            self.change_frame(&frame.frame, |frame| frame.behind = Some((from, behind)));
+        }
+        self.forget_attempts();
+    }
+
+    /// Stands where another state stood. Notes that nobody heard stay with their frame.
+    pub(super) fn enter_carried(&mut self, at: Millis, carried: &Carried) {
+        let mut before = std::mem::take(&mut self.frames);
+        let mut notes = |path: &FramePath| -> Vec<Note> {
+            let notes = before.remove(path).map(|frame| frame.notes).unwrap_or_default();
+            notes.into_iter().filter(|note| note.told.is_none()).collect()
+        };
+        for it in &carried.frames {
+            let frame = Frame {
+                at: it.at.clone().or_else(|| v1::at(&it.frame)),
+                step: it.step.clone(),
+                task: it.task.clone(),
+                summary: it.summary.clone(),
+                said: it.said.clone(),
+                notes: notes(&it.frame),
+                ..Frame::new(it.frame.clone(), &it.workflow, it.phase.clone())
+            };
+            self.frames.insert(it.frame.clone(), frame);
+        }
+        for edge in &carried.edges {
+            let CarriedEdge { from, to, taken, .. } = edge.clone();
+            self.change_frame(&edge.frame, |frame| frame.edges.push(EdgeCount { from, to, taken }));
+        }
+        self.snapshot = Arc::new(carried.snapshot.clone());
+        for it in carried.frames.iter().filter(|it| it.inside) {
+            self.enter_phase(at, &it.frame.place(&it.phase));
+            self.change_frame(&it.frame, |frame| frame.stage = Stage::Inside);
+        }
+    }
+
+    /// Every visit that goes on is over.
+    fn leave_all(&mut self, to: Option<&PhaseId>) {
+        let to = to.cloned().unwrap_or_else(|| PhaseId::from(DONE));
+        let (outcome, summary) = (Outcome::from(REWOUND), String::new());
+        let departure = Departure { to, outcome, summary };
+        let places: Vec<Place> = self.frames.values().map(Frame::place).collect();
+        for place in places {
+            let goes_on = self.tally(&place).is_some_and(|it| it.visits > 0 && !it.is_left);
+            if goes_on {
+                self.depart(&place, departure.clone());
+            }
+        }
+    }
+}
+
+impl Frame {
+    fn carried(&self) -> CarriedFrame {
+        let is_over = self.stage == Stage::Ended;
+        let phase = if is_over { PhaseId::from(DONE) } else { self.phase.clone() };
+        CarriedFrame {
+            frame: self.path.clone(),
+            at: self.at.clone(),
+            step: self.step.clone(),
+            workflow: self.workflow.clone(),
+            phase,
+            inside: self.stage == Stage::Inside,
+            task: self.task.clone(),
+            summary: self.summary.clone(),
+            said: self.said.clone(),
+        }
+    }
+
+    fn carried_edges(&self) -> Vec<CarriedEdge> {
+        let frame = || self.path.clone();
+        let edge = |EdgeCount { from, to, taken }| CarriedEdge { frame: frame(), from, to, taken };
+        self.edges.iter().cloned().map(edge).collect()
+    }
+}

@@ -9,7 +9,7 @@ use super::out::{Way, take};
 use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL};
 use crate::definition::workflow::{Phase, PhaseKind};
-use crate::event::{AttemptStarted, Chore, Duty, Event, Why};
+use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
 use crate::state::{Check, Frame, Stage, State};
 use crate::words;
 
@@ -125,6 +125,7 @@ fn chore(
         persona: None,
         recorded: true,
         handover: None,
+        performer: Performer::Supervisor,
         chore: Some(Chore { duty, commands }),
     })
 }

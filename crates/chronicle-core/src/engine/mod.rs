@@ -18,6 +18,7 @@ mod people;
 mod preview;
 pub mod rehearsal;
 mod scratch;
+mod sent;
 mod target;
 mod trees;
 mod wait;

@@ -295,7 +295,7 @@ fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let done = state.frames.get(&place.frame()).map_or(0, |frame| frame.counters.commands_done);
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
-    let rests = state.paused.is_some() || given_up;
+    let rests = state.paused.is_some() || given_up || state.is_sent(&place.frame());
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: bounded(why, TEXT_MAX) };
     }

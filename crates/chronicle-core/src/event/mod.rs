@@ -30,8 +30,8 @@ use crate::base::ids::{
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
-    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave, Question,
-    StopCause, ToolCalled, Verdict, Why,
+    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave,
+    Performer, Question, StopCause, ToolCalled, Verdict, Why,
 };
 pub use chore::{Chore, Duty};
 pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened};
@@ -89,6 +89,15 @@ pub enum Event {
     },
     /// A phase was left for another.
     EdgeTaken(EdgeTaken),
+    /// A person sends the run to a phase while somebody works: it goes there once nobody does.
+    GoAsked {
+        /// Where to.
+        place: Place,
+        /// Who.
+        who: String,
+        /// What they said.
+        note: String,
+    },
     /// A frame came to its end.
     FrameEnded {
         /// Which.

@@ -67,6 +67,7 @@ impl State {
             Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
+            Event::GoAsked { place, who, note } => self.send(place, who, note),
             Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
@@ -177,7 +178,7 @@ impl State {
             if !behind.is_empty() {
                 frame.behind = Some((taken.from.clone(), behind));
             }
-            frame.cleaned = false;
+            (frame.cleaned, frame.sent) = (false, None);
             // What puts away may be lost as often as the work.
             frame.counters.losses = 0;
         });
@@ -364,6 +365,9 @@ impl State {
             attempt.asking.clear();
             attempt.cancel_asked = false;
         });
+        if matches!(ended.end, End::Unclear { .. }) {
+            self.unsend(ended.attempt);
+        }
         self.spend(ended.attempt, &Usage::default(), ended.active_ms);
         self.forget_attempts();
     }

@@ -71,6 +71,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::FrameEntered { .. }
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
+        | Event::GoAsked { .. }
         | Event::FrameEnded { .. }
         | Event::AttemptStarted(_)
         | Event::CommandEnded { .. }

@@ -35,6 +35,8 @@ pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
+/// When a run moves that is sent elsewhere while its files are recorded or put back.
+pub(crate) const ONCE_RECORDED: &str = "once the files are recorded";
 /// Longest quotation in a sentence.
 const QUOTE_MAX: usize = 200;
 
@@ -61,6 +63,9 @@ fn raw_sentence(event: &Event) -> String {
         Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::GoAsked { place, who, note } => {
+            format!("{who} sends the run to `{place}`, once nobody works there{}", saying(note))
+        }
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
         Event::FrameEnded { frame, .. } => {
             format!("the workflow in `{}` came to its end", frame.as_str())
@@ -112,6 +117,11 @@ fn raw_sentence(event: &Event) -> String {
         | Event::NoteGiven { .. }
         | Event::MessageDelivered { .. } => said::sentence(event),
     }
+}
+
+/// When a run moves that is sent elsewhere while somebody works.
+pub(crate) fn once_ended(attempt: AttemptId) -> String {
+    format!("once {attempt} has ended")
 }
 
 fn reported(attempt: AttemptId, usage: &Usage) -> String {

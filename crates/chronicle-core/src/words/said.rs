@@ -65,6 +65,7 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::FrameEntered { .. }
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
+        | Event::GoAsked { .. }
         | Event::FrameEnded { .. }
         | Event::AttemptStarted(_)
         | Event::SessionOpened { .. }

@@ -18,7 +18,7 @@ use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event,
-    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, RunStarted, StopCause,
+    GateAnswer, GateKind, GateOpened, Handed, Leave, Mover, Performer, RunStarted, StopCause,
     SupervisorStarted, ToolCalled, Verdict, Why,
 };
 use chronicle_core::state::State;
@@ -82,6 +82,9 @@ phases: {a: {next: [a]}}
         (frame(), name()).prop_map(|(frame, workflow)| Event::FrameEntered { frame, workflow }),
         name().prop_map(|place| Event::PhaseEntered { place: Place::new(place) }),
         (frame(), text()).prop_map(|(frame, summary)| Event::FrameEnded { frame, summary }),
+        (name(), text(), text()).prop_map(|(place, who, note)| {
+            Event::GoAsked { place: Place::new(place), who, note }
+        }),
         (frame(), name(), name(), text(), any::<bool>()).prop_map(
             |(frame, from, to, said, run)| {
                 let by = if run { Mover::Run } else { Mover::Person };
@@ -174,6 +177,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             persona: None,
             handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
             recorded: resume,
+            performer: if try_number == 3 { Performer::Host } else { Performer::Supervisor },
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());

@@ -1,7 +1,7 @@
 //! What comes to a driven run, and from whom.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
@@ -44,7 +44,18 @@ pub fn asked(who: &str, command: Command) -> Input {
 
 /// That the supervisor is about to leave a run which waits for a person.
 pub(crate) fn leaving() -> Message {
-    Message::Input(Box::new(reported(Report::SupervisorLeaves)), None)
+    told(reported(Report::SupervisorLeaves))
+}
+
+/// A message that nobody waits to hear of.
+pub(crate) fn told(input: Input) -> Message {
+    Message::Input(Box::new(input), None)
+}
+
+/// A message, and where its answer will come.
+pub(crate) fn asking(input: Input) -> (Message, Receiver<Answer>) {
+    let (reply, answer) = sync_channel(1);
+    (Message::Input(Box::new(input), Some(reply)), answer)
 }
 
 /// What is sent to a run that is being driven.
@@ -61,6 +72,8 @@ pub enum Message {
 /// When a drive comes to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
+    /// Once all that came in is decided, whatever the run would go on with: nobody is there to perform it.
+    AtOnce,
     /// Once nothing works any more, be it that a person is needed.
     AtGates,
     /// Not while a person is needed: they may answer through the link.
@@ -127,8 +140,8 @@ impl Remote {
     }
 
     fn exchange(&self, input: Input) -> Option<Answer> {
-        let (reply, answer) = sync_channel(1);
-        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
+        let (message, answer) = asking(input);
+        self.inbox.send(message).ok()?;
         answer.recv().ok()
     }
 }

@@ -49,6 +49,9 @@ pub mod for_tests {
         pub use crate::driver::{Finish, Run, Watch, World, drive};
         pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
     }
+    pub mod effects {
+        pub use crate::effects::Both;
+    }
     pub mod fail {
         pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};
     }

@@ -15,6 +15,7 @@ mod driver_faults;
 mod driver_resumes;
 mod driver_stories;
 mod fuzz;
+mod hosted;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;

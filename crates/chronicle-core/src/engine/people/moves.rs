@@ -178,12 +178,11 @@ pub(in crate::engine) fn go(
     };
     let sent = Sent { to: place.phase(), who: who(by), note: bounded(note, TEXT_MAX) };
     let hindrance = sent::hindrance(state, &frame.path);
-    let moved = match &hindrance {
-        None => sent::edge(frame, &sent),
-        Some(_) => {
-            let (who, note) = (sent.who.clone(), sent.note.clone());
-            Event::GoAsked { place: place.clone(), who, note }
-        }
+    let moved = if hindrance.is_some() {
+        let (who, note) = (sent.who.clone(), sent.note.clone());
+        Event::GoAsked { place: place.clone(), who, note }
+    } else {
+        sent::edge(frame, &sent)
     };
     for event in sent::answers(state, &frame.path, &sent).into_iter().chain([moved]) {
         scratch.emit(event);

@@ -134,7 +134,7 @@ pub fn drive(
         }
         let at_once = world.reconcile(run.state(), &run.state().due());
         let status = run.state().status();
-        let stays = stays(run.state(), rest, world);
+        let stays = rest.stays(run.state(), || world.is_idle());
         let may_leave = rest == Rest::AtOnce || run.state().live.is_empty();
         if at_once.is_empty() && !stays && may_leave {
             watch.quiet(run.state(), run.head());
@@ -145,15 +145,6 @@ pub fn drive(
             true => vec![inbox::leaving()],
             false => at_once.into_iter().map(inbox::told).collect(),
         };
-    }
-}
-
-/// Whether there is something to wait for.
-fn stays(state: &State, rest: Rest, world: &dyn World) -> bool {
-    let waits = || state.status() == Status::Waiting && rest == Rest::WhenOver;
-    match rest {
-        Rest::AtOnce => !world.is_idle(),
-        Rest::AtGates | Rest::WhenOver => state.goes_on() || waits() || state.owes(),
     }
 }
 

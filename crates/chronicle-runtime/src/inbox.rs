@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 use chronicle_core::event::signal::Signal;
+use chronicle_core::state::{State, Status};
 use chronicle_core::words;
 
 use crate::clock;
@@ -78,6 +79,17 @@ pub enum Rest {
     AtGates,
     /// Not while a person is needed: they may answer through the link.
     WhenOver,
+}
+
+impl Rest {
+    /// Whether there is something to wait for.
+    pub(crate) fn stays(self, state: &State, is_idle: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::AtOnce => !is_idle(),
+            Self::AtGates => state.goes_on() || state.owes(),
+            Self::WhenOver => state.goes_on() || state.status() == Status::Waiting || state.owes(),
+        }
+    }
 }
 
 /// Who asks, and with which executable keepers are started.

@@ -67,7 +67,6 @@ impl State {
             Event::FrameEntered { frame, workflow } => self.enter_frame(frame, workflow),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
             Event::EdgeTaken(edge) => self.take_edge(edge),
-            Event::GoAsked { place, who, note } => self.send(place, who, note),
             Event::FrameEnded { frame, summary } => self.end_frame(frame, summary),
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
@@ -85,8 +84,7 @@ impl State {
                 self.accept(cause, *attempt, (request, answer), leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
-                let answered = Answered::Refused(answer.clone());
-                self.change(*attempt, |attempt| attempt.remember(request, answered));
+                self.refuse(*attempt, request, answer);
             }
             Event::StopAsked { attempt, cause, active_ms } => {
                 self.stop(*attempt, *cause, *active_ms);
@@ -109,6 +107,7 @@ impl State {
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::BreakAccepted { .. }
+            | Event::GoAsked { .. }
             | Event::SnapshotUpdated { .. }
             | Event::CancelAsked { .. }
             | Event::CancelDropped { .. }
@@ -341,6 +340,11 @@ impl State {
             attempt.remember(request, answered);
         });
         self.change_frame_of(id, Frame::progress);
+    }
+
+    fn refuse(&mut self, id: AttemptId, request: &str, answer: &str) {
+        let answered = Answered::Refused(answer.to_owned());
+        self.change(id, |attempt| attempt.remember(request, answered));
     }
 
     fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {

@@ -21,6 +21,7 @@ impl State {
             Event::BreakAccepted { attempt, request, parting, answer } => {
                 self.break_off(cause, *attempt, (request, answer), parting);
             }
+            Event::GoAsked { place, who, note } => self.send(place, who, note),
             Event::SnapshotUpdated { attempt, request, update, answer } => {
                 self.update_snapshot(*attempt, (request, answer), update);
             }

@@ -8,7 +8,7 @@ mod said;
 mod spent;
 mod wait;
 
-use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::base::ids::{AttemptId, DONE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::base::limits::{LoopCount, bounded};
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
@@ -63,13 +63,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::FrameEntered { workflow, .. } => format!("workflow `{workflow}` entered"),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
-        Event::GoAsked { place, who, note } => {
-            format!("{who} sends the run to `{place}`, once nobody works there{}", saying(note))
-        }
-        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
-        Event::FrameEnded { frame, .. } => {
-            format!("the workflow in `{}` came to its end", frame.as_str())
-        }
+        Event::GoAsked { place, who, note } => go_asked(place, who, note),
+        Event::FrameEnded { frame, .. } => frame_ended(frame),
         Event::AttemptStarted(intent) => attempt_started(intent),
         Event::SessionOpened { attempt, session } => {
             format!("{attempt} works in session `{session}`")
@@ -134,6 +129,17 @@ fn ended_with(code: Option<i32>) -> String {
         Some(code) => format!("failed with exit code {code}"),
         None => "was ended by a signal".to_owned(),
     }
+}
+
+fn go_asked(place: &Place, who: &str, note: &str) -> String {
+    format!("{who} sends the run to `{place}`, once nobody works there{}", saying(note))
+}
+
+fn frame_ended(frame: &FramePath) -> String {
+    if frame.is_root() {
+        return "the workflow came to its end".to_owned();
+    }
+    format!("the workflow in `{}` came to its end", frame.as_str())
 }
 
 fn edge_taken(edge: &EdgeTaken) -> String {

@@ -35,11 +35,7 @@ pub(super) fn sentence(event: &Event) -> String {
             format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
         }
         Event::FollowUpEnded { place, persona, outcome, summary, by } => {
-            let by = match by {
-                Mover::Run => "has helped",
-                Mover::Person => "need not help",
-            };
-            let outcome = unless_complete(outcome);
+            let (by, outcome) = (helping(*by), unless_complete(outcome));
             format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
         }
         Event::NoteGiven { note, place, who, text, .. } => {
@@ -84,6 +80,13 @@ pub(super) fn sentence(event: &Event) -> String {
         | Event::AttemptEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. } => String::new(),
+    }
+}
+
+fn helping(by: Mover) -> &'static str {
+    match by {
+        Mover::Run => "has helped",
+        Mover::Person => "need not help",
     }
 }
 

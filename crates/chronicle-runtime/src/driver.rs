@@ -1,8 +1,9 @@
-//! The step and the loop: decide → append → sync → apply → answer, show, perform. In this order, and nowhere else.
+//! The step and the loop: decide → append → apply, sync, then show → answer → perform. In this order, and nowhere else.
 //!
 //! `Run::step` is synchronous and knows no agents; tests, simulation and every mode use the same one. `drive` drains the
-//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. Opening a ledger finds attempts
-//! that nothing here runs: the world observes them and reports them lost. That is all there is to recovery.
+//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. What is due then is computed
+//! once and given to a `World`: which one is all that tells the modes apart. Opening a ledger finds attempts that nothing
+//! here runs: the world observes them and reports them lost. That is all there is to recovery.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use chronicle_core::engine;
 use chronicle_core::event::input::{Answer, Input};
 use chronicle_core::event::record::Line;
+use chronicle_core::state::effect::Effect;
 use chronicle_core::state::{State, Status};
 
 use crate::fail::{self, Point};
@@ -47,9 +49,8 @@ impl Run {
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
         let step = engine::step(&self.state, input);
         if let Some(line) = &step.line {
-            for body in &step.bodies {
-                self.patience.ask(|| self.writer.put_artifact(body.as_bytes()))?;
-            }
+            let mut keep = |body: &String| self.writer.put_artifact(body.as_bytes());
+            step.bodies.iter().try_for_each(|body| self.patience.ask(|| keep(body)).map(drop))?;
             self.patience.ask(|| self.writer.append(line.seq, line))?;
             self.state.apply(line);
             debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
@@ -93,10 +94,12 @@ impl Run {
     }
 }
 
-/// What performs effects: the real one starts processes, a simulated one plays.
-pub trait World {
+/// What performs effects: the real one starts processes, a recorder begins nothing, a simulated one plays.
+pub trait World: Send {
     /// Compares what is due with what runs, starts and stops. Returns what could be reported at once.
-    fn reconcile(&mut self, state: &State) -> Vec<Input>;
+    fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input>;
+    /// Whether nothing that it began goes on.
+    fn is_idle(&self) -> bool;
 }
 
 /// Who is told what is on disk by now.
@@ -131,18 +134,17 @@ pub fn drive(
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Quit);
         }
-        let at_once = world.reconcile(run.state());
-        let status = run.state().status();
-        let waits = status == Status::Waiting && rest == Rest::WhenOver;
-        let stays = run.state().goes_on() || waits || run.state().owes();
-        if at_once.is_empty() && !stays && run.state().live.is_empty() {
+        let at_once = world.reconcile(run.state(), &run.state().due());
+        let stays = rest.stays(run.state(), || world.is_idle());
+        let may_leave = rest == Rest::AtOnce || run.state().live.is_empty();
+        if at_once.is_empty() && !stays && may_leave {
             watch.quiet(run.state(), run.head());
-            return Ok(Finish::Rests(status));
+            return Ok(Finish::Rests(run.state().status()));
         }
         batch = match at_once.is_empty() {
             true if stays => next_batch(run, inbox, watch)?,
             true => vec![inbox::leaving()],
-            false => at_once.into_iter().map(|it| Message::Input(Box::new(it), None)).collect(),
+            false => at_once.into_iter().map(inbox::told).collect(),
         };
     }
 }
@@ -158,7 +160,7 @@ fn take(
     for message in batch {
         match message {
             Message::Quit => goes_on = false,
-            Message::Leave => *rest = Rest::AtGates,
+            Message::Leave => *rest = rest.leave(),
             Message::Input(input, reply) => {
                 let (answer, line) = run.step(&input)?;
                 lines.extend(line);

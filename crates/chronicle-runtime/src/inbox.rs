@@ -1,11 +1,12 @@
 //! What comes to a driven run, and from whom.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 use chronicle_core::event::signal::Signal;
+use chronicle_core::state::{State, Status};
 use chronicle_core::words;
 
 use crate::clock;
@@ -44,7 +45,18 @@ pub fn asked(who: &str, command: Command) -> Input {
 
 /// That the supervisor is about to leave a run which waits for a person.
 pub(crate) fn leaving() -> Message {
-    Message::Input(Box::new(reported(Report::SupervisorLeaves)), None)
+    told(reported(Report::SupervisorLeaves))
+}
+
+/// A message that nobody waits to hear of.
+pub(crate) fn told(input: Input) -> Message {
+    Message::Input(Box::new(input), None)
+}
+
+/// A message, and where its answer will come.
+pub(crate) fn asking(input: Input) -> (Message, Receiver<Answer>) {
+    let (reply, answer) = sync_channel(1);
+    (Message::Input(Box::new(input), Some(reply)), answer)
 }
 
 /// What is sent to a run that is being driven.
@@ -61,10 +73,31 @@ pub enum Message {
 /// When a drive comes to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
+    /// Once all that came in is decided, whatever the run would go on with: nobody is there to perform it.
+    AtOnce,
     /// Once nothing works any more, be it that a person is needed.
     AtGates,
     /// Not while a person is needed: they may answer through the link.
     WhenOver,
+}
+
+impl Rest {
+    /// Who drives it is to leave: it rests at the next gate, if it does not rest at once anyway.
+    pub(crate) fn leave(self) -> Self {
+        match self {
+            Self::AtOnce => Self::AtOnce,
+            Self::AtGates | Self::WhenOver => Self::AtGates,
+        }
+    }
+
+    /// Whether there is something to wait for.
+    pub(crate) fn stays(self, state: &State, is_idle: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::AtOnce => !is_idle(),
+            Self::AtGates => state.goes_on() || state.owes(),
+            Self::WhenOver => state.goes_on() || state.status() == Status::Waiting || state.owes(),
+        }
+    }
 }
 
 /// Who asks, and with which executable keepers are started.
@@ -127,8 +160,8 @@ impl Remote {
     }
 
     fn exchange(&self, input: Input) -> Option<Answer> {
-        let (reply, answer) = sync_channel(1);
-        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
+        let (message, answer) = asking(input);
+        self.inbox.send(message).ok()?;
         answer.recv().ok()
     }
 }

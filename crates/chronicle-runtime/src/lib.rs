@@ -53,6 +53,9 @@ pub mod for_tests {
         pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
         pub use crate::patience::Patience;
     }
+    pub mod effects {
+        pub use crate::effects::Both;
+    }
     pub mod fail {
         pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};
     }

@@ -33,10 +33,8 @@ pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     if !is_shell_tool(tool) {
         return None;
     }
-    let said = match input {
-        Value::String(text) => Some(text.clone()),
-        value => FIELDS.iter().find_map(|field| words(value.get(field)?)),
-    };
+    let whole = input.as_str().map(str::to_owned);
+    let said = whole.or_else(|| FIELDS.iter().find_map(|field| words(input.get(field)?)));
     said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

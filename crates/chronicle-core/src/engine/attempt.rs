@@ -6,7 +6,7 @@ use super::enter::begin;
 use super::gates::{self, intervene};
 use crate::base::ids::{AttemptId, Place, RunId, SHELL, SessionId};
 use crate::definition::workflow::{Phase, PhaseKind, SessionUse};
-use crate::event::{AttemptStarted, Event, Why};
+use crate::event::{AttemptStarted, Event, Performer, Why};
 use crate::state::budget::{Doing, Shortage, shortage};
 use crate::state::{Frame, State};
 use crate::words;
@@ -50,8 +50,18 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         recorded: true,
         place,
         why,
+        performer: performer_of(state, frame),
         chore: None,
     })
+}
+
+/// Whoever performed the last attempt of the visit: its session is there, and nowhere else.
+fn performer_of(state: &State, frame: &Frame) -> Performer {
+    let place = frame.place();
+    let mut before = state.attempts.iter().rev().map(|attempt| &attempt.intent);
+    let last = before.find(|intent| intent.place == place && intent.chore.is_none());
+    last.filter(|_| frame.worker.try_number > 0)
+        .map_or_else(Performer::default, |last| last.performer)
 }
 
 /// What an attempt that is held at a gate for its budget is short of.

@@ -9,7 +9,7 @@ use super::out::take;
 use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL};
 use crate::definition::workflow::{Phase, PhaseKind};
-use crate::event::{AttemptStarted, Chore, Duty, Event, Why};
+use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
 use crate::state::{Check, Frame, Stage, State, WayOut};
 use crate::words;
 
@@ -120,6 +120,7 @@ fn chore(
         persona: None,
         recorded: true,
         handover: None,
+        performer: Performer::Supervisor,
         chore: Some(Chore { duty, commands }),
     })
 }

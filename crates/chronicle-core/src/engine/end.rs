@@ -16,7 +16,7 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
-    let rests = state.paused.is_some() || given_up;
+    let rests = state.paused.is_some() || given_up || state.is_sent(&place.frame());
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: why.clone() };
     }

@@ -5,7 +5,7 @@
 
 use super::gates::intervene;
 use super::scratch::Scratch;
-use super::{attempt, budget, chore, enter, mend, out, parting};
+use super::{attempt, budget, chore, enter, mend, out, parting, sent};
 use crate::base::ids::FramePath;
 use crate::base::limits::DECISION_EVENTS_MAX;
 use crate::event::{Event, OnGate};
@@ -44,7 +44,14 @@ fn follows(state: &State) -> Option<Event> {
     if state.cancelled.is_some() || state.failed.is_some() {
         return chore::given_up(state);
     }
-    if state.done || state.paused.is_some() || state.trees.undo().is_some() {
+    if state.done || state.trees.undo().is_some() {
+        return None;
+    }
+    // Also while the run is paused: then it is there when it goes on.
+    if let Some(step) = sent::follow(state) {
+        return Some(step);
+    }
+    if state.paused.is_some() {
         return None;
     }
     if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
@@ -64,7 +71,7 @@ fn fails(state: &State) -> Option<Event> {
 }
 
 pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
-    if state.trees.is_awaited_at(&frame.path) {
+    if state.trees.is_awaited_at(&frame.path) || state.is_sent(&frame.path) {
         return None;
     }
     match &frame.stage {

@@ -22,6 +22,7 @@ pub mod rehearsal;
 mod replay;
 mod rewind;
 mod scratch;
+mod sent;
 mod target;
 mod trees;
 mod wait;

@@ -42,6 +42,27 @@ pub struct AttemptStarted {
     /// What it is for, if not for the phase's own work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chore: Option<Chore>,
+    /// Who performs it.
+    #[serde(default, skip_serializing_if = "Performer::is_supervisor")]
+    pub performer: Performer,
+}
+
+/// Who performs what is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Performer {
+    /// The supervisor, with processes of its own.
+    #[default]
+    Supervisor,
+    /// The agent session that hosts the run. What it performs dies with it.
+    Host,
+}
+
+impl Performer {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_supervisor(&self) -> bool {
+        *self == Self::Supervisor
+    }
 }
 
 /// Why an attempt exists.
@@ -365,7 +386,7 @@ pub enum End {
     Crashed(Crash),
     /// It was ended because of a limit.
     StoppedBy(StopCause),
-    /// It was ended because the run was paused or cancelled.
+    /// It was ended because the run was paused, cancelled or sent elsewhere.
     Stopped,
     /// Its supervisor or keeper died.
     Lost,

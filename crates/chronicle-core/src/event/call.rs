@@ -139,7 +139,9 @@ fn canonical(value: &Value, without: &[&str], out: &mut String) {
         }
         Value::Array(items) => list(out, ('[', ']'), items, |item, out| canonical(item, &[], out)),
         // Writing to a string cannot fail.
-        scalar => drop(write!(out, "{scalar}")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            let _ = write!(out, "{value}");
+        }
     }
 }
 

@@ -35,8 +35,8 @@ use crate::base::ids::{
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
-    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave, Question,
-    StopCause, ToolCalled, Verdict, Why,
+    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave,
+    Performer, Question, StopCause, ToolCalled, Verdict, Why,
 };
 pub use call::{Call, CallSum, Caller, ToolKind};
 pub use chore::{Chore, Duty};
@@ -90,6 +90,15 @@ pub enum Event {
     },
     /// A phase was left for another.
     EdgeTaken(EdgeTaken),
+    /// A person sends the run to a phase while somebody works: it goes there once nobody does.
+    GoAsked {
+        /// Where to.
+        place: Place,
+        /// Who.
+        who: String,
+        /// What they said.
+        note: String,
+    },
     /// A frame came to its end.
     FrameEnded {
         /// Which.

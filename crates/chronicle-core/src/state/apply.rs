@@ -111,6 +111,7 @@ impl Facts {
             Event::MessageDelivered { attempt, message, .. } => {
                 self.deliver(cause, *attempt, *message);
             }
+            Event::GoAsked { place, who, note } => self.send(place, who, note),
         }
     }
 
@@ -193,7 +194,7 @@ impl Facts {
             if !behind.is_empty() {
                 frame.behind = Some((taken.from.clone(), behind));
             }
-            frame.cleaned = false;
+            (frame.cleaned, frame.sent) = (false, None);
             // What puts away may be lost as often as the work.
             frame.worker.counters.losses = 0;
         });
@@ -388,6 +389,9 @@ impl Facts {
             attempt.asking.clear();
             attempt.cancel_asked = false;
         });
+        if matches!(ended.end, End::Unclear { .. }) {
+            self.unsend(ended.attempt);
+        }
         self.spend(ended.attempt, &Usage::default(), ended.active_ms);
         self.forget_attempts();
     }

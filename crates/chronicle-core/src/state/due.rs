@@ -2,8 +2,7 @@
 
 use super::budget;
 use super::{Attempt, Facts};
-use crate::base::ids::GateId;
-use crate::base::ids::SHELL;
+use crate::base::ids::{Cause, GateId, SHELL};
 use crate::base::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
 use crate::event::input::TimerKind;
 use crate::event::tree::Moment;
@@ -14,9 +13,9 @@ impl Facts {
     /// Everything that should be going on.
     pub fn due(&self) -> Vec<Effect> {
         let rests = self.paused.is_some() || self.is_given_up();
-        let waits = self.waits().filter(|_| !rests).map(|(_, wait)| Effect {
-            cause: wait.cause,
-            action: Action::WaitUntil { attempt: wait.began.attempt, until: wait.began.until },
+        let waits = self.waits().filter(|_| !rests).map(|(_, wait)| {
+            let (attempt, until) = (wait.began.attempt, wait.began.until);
+            Effect::of_run(wait.cause, Action::WaitUntil { attempt, until })
         });
         let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
         attempts.chain(waits).chain(self.due_trees()).chain(self.due_notices()).collect()
@@ -25,7 +24,7 @@ impl Facts {
     /// Also while the run rests, and after its end.
     fn due_notices(&self) -> impl Iterator<Item = Effect> {
         let owed = self.notices.owed.iter();
-        owed.map(|owed| Effect { cause: owed.cause, action: Action::Notify(owed.about) })
+        owed.map(|owed| Effect::of_run(owed.cause, Action::Notify(owed.about)))
     }
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
@@ -33,14 +32,15 @@ impl Facts {
         let rests = self.paused.is_some() || self.cancelled.is_some() || self.failed.is_some();
         // What is left behind is put away on every way out.
         let cleans = attempt.duty() == Some(Duty::Cleanup);
-        let stop = attempt.stop.is_some() || (rests && !cleans);
+        let makes_way = || self.is_sent(&attempt.intent.place.frame());
+        let stop = attempt.stop.is_some() || (!cleans && (rests || makes_way()));
         if stop {
-            return vec![Effect { cause: attempt.cause, action: Action::StopAttempt(id) }];
+            return vec![attempt.effect(attempt.cause, Action::StopAttempt(id))];
         }
         if let Some(cause) = self.trees.before.get(&id) {
-            return vec![Effect { cause: *cause, action: Action::RecordTree(Moment::Before(id)) }];
+            return vec![Effect::of_run(*cause, Action::RecordTree(Moment::Before(id)))];
         }
-        let run = Effect { cause: attempt.cause, action: Action::RunAttempt(id) };
+        let run = attempt.effect(attempt.cause, Action::RunAttempt(id));
         std::iter::once(run)
             .chain(self.timer_of(attempt))
             .chain(self.budget_timer_of(attempt))
@@ -61,17 +61,17 @@ impl Facts {
         let all: Vec<Message> = answers.map(Message::Answer).chain(notes).collect();
         all.into_iter()
             .filter(move |_| hears)
-            .map(move |message| Effect { cause: attempt.cause, action: Action::Tell(id, message) })
+            .map(move |message| attempt.effect(attempt.cause, Action::Tell(id, message)))
     }
 
     /// Also while the run rests: what an attempt did is recorded before anybody else changes files.
     fn due_trees(&self) -> impl Iterator<Item = Effect> {
-        let after = self.trees.after.iter().map(|(id, (cause, _))| Effect {
-            cause: *cause,
-            action: Action::RecordTree(Moment::After(*id)),
-        });
+        let after =
+            self.trees.after.iter().map(|(id, (cause, _))| {
+                Effect::of_run(*cause, Action::RecordTree(Moment::After(*id)))
+            });
         let undo = self.trees.undo();
-        after.chain(undo.map(|(_, undo)| Effect { cause: undo.cause, action: Action::RestoreTree }))
+        after.chain(undo.map(|(_, undo)| Effect::of_run(undo.cause, Action::RestoreTree)))
     }
 
     /// Until what may be worked here is used up; anew after each raise.
@@ -82,8 +82,7 @@ impl Facts {
         }
         let left = budget::time_left_ms(self, &attempt.intent.place)?;
         let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
-        let (attempt, timer) = (attempt.intent.attempt, TimerKind::Budget);
-        Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms: left } })
+        Some(attempt.effect(cause, attempt.timer(TimerKind::Budget, left)))
     }
 
     /// Until the work has stood still for too long; anew after whatever comes of it. Commands may take as long as they take.
@@ -95,8 +94,7 @@ impl Facts {
         let since = self.frames.get(&attempt.intent.place.frame())?.worker.still.since;
         let cause = since.unwrap_or(attempt.cause).max(attempt.cause);
         let active_ms = self.still_left_ms(attempt)?;
-        let (attempt, timer) = (attempt.intent.attempt, TimerKind::Standstill);
-        Some(Effect { cause, action: Action::RunTimer { attempt, timer, active_ms } })
+        Some(attempt.effect(cause, attempt.timer(TimerKind::Standstill, active_ms)))
     }
 
     /// How long an attempt may work on without anything coming of it; none = for ever.
@@ -113,11 +111,10 @@ impl Facts {
     }
 
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
-        let id = attempt.intent.attempt;
-        let timer = |timer, active_ms| Action::RunTimer { attempt: id, timer, active_ms };
         let left = attempt.leave.as_ref().map(|(_, cause)| *cause);
         if let Some(cause) = left.or(attempt.parting.as_ref().map(|(_, cause)| *cause)) {
-            return Some(Effect { cause, action: timer(TimerKind::Grace, self.grace_ms(attempt)) });
+            let grace = attempt.timer(TimerKind::Grace, self.grace_ms(attempt));
+            return Some(attempt.effect(cause, grace));
         }
         // A person takes as long as they take.
         if self.is_asking(attempt) {
@@ -135,6 +132,17 @@ impl Facts {
             None => self.frames.get(&place.frame())?.worker.counters.active_ms,
         };
         let left = timeout.saturating_sub(used).saturating_sub(attempt.active_ms);
-        Some(Effect { cause: attempt.cause, action: timer(TimerKind::Timeout, left) })
+        Some(attempt.effect(attempt.cause, attempt.timer(TimerKind::Timeout, left)))
+    }
+}
+
+impl Attempt {
+    /// What is due of it: performed by whoever performs it.
+    fn effect(&self, cause: Cause, action: Action) -> Effect {
+        Effect { cause, by: self.intent.performer, action }
+    }
+
+    fn timer(&self, timer: TimerKind, active_ms: u64) -> Action {
+        Action::RunTimer { attempt: self.intent.attempt, timer, active_ms }
     }
 }

@@ -5,18 +5,27 @@
 
 use crate::base::ids::{AttemptId, Cause};
 use crate::base::time::Millis;
-use crate::event::Message;
 use crate::event::input::TimerKind;
 use crate::event::notice::About;
 use crate::event::tree::Moment;
+use crate::event::{Message, Performer};
 
 /// Something to be done, or kept going.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// The event that made it due: the effect's id.
     pub cause: Cause,
+    /// Who performs it.
+    pub by: Performer,
     /// What.
     pub action: Action,
+}
+
+impl Effect {
+    /// What the supervisor performs: all that belongs to no attempt.
+    pub(crate) fn of_run(cause: Cause, action: Action) -> Self {
+        Self { cause, by: Performer::Supervisor, action }
+    }
 }
 
 /// What is to be done.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
+use super::sent::Sent;
 use super::v1_calls;
 use super::wait::Waited;
 use crate::base::ids::{
@@ -62,6 +63,9 @@ pub struct Frame {
     /// Whether this visit's cleanup was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleaned: bool,
+    /// Where a person sends it once nobody works here any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Box<Sent>>,
     /// The same of this phase's worker, until the phase is left.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_here: String,
@@ -424,6 +428,7 @@ impl Frame {
             said: String::new(),
             behind: None,
             cleaned: false,
+            sent: None,
             said_here: String::new(),
         }
     }

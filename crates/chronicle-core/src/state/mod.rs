@@ -20,6 +20,7 @@ mod frame;
 mod list;
 mod notice;
 mod said;
+mod sent;
 mod stages;
 mod tally;
 mod trees;
@@ -41,6 +42,7 @@ pub use frame::{
 };
 pub use list::List;
 pub use notice::{Notices, Owed};
+pub use sent::Sent;
 pub use tally::Tally;
 pub use trees::{FolderTrees, Trees, Undo};
 

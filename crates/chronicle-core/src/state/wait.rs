@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, Frame, Stage};
-use crate::base::ids::{AttemptId, Cause, FramePath};
+use crate::base::ids::{AttemptId, Cause};
 use crate::event::wait::WaitBegan;
 
 /// A wait that goes on.
@@ -27,10 +27,5 @@ impl Facts {
     /// The frame that waits after that attempt.
     pub(crate) fn waits_after(&self, attempt: AttemptId) -> Option<(&Frame, &Waited)> {
         self.waits().find(|(_, wait)| wait.began.attempt == attempt)
-    }
-
-    /// Whether a frame in there waits for what comes by itself.
-    pub(crate) fn waits_within(&self, path: &FramePath) -> bool {
-        self.waits().any(|(frame, _)| frame.path.is_within(path))
     }
 }

@@ -72,6 +72,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::PhaseEntered { .. }
         | Event::EdgeTaken(_)
         | Event::Rewound { .. }
+        | Event::GoAsked { .. }
         | Event::FrameEnded { .. }
         | Event::AttemptStarted(_)
         | Event::CommandEnded { .. }

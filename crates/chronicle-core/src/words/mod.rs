@@ -11,7 +11,7 @@ mod sentence;
 mod spent;
 mod wait;
 
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::base::limits::{LoopCount, bounded};
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
@@ -39,8 +39,19 @@ pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
+/// When a run moves that is sent elsewhere while its files are recorded or put back.
+pub(crate) const ONCE_RECORDED: &str = "once the files are recorded";
 /// Longest quotation in a sentence.
 const QUOTE_MAX: usize = 200;
+
+/// When a run moves that is sent elsewhere while somebody works.
+pub(crate) fn once_ended(attempt: AttemptId) -> String {
+    format!("once {attempt} has ended")
+}
+
+fn go_asked(place: &Place, who: &str, note: &str) -> String {
+    format!("{who} sends the run to `{place}`, once nobody works there{}", saying(note))
+}
 
 fn edge_taken(edge: &EdgeTaken) -> String {
     let (from, to) = (edge.frame.place(&edge.from), edge.frame.place(&edge.to));

@@ -2,8 +2,8 @@
 
 use super::attempt::{attempt_ended, attempt_started, changed, ended_with, reported, tool_called};
 use super::{
-    answered, because, edge_taken, files, gate_opened, notice, plain, position, quote, said,
-    saying, spent, stop, wait, with_agent,
+    answered, because, edge_taken, files, gate_opened, go_asked, notice, plain, position, quote,
+    said, saying, spent, stop, wait, with_agent,
 };
 use crate::base::ids::GateId;
 use crate::event::{Event, GateAnswer, RunStarted};
@@ -28,6 +28,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::FrameEntered(entered) => format!("workflow `{}` entered", entered.workflow),
         Event::PhaseEntered { place } => format!("phase `{place}` entered"),
         Event::EdgeTaken(edge) => edge_taken(edge),
+        Event::GoAsked { place, who, note } => go_asked(place, who, note),
         Event::Rewound { to, carried } => position::rewound(*to, carried),
         Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
         Event::FrameEnded { frame, .. } => {

@@ -178,6 +178,7 @@ fn any_kind_of_event_is_reached() {
         "frame_entered",
         "phase_entered",
         "edge_taken",
+        "go_asked",
         "frame_ended",
         "attempt_started",
         "session_opened",

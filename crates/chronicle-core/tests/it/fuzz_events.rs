@@ -22,7 +22,7 @@ use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
     EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover,
-    RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
+    Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
@@ -91,6 +91,9 @@ phases: {a: {next: [a]}}
         (number(), prop::collection::vec(carried_frame(), 0..3), text()).prop_map(rewound),
         (frame(), text(), name()).prop_map(|(frame, summary, outcome)| {
             Event::FrameEnded { frame, outcome: Outcome::new(outcome), summary }
+        }),
+        (name(), text(), text()).prop_map(|(place, who, note)| {
+            Event::GoAsked { place: Place::new(place), who, note }
         }),
         (frame(), name(), name(), text(), any::<bool>()).prop_map(
             |(frame, from, to, said, run)| {
@@ -213,6 +216,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             persona: None,
             handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
             recorded: resume,
+            performer: if try_number == 3 { Performer::Host } else { Performer::Supervisor },
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());

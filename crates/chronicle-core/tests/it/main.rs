@@ -8,6 +8,7 @@ mod decide_calls;
 mod decide_chores;
 mod decide_evidence;
 mod decide_frames;
+mod decide_go;
 mod decide_help;
 mod decide_kinds;
 mod decide_limits;

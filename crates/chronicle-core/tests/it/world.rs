@@ -445,8 +445,13 @@ impl World {
 
     /// What happened, a sentence a line; an indented one followed from the one before.
     pub(crate) fn told(&self) -> String {
+        self.told_from(0)
+    }
+
+    /// The same without the first lines.
+    pub(crate) fn told_from(&self, first: usize) -> String {
         let mut out = String::new();
-        for line in &self.lines {
+        for line in &self.lines[first..] {
             let shown = |event: &Event| match event {
                 Event::SessionOpened { .. } => false,
                 Event::TreeRecorded(recorded) => !recorded.changes.is_none(),

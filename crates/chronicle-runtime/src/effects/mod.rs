@@ -1,8 +1,10 @@
 //! Performs effects: one file per kind. The driver says what is due; this compares it with what runs here.
 
 mod agent;
+mod both;
 mod notify;
 mod observe;
+mod recorder;
 mod report;
 mod shell;
 mod timer;
@@ -23,14 +25,15 @@ use chronicle_core::definition::prices::Prices;
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::engine::work::{self, Work};
 use chronicle_core::event::input::{AttemptReport, EndSeen, Input, Report};
-use chronicle_core::event::{GateAnswer, Message as ToTell};
+use chronicle_core::event::{GateAnswer, Message as ToTell, Performer};
 use chronicle_core::handover::told;
 use chronicle_core::state::State;
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 
+pub use both::Both;
 pub(crate) use notify::notifies;
-pub(crate) use observe::observed;
-pub(crate) use tree::{perform_now, record_now};
+pub(crate) use recorder::Recorder;
+pub(crate) use tree::record_now;
 
 use crate::activity::Activities;
 use crate::cookie::Cookies;
@@ -39,7 +42,7 @@ use crate::driver::World;
 use crate::fail::{self, Point};
 use crate::inbox::{Asker, Message, reported};
 use crate::link::Secrets;
-use crate::process::{Control, sweep};
+use crate::process::Control;
 use crate::project::{Project, RunFolder};
 use crate::secrets;
 use notify::Notices;
@@ -126,7 +129,7 @@ impl Processes {
         if self.running.contains_key(&id) {
             return None;
         }
-        if self.unknown.remove(&id) && !self.is_absent(id) {
+        if self.is_left(id) {
             return self.observe(id);
         }
         let work = work::work(state, id)?;
@@ -150,13 +153,13 @@ impl Processes {
 
     fn stop(&mut self, id: AttemptId) -> Option<Input> {
         fail::at(Point::BeforeStop);
+        if !self.running.contains_key(&id) && self.is_left(id) {
+            return self.observe(id);
+        }
         match self.running.get(&id) {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Observed) => {}
-            None if self.unknown.remove(&id) && !self.is_absent(id) => {
-                return self.observe(id);
-            }
             // Decided and taken back in one breath: it never ran.
             None => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
@@ -189,14 +192,10 @@ impl Processes {
         is_told.then(|| reported(Report::Attempt { attempt: id, active_ms: 0, what }))
     }
 
-    /// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so
-    /// where there is no lock there was no agent. What was on its way is ended.
-    fn is_absent(&self, id: AttemptId) -> bool {
-        let absent = !self.context.folder.keeper(id).exists();
-        if absent {
-            sweep::sweep(&self.context.cookies.cookie(id));
-        }
-        absent
+    /// Whether an earlier supervisor left something of an attempt.
+    fn is_left(&mut self, id: AttemptId) -> bool {
+        let (folder, cookies) = (&self.context.folder, &self.context.cookies);
+        self.unknown.remove(&id) && !observe::is_absent(folder, cookies, id)
     }
 
     fn observe(&mut self, id: AttemptId) -> Option<Input> {
@@ -233,7 +232,7 @@ impl Running {
 }
 
 impl World for Processes {
-    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+    fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         self.running.retain(|id, _| state.live.contains(id));
         for (id, running) in &self.running {
             if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
@@ -242,11 +241,12 @@ impl World for Processes {
         }
         self.context.activities.retain(|id| state.live.contains(&id));
         self.context.secrets.retain(|id| state.live.contains(&id));
-        let due = state.due();
-        self.timers.keep(&due);
-        self.recordings.keep(&due);
+        self.timers.keep(due);
+        self.recordings.keep(due);
+        self.notices.keep(due);
         due.iter()
             .filter_map(|effect| match effect.action {
+                _ if effect.by == Performer::Host => without_host(effect),
                 Action::RunAttempt(id) => self.run(state, id),
                 Action::StopAttempt(id) => self.stop(id),
                 Action::Tell(id, message) => self.tell(state, id, message),
@@ -257,6 +257,25 @@ impl World for Processes {
                 }
             })
             .collect()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.recordings.is_idle() && self.notices.is_idle()
+    }
+}
+
+/// No host is attached: what one was to perform died with it, and no process is started in its place.
+fn without_host(effect: &Effect) -> Option<Input> {
+    match effect.action {
+        Action::RunAttempt(id) | Action::StopAttempt(id) => {
+            Some(ended(id, EndSeen { lost: true, ..EndSeen::default() }))
+        }
+        Action::Tell(..)
+        | Action::RunTimer { .. }
+        | Action::WaitUntil { .. }
+        | Action::RecordTree(_)
+        | Action::RestoreTree
+        | Action::Notify(_) => None,
     }
 }
 

@@ -13,6 +13,7 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::input::{Input, Report};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::state::State;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::view;
 
 use super::Context;
@@ -55,6 +56,16 @@ impl Notices {
     pub(super) fn new(context: Arc<Context>, state: &State) -> Self {
         let unknown = state.notices.owed.iter().map(|owed| owed.about).collect();
         Self { context, unknown, running: BTreeSet::new() }
+    }
+
+    /// Forgets what has been told.
+    pub(super) fn keep(&mut self, due: &[Effect]) {
+        let is_due = |about: &About| due.iter().any(|it| it.action == Action::Notify(*about));
+        self.running.retain(is_due);
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_empty()
     }
 
     /// Tells it on a thread of its own, unless it is being told or may have been.

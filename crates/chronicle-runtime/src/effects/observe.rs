@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::agent::unclear;
 use super::report::Reporter;
+use crate::cookie::Cookies;
 use crate::fail::{self, Point};
 use crate::process::sweep;
+use crate::project::RunFolder;
 
 /// How long a keeper may take to end its agent after its supervisor died.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
@@ -25,8 +28,18 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
     thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))
 }
 
+/// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so where
+/// there is no lock there was no agent. What was on its way is ended.
+pub(super) fn is_absent(folder: &RunFolder, cookies: &Cookies, id: AttemptId) -> bool {
+    let absent = !folder.keeper(id).exists();
+    if absent {
+        sweep::sweep(&cookies.cookie(id));
+    }
+    absent
+}
+
 /// Waits for the keeper of an attempt whose supervisor died, and ends everything with the cookie.
-pub(crate) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
+pub(super) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
     match sweep::await_keeper(keeper, cookie, KEEPER_PATIENCE) {
         Ok(swept) => EndSeen {
             lost: true,

@@ -64,6 +64,10 @@ impl Recordings {
         self.running.retain(|cause| due.iter().any(|effect| effect.cause == *cause));
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
     /// Begins what is due, unless it runs.
     pub(super) fn perform(&mut self, state: &State, effect: &Effect) -> Option<Input> {
         if !self.running.insert(effect.cause) {
@@ -83,15 +87,13 @@ impl Recordings {
     }
 }
 
-/// Does at once what is due, for a run that nobody drives.
-pub(crate) fn perform_now(folder: &RunFolder, state: &State) -> Vec<Input> {
-    let due = state.due();
-    let jobs = due.iter().filter(|effect| {
-        matches!(effect.action, Action::RecordTree(Moment::After(_)) | Action::RestoreTree)
-    });
-    jobs.filter_map(|effect| job(folder, state, effect))
-        .map(|job| reported(job.perform(&mut Opened::default())))
-        .collect()
+/// Does at once what is past: records the files after an attempt, or puts them back. Those before one are for whoever drives it.
+pub(super) fn finish(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Input> {
+    if matches!(effect.action, Action::RecordTree(Moment::Before(_))) {
+        return None;
+    }
+    let job = job(folder, state, effect)?;
+    Some(reported(job.perform(&mut Opened::default())))
 }
 
 /// Records the files as they are, against the last tree of a run, because a person asked.

@@ -17,7 +17,7 @@ use crate::activity::{Activities, Activity};
 use crate::clock;
 use crate::driver::{self, Finish, Run, Watch};
 use crate::effects::Processes;
-use crate::inbox::{Asker, INBOX_MAX, Message, Remote, Rest, asked};
+use crate::inbox::{self, Asker, INBOX_MAX, Message, Remote, Rest, asked};
 use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
@@ -89,8 +89,7 @@ pub fn drive(
         viewed: None,
         is_behind: false,
     };
-    let (reply, answer) = sync_channel(1);
-    let input = Message::Input(Box::new(asked(&asker.who, command)), Some(reply));
+    let (input, answer) = inbox::asking(asked(&asker.who, command));
     let first = in_order(&run, &holder, world.notifies(), input);
     let job = Job { run, first, rest, messages, world, watch, link };
     let name = folder.id.short().to_owned();
@@ -110,8 +109,7 @@ pub fn drive(
 /// The first line of a ledger freezes the run, so nothing may stand before it.
 fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec<Message> {
     let introduction = run.introduce(holder, notifies).into_iter();
-    let mut first: Vec<Message> =
-        introduction.map(|input| Message::Input(Box::new(input), None)).collect();
+    let mut first: Vec<Message> = introduction.map(inbox::told).collect();
     let is_new = run.state().run.is_none();
     first.insert(if is_new { 0 } else { first.len() }, command);
     first

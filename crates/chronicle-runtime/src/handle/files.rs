@@ -4,19 +4,20 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command, Report};
+use chronicle_core::event::record::Line;
 use chronicle_core::event::tree::Changes;
 use chronicle_core::view::{Span, TreeBook};
 
 use super::HandleError;
-use super::telling::settle_trees;
+use super::telling::record_in;
 use crate::clock;
 use crate::driver::Run;
-use crate::effects::{perform_now, record_now};
-use crate::inbox::{Asker, asked, reported};
+use crate::effects::{Recorder, record_now};
+use crate::inbox::{self, Asker, asked, reported};
 use crate::ledger::{Head, Holder, Ledger};
 use crate::project::{Claimed, Project, RunFolder};
-use crate::projections::Projections;
 use crate::trees::{Room, Trees};
 
 pub use crate::trees::Form;
@@ -160,48 +161,39 @@ pub fn undo(
     };
     let holder = Holder::current(&asker.command, clock::now());
     let mut run = Run::open(&folder.ledger(), holder, None)?;
-    if let Some(torn) = run.torn() {
-        run.step(&torn)?;
-    }
-    settle_trees(folder, &mut run)?;
-    let book = book(folder)?;
-    let trees = existing(folder)?;
+    let world = Recorder::new(folder, run.state());
+    let torn = run.torn().map(inbox::told).into_iter().collect();
+    record_in(folder, &mut run, world, torn)?;
     let recorded = record_now(folder, run.state())?;
-    let plan = plan(folder, &book, &trees, (undoing, &recorded.tree))?;
+    let plan = plan(folder, &book(folder)?, &existing(folder)?, (undoing, &recorded.tree))?;
     if !plan.at_stake.is_empty() && !also_mine {
         return Err(HandleError::AtStake { files: plan.at_stake });
     }
-    let from = recorded.tree.clone();
-    run.step(&reported(Report::TreeRecorded(Box::new(recorded))))?;
-    let command = Command::Undo { what: plan.what, from, to: plan.to };
-    if let (Answer::Refused(why), _) = run.step(&asked(&asker.who, command))? {
-        run.sync()?;
-        return Err(HandleError::Refused { why });
+    let (what, from, to) = (plan.what, recorded.tree.clone(), plan.to);
+    let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
+    let (undo, answer) = inbox::asking(asked(&asker.who, Command::Undo { what, from, to }));
+    let world = Recorder::new(folder, run.state());
+    let lines = record_in(folder, &mut run, world, vec![recorded, undo])?;
+    match answer.recv() {
+        Ok(Answer::Refused(why)) => Err(HandleError::Refused { why }),
+        _ => undone(&lines),
     }
-    run.sync()?;
-    let undone = perform(folder, &mut run)?;
-    Projections::new(folder.clone()).write(run.state(), run.head());
-    undone
 }
 
-fn perform(folder: &RunFolder, run: &mut Run) -> Result<Result<Undone, HandleError>, HandleError> {
-    let mut undone = Ok(Undone { files: 0, kept: Vec::new() });
-    for input in perform_now(folder, run.state()) {
-        if let chronicle_core::event::input::What::Report(Report::TreeRestored {
-            files,
-            kept,
-            error,
-        }) = &input.what
-        {
-            undone = match error {
-                None => Ok(Undone { files: *files, kept: kept.clone() }),
-                Some(why) => Err(HandleError::Refused { why: why.clone() }),
-            };
+/// How it came to its end.
+fn undone(lines: &[Line]) -> Result<Undone, HandleError> {
+    for event in lines.iter().flat_map(|line| &line.events) {
+        match event {
+            Event::UndoEnded { error: Some(why), .. } => {
+                return Err(HandleError::Refused { why: why.clone() });
+            }
+            Event::UndoEnded { files, kept, error: None, .. } => {
+                return Ok(Undone { files: *files, kept: kept.clone() });
+            }
+            _ => {}
         }
-        run.step(&input)?;
     }
-    run.sync()?;
-    Ok(undone)
+    Ok(Undone { files: 0, kept: Vec::new() })
 }
 
 /// What trees may go: of runs that are over for so many days, and of runs that are gone.

@@ -1,17 +1,17 @@
 //! A person's command to a run: to its supervisor while one lives, else into its ledger.
 
-use chronicle_core::engine;
-use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Input, Report};
-use chronicle_core::event::notice::{Missed, NoticeGiven};
-use chronicle_core::state::Owed;
+use std::sync::mpsc::sync_channel;
+
+use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 
 use super::HandleError;
 use crate::clock;
-use crate::driver::Run;
-use crate::effects::{observed, perform_now};
-use crate::inbox::{Asker, asked, reported};
-use crate::ledger::{Holder, Ledger, LedgerError};
+use crate::driver::{self, Run, Watch};
+use crate::effects::Recorder;
+use crate::inbox::{self, Asker, Message, Rest, asked};
+use crate::ledger::{Head, Holder, Ledger, LedgerError};
 use crate::link::{self, Ask, Client};
 use crate::project::RunFolder;
 use crate::projections::Projections;
@@ -59,98 +59,50 @@ fn ask(
     Ok(client.ask(Ask::Command(command.clone()))?)
 }
 
-/// Writes a person's command into a run that nobody drives: decided and recorded, nothing performed.
+/// Writes a person's command into a run that nobody drives: decided and recorded, and what is past is finished.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
     let mut run = Run::open(&folder.ledger(), holder, None)?;
-    if let Some(torn) = run.torn() {
-        run.step(&torn)?;
-    }
-    let (before, owed) = (run.head(), run.state().notices.owed.clone());
-    let answer = match &command {
-        Command::Go { .. } if is_left_alone(run.state()) => go(folder, asker, &command, &mut run)?,
-        _ => run.step(&asked(&asker.who, command))?.0,
-    };
-    if run.head() != before {
-        run.sync()?;
-        find_lost(folder, &mut run)?;
-        settle_notices(&owed, &mut run)?;
-        Projections::new(folder.clone()).write(run.state(), run.head());
-    }
-    Ok(answer)
+    let world = Recorder::new(folder, run.state()).after(run.state().seq);
+    let (message, answer) = inbox::asking(asked(&asker.who, command));
+    let first = run.torn().map(inbox::told).into_iter().chain([message]).collect();
+    record_in(folder, &mut run, world, first)?;
+    answer.recv().map_err(|_| HandleError::Driver {
+        run: folder.id.short().to_owned(),
+        why: "gave no answer".to_owned(),
+    })
 }
 
-/// Nobody is here to tell people: whoever gives the command is there. What a supervisor died over may have been told.
-fn settle_notices(before: &[Owed], run: &mut Run) -> Result<(), HandleError> {
-    for owed in run.state().notices.owed.clone() {
-        let why = if before.contains(&owed) { Missed::Unknown } else { Missed::NobodyDrove };
-        run.step(&reported(Report::NoticeGiven(NoticeGiven::missed(owed.about, why))))?;
-    }
-    Ok(run.sync()?)
-}
-
-/// Whether a supervisor died over work: the ledger calls it live, and nobody drives the run.
-fn is_left_alone(state: &State) -> bool {
-    !state.live.is_empty() && state.paused.is_none() && state.cancelled.is_none()
-}
-
-/// Sends a run elsewhere whose supervisor died: it is paused, what was left is ended, it is sent, and it may go on. A move that
-/// would be refused even then leaves no trace.
-fn go(
+/// Drives a run in a world that begins nothing, and rests at once. Returns what was recorded.
+pub(super) fn record_in(
     folder: &RunFolder,
-    asker: &Asker,
-    command: &Command,
     run: &mut Run,
-) -> Result<Answer, HandleError> {
-    let pause = Command::Pause { reason: "it is sent elsewhere after its supervisor died".into() };
-    let (pause, go) = (asked(&asker.who, pause), asked(&asker.who, command.clone()));
-    let lost = |attempt| {
-        let what = AttemptReport::Ended(EndSeen { lost: true, ..EndSeen::default() });
-        reported(Report::Attempt { attempt, active_ms: 0, what })
-    };
-    let first = std::iter::once(pause.clone()).chain(run.state().live.iter().copied().map(lost));
-    let would = would_be(run.state(), first, &go);
-    if !matches!(would, Answer::Accepted(_)) {
-        return Ok(would);
-    }
-    run.step(&pause)?;
-    find_lost(folder, run)?;
-    let (answer, _) = run.step(&go)?;
-    run.step(&asked(&asker.who, Command::Resume))?;
-    Ok(answer)
+    mut world: Recorder,
+    first: Vec<Message>,
+) -> Result<Vec<Line>, HandleError> {
+    let mut kept = Kept { projections: Projections::new(folder.clone()), lines: Vec::new() };
+    // Nobody else has anything to say to it.
+    let (_inbox, messages) = sync_channel(1);
+    driver::drive(run, first, Rest::AtOnce, &messages, &mut world, &mut kept)?;
+    Ok(kept.lines)
 }
 
-/// The answer to the last input after the others; nothing is written.
-fn would_be(state: &State, first: impl Iterator<Item = Input>, last: &Input) -> Answer {
-    let mut state = state.clone();
-    for input in first {
-        if let Some(line) = engine::step(&state, &input).line {
-            state.apply(&line);
+/// Keeps what was recorded, and the projections up to date with it.
+struct Kept {
+    projections: Projections,
+    lines: Vec<Line>,
+}
+
+impl Watch for Kept {
+    fn shown(&mut self, _: &State, _: Head, lines: &[Line]) {
+        self.lines.extend_from_slice(lines);
+    }
+
+    fn quiet(&mut self, state: &State, head: Head) {
+        if !self.lines.is_empty() {
+            self.projections.write(state, head);
         }
     }
-    engine::step(&state, last).answer
-}
-
-/// A run that is to rest, and whose supervisor died, rests only once what it left has ended: then it can be sent elsewhere.
-fn find_lost(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
-    if run.state().paused.is_none() && !run.state().is_given_up() {
-        return Ok(());
-    }
-    let cookies = folder.cookies();
-    for attempt in run.state().live.clone() {
-        let seen = observed(&folder.keeper(attempt), &cookies.cookie(attempt));
-        let what = AttemptReport::Ended(seen);
-        run.step(&reported(Report::Attempt { attempt, active_ms: 0, what }))?;
-    }
-    settle_trees(folder, run)
-}
-
-/// Records the files after what has ended, and finishes putting files back: nobody else will.
-pub(super) fn settle_trees(folder: &RunFolder, run: &mut Run) -> Result<(), HandleError> {
-    for input in perform_now(folder, run.state()) {
-        run.step(&input)?;
-    }
-    Ok(run.sync()?)
 }
 
 /// Takes a run from a holder on another host, at a person's word. Who held it; none when nobody does. A holder on this host is

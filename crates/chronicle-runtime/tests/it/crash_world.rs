@@ -22,7 +22,7 @@ use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Change, CrashClass, Duty};
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_runtime::for_tests::clock;
 use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
@@ -324,9 +324,9 @@ impl<'a> Simulated<'a> {
 }
 
 impl World for Simulated<'_> {
-    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+    fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         self.working.retain(|id, _| state.live.contains(id));
-        for effect in state.due() {
+        for effect in due {
             match effect.action {
                 Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
                     self.lost(id);
@@ -366,6 +366,10 @@ impl World for Simulated<'_> {
             }
         }
         Vec::new()
+    }
+
+    fn is_idle(&self) -> bool {
+        false
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report};
+use chronicle_core::state::effect::Effect;
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
 use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError};
@@ -96,8 +97,12 @@ fn no_story_has_an_answer_a_show_or_an_effect_before_its_sync() {
 struct Still;
 
 impl World for Still {
-    fn reconcile(&mut self, _: &State) -> Vec<Input> {
+    fn reconcile(&mut self, _: &State, _: &[Effect]) -> Vec<Input> {
         Vec::new()
+    }
+
+    fn is_idle(&self) -> bool {
+        true
     }
 }
 
@@ -105,8 +110,12 @@ impl World for Still {
 struct Closed;
 
 impl World for Closed {
-    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+    fn reconcile(&mut self, state: &State, _: &[Effect]) -> Vec<Input> {
         panic!("asked what to perform after line {}", state.seq);
+    }
+
+    fn is_idle(&self) -> bool {
+        panic!("asked whether it is idle");
     }
 }
 
@@ -262,7 +271,7 @@ fn a_driver_that_nobody_can_reach_quits() {
 fn what_the_world_reports_at_once_needs_no_queue() {
     struct AtOnce;
     impl World for AtOnce {
-        fn reconcile(&mut self, state: &State) -> Vec<Input> {
+        fn reconcile(&mut self, state: &State, _: &[Effect]) -> Vec<Input> {
             let over = state.live.is_empty();
             let cancel = Command::Cancel { reason: String::new() };
             let stopped =
@@ -270,6 +279,10 @@ fn what_the_world_reports_at_once_needs_no_queue() {
             let what = AttemptReport::Ended(stopped);
             let end = Report::Attempt { attempt: AttemptId(1), active_ms: 0, what };
             if over { Vec::new() } else { vec![person(cancel), reported(end)] }
+        }
+
+        fn is_idle(&self) -> bool {
+            true
         }
     }
     let (memory, log) = (Memory::new(), Log::default());
@@ -281,6 +294,20 @@ fn what_the_world_reports_at_once_needs_no_queue() {
             .unwrap();
     assert_eq!(finish, Finish::Rests(Status::Cancelled));
     assert_eq!(log.text(), "show 1\nshow 2 3\nquiet 3\n");
+}
+
+#[test]
+fn one_that_rests_at_once_leaves_what_goes_on_to_others() {
+    let (memory, log) = (Memory::new(), Log::default());
+    let mut run = Run::open(&memory, who(), None).unwrap();
+    let (_inbox, messages) = sync_channel(1);
+    let mut watch = Recorder(log.clone());
+    let (start, answer) = asked(person(Command::Start(Box::new(start(TWO)))));
+    let finish =
+        drive(&mut run, vec![start], Rest::AtOnce, &messages, &mut Still, &mut watch).unwrap();
+    assert_eq!(finish, Finish::Rests(Status::Running));
+    assert_eq!(answer.try_recv().unwrap(), Answer::Accepted("started".to_owned()));
+    assert_eq!(log.text(), "show 1\nquiet 1\n");
 }
 
 #[test]

@@ -5,7 +5,7 @@ pub(crate) const TWO: &str = "{name: Two, phases: {plan: {next: [build]}, build:
 const THREE: &str = "{name: Three, phases: {plan: {next: [build]}, build: {next: [verify]}, \
     verify: {next: [done, build]}}}";
 
-pub(crate) const STORIES: [(&str, &str, &str); 9] = [
+pub(crate) const STORIES: [(&str, &str, &str); 10] = [
     (
         "straight",
         THREE,
@@ -45,6 +45,11 @@ pub(crate) const STORIES: [(&str, &str, &str); 9] = [
         "{name: O, phases: {plan: {next: [in]}, in: {run: workflow, workflow: i, next: [ship]}, \
          ship: {}}}\n=== i\n{name: I, phases: {look: {next: [judge]}, judge: {}}}",
         "plan: go in\nin/look: usage 4; go judge\nin/judge: go done\nship: go done",
+    ),
+    (
+        "sent elsewhere in the midst",
+        THREE,
+        "plan: tool read; person go verify; go build\nverify: go done",
     ),
     (
         "paused in the midst",

@@ -5,6 +5,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use chronicle_core::event::input::{Command, Input};
+use chronicle_core::state::effect::Effect;
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::driver::{Patience, Rest, Run, World, drive};
 use chronicle_runtime::for_tests::ledger::LedgerError;
@@ -93,8 +94,12 @@ fn a_connection_lost_at_any_sync_holds_everything_back_and_the_run_goes_on() {
 struct Closed;
 
 impl World for Closed {
-    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+    fn reconcile(&mut self, state: &State, _: &[Effect]) -> Vec<Input> {
         panic!("asked what to perform after line {}", state.seq);
+    }
+
+    fn is_idle(&self) -> bool {
+        true
     }
 }
 

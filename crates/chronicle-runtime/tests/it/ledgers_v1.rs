@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 21] = [
+const STORIES: [(&str, &str, &str); 22] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -155,6 +155,11 @@ const STORIES: [(&str, &str, &str); 21] = [
         "{name: Calls, phases: {build: {limits: {repeats: 2}, requires: [make], tools: {deny: [web]}}}}",
         "build 1: session s; shell make; tool-fail c1; tool web; shell make; tool-end c4; shell make; go done
          build 2: go done\ng1: retry look elsewhere",
+    ),
+    (
+        "sent",
+        "{name: Sent, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: session s; person go build; go build\nbuild: session b; go done",
     ),
     (
         "rewound",
@@ -343,6 +348,8 @@ fn no_enum_of_events_is_left_out() {
         .lines()
         .filter_map(|line| line.strip_prefix("pub enum ")?.strip_suffix(" {"))
         .collect();
+    // Written only where a host performs, and nothing does yet: `hosted.rs` has it.
+    let enums: Vec<&str> = enums.into_iter().filter(|name| *name != "Performer").collect();
     let checked = [
         "Event",
         "Mover",

@@ -17,6 +17,7 @@ mod driver_resumes;
 mod driver_stories;
 mod driver_table;
 mod fuzz;
+mod hosted;
 mod ledger_backends;
 mod ledger_bytes;
 mod ledger_contract;

@@ -24,7 +24,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
 use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
@@ -192,7 +192,7 @@ struct Agents<'a> {
 }
 
 impl World for Agents<'_> {
-    fn reconcile(&mut self, state: &State) -> Vec<Input> {
+    fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         // The driver has taken what was on its way, or it would not ask what is due.
         // Who waits for an answer has not finished its move.
         let waiting = state.live_attempts().filter(|attempt| state.is_asking(attempt));
@@ -201,7 +201,7 @@ impl World for Agents<'_> {
             *self.story.progress.entry(key).or_default() += 1;
         }
         self.story.by_line.insert(state.seq, self.story.progress.clone());
-        for effect in state.due() {
+        for effect in due {
             match effect.action {
                 Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
                     self.end(id, EndSeen { lost: true, ..EndSeen::default() });
@@ -239,6 +239,10 @@ impl World for Agents<'_> {
             }
         }
         Vec::new()
+    }
+
+    fn is_idle(&self) -> bool {
+        false
     }
 }
 

@@ -1,13 +1,14 @@
-//! Moving a run that rests: once more, without it, or somewhere else.
+//! Moving a run: once more, without what could not be done, or somewhere else.
 
 use super::super::scratch::Scratch;
+use super::super::sent;
 use super::super::target::resolve;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
-use crate::event::{Break, EdgeTaken, Event, GateAnswer, GateKind, Mover};
-use crate::state::{Frame, Stage, State, WayOut};
+use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
+use crate::state::{Frame, Sent, Stage, State, WayOut};
 
 /// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
 pub(in crate::engine) fn retry(
@@ -161,58 +162,41 @@ fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &
     }
 }
 
+/// Goes elsewhere. Whoever works there is ended first: then the move follows by itself.
 pub(in crate::engine) fn go(
     scratch: &mut Scratch<'_>,
     by: &By,
     place: &Place,
     note: &str,
 ) -> Answer {
-    if let Err(over) = refuse_over(scratch.state()) {
-        return over;
+    let state = scratch.state();
+    let frame = match refuse_over(state).and_then(|()| way(state, place).map_err(Answer::Refused)) {
+        Ok(frame) => frame,
+        Err(refusal) => return refusal,
+    };
+    let sent = Sent { to: place.phase(), who: who(by), note: note.to_owned() };
+    let hindrance = sent::hindrance(state, &frame.path);
+    let moved = if hindrance.is_some() {
+        let (who, note) = (sent.who.clone(), sent.note.clone());
+        Event::GoAsked { place: place.clone(), who, note }
+    } else {
+        sent::edge(frame, &sent)
+    };
+    for event in sent::answers(state, &frame.path, &sent).into_iter().chain([moved]) {
+        scratch.emit(event);
     }
-    match way(scratch.state(), place) {
-        Err(refusal) => Answer::Refused(refusal),
-        Ok((gates, taken)) => {
-            let taken = EdgeTaken { summary: note.to_owned(), ..taken };
-            for gate in gates {
-                emit_answer(scratch, by, gate, GateAnswer::Go(taken.to.clone()), note);
-            }
-            scratch.emit(Event::EdgeTaken(taken));
-            Answer::Accepted(format!("going to `{place}`"))
-        }
-    }
+    let when = hindrance.map_or_else(String::new, |first| format!(" {first}"));
+    Answer::Accepted(format!("going to `{place}`{when}"))
 }
 
-/// The move that a person asks for, and the gates that it answers: the frame's own, and those of frames below, which end
-/// with it. Not under a worker's hands: first the run must rest there.
-fn way(state: &State, place: &Place) -> Result<(Vec<GateId>, EdgeTaken), String> {
+/// The frame that a person means, if it has that phase.
+fn way<'s>(state: &'s State, place: &Place) -> Result<&'s Frame, String> {
     let frame = state
         .frames
         .get(&place.frame())
         .ok_or_else(|| format!("the run is not inside `{}`", place.frame().as_str()))?;
-    let to = place.phase();
-    check_phase(state, frame, &to)?;
-    let within = |place: &Place| place.frame().is_within(&frame.path);
-    if let Some(worked) = state.live_attempts().find(|attempt| within(&attempt.intent.place)) {
-        let (attempt, place) = (worked.intent.attempt, &worked.intent.place);
-        return Err(format!("{attempt} works at `{place}`: pause the run first"));
-    }
-    let open = state.open_gates().map(|gate| &gate.opened);
-    let gates: Vec<GateId> =
-        open.filter(|gate| within(&gate.place)).map(|gate| gate.gate).collect();
-    if gates.is_empty() && state.paused.is_none() && !state.waits_within(&frame.path) {
-        return Err(format!("`{}` does not rest: pause the run first", frame.place()));
-    }
-    let taken = EdgeTaken {
-        frame: frame.path.clone(),
-        from: frame.phase.clone(),
-        to,
-        outcome: Outcome::from("complete"),
-        summary: String::new(),
-        by: Mover::Person,
-        task: None,
-    };
-    Ok((gates, taken))
+    check_phase(state, frame, &place.phase())?;
+    Ok(frame)
 }
 
 fn check_phase(state: &State, frame: &Frame, to: &PhaseId) -> Result<(), String> {

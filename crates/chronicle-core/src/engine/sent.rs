@@ -1,0 +1,49 @@
+//! The way of a person: a frame is sent elsewhere, at once or as soon as nobody works in it.
+
+use crate::base::ids::{FramePath, Outcome};
+use crate::event::{EdgeTaken, Event, GateAnswer, Mover};
+use crate::state::{Frame, Sent, State};
+use crate::words;
+
+/// The move of a frame that was sent elsewhere, once nobody works in it. Gates in it were answered with the person's word.
+pub(super) fn follow(state: &State) -> Option<Event> {
+    state.frames.values().find_map(|frame| {
+        let sent = frame.sent.as_deref()?;
+        hindrance(state, &frame.path).is_none().then(|| edge(frame, sent))
+    })
+}
+
+/// What must come to its end before a frame can move.
+pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
+    let mut live = state.live_attempts().map(|attempt| &attempt.intent);
+    if let Some(works) = live.find(|intent| intent.place.frame().is_within(path)) {
+        return Some(words::once_ended(works.attempt));
+    }
+    let mut recorded = state.trees.after.values().map(|(_, place)| place.frame());
+    let is_busy = recorded.any(|frame| frame.is_within(path)) || state.trees.undo().is_some();
+    is_busy.then(|| words::ONCE_RECORDED.to_owned())
+}
+
+/// The answers to the gates that end with the move: the frame's own, and those of frames below.
+pub(super) fn answers(state: &State, path: &FramePath, sent: &Sent) -> Vec<Event> {
+    let answer = |gate| {
+        let (who, note) = (sent.who.clone(), sent.note.clone());
+        let answer = GateAnswer::Go(sent.to.clone());
+        Event::GateAnswered { gate, answer, who, note, agent: None }
+    };
+    let open = state.open_gates().map(|gate| &gate.opened);
+    let within = open.filter(|gate| gate.place.frame().is_within(path));
+    within.map(|gate| answer(gate.gate)).collect()
+}
+
+pub(super) fn edge(frame: &Frame, sent: &Sent) -> Event {
+    Event::EdgeTaken(EdgeTaken {
+        frame: frame.path.clone(),
+        from: frame.phase.clone(),
+        to: sent.to.clone(),
+        outcome: Outcome::from("complete"),
+        summary: sent.note.clone(),
+        by: Mover::Person,
+        task: None,
+    })
+}

@@ -107,6 +107,15 @@ pub const HUMAN_INTERVENTION: &str = "human_intervention";
 /// How a phase is left whose work is done.
 pub const COMPLETE: &str = "complete";
 
+/// How a phase is left that a person went on without: its work may not be done.
+pub const SKIPPED: &str = "skipped";
+
+/// How a phase was left that the run was taken back from.
+pub const REWOUND: &str = "rewound";
+
+/// How many of the known outcomes a worker may send; the others are the supervisor's own.
+const SENT_BY_WORKERS: usize = 4;
+
 /// The outcomes that Chronicle itself gives or knows.
 pub const KNOWN_OUTCOMES: [&str; 10] = [
     "complete",
@@ -125,6 +134,11 @@ impl Outcome {
     /// Whether the work is simply done.
     pub fn is_complete(&self) -> bool {
         self.as_str() == COMPLETE
+    }
+
+    /// Whether only the supervisor gives this outcome: a worker that sends it is refused.
+    pub fn is_supervisors(&self) -> bool {
+        KNOWN_OUTCOMES[SENT_BY_WORKERS..].contains(&self.as_str()) || self.as_str() == SKIPPED
     }
 
     /// Whether this outcome means that the work did not succeed, so that it needs an edge of its own.

@@ -13,11 +13,21 @@ pub(super) fn enter(state: &State, frame: &Frame) -> Event {
     match frame.phase.as_str() {
         DONE => {
             let (path, summary) = (frame.path.clone(), frame.summary.clone());
-            Event::FrameEnded { frame: path, outcome: Outcome::from(COMPLETE), summary }
+            Event::FrameEnded { frame: path, outcome: outcome_of(state, frame), summary }
         }
         HUMAN_INTERVENTION => intervene(state, frame, words::worker_asked(&frame.summary)),
         _ => Event::PhaseEntered { place: frame.place() },
     }
+}
+
+/// How a frame ends: not well if its last phase was left so, unless the workflow itself says that this is an end.
+fn outcome_of(state: &State, frame: &Frame) -> Outcome {
+    let complete = || Outcome::from(COMPLETE);
+    let Some((from, outcome)) = &frame.left else { return complete() };
+    let phase = state.workflow(&frame.workflow).and_then(|workflow| workflow.phase(from));
+    let is_meant =
+        phase.and_then(|phase| phase.on.get(outcome)).is_some_and(|to| to.as_str() == DONE);
+    if outcome.is_failure() && !is_meant { outcome.clone() } else { complete() }
 }
 
 pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {

@@ -6,7 +6,7 @@
 use super::gates::intervene;
 use super::scratch::Scratch;
 use super::{attempt, budget, chore, enter, mend, out, parting, sent};
-use crate::base::ids::FramePath;
+use crate::base::ids::{FramePath, Outcome};
 use crate::base::limits::DECISION_EVENTS_MAX;
 use crate::event::{Event, OnGate};
 use crate::state::{Frame, Stage, State};
@@ -54,13 +54,19 @@ fn follows(state: &State) -> Option<Event> {
     if state.paused.is_some() {
         return None;
     }
-    if state.frames.get(&FramePath::root())?.stage == Stage::Ended {
-        return Some(Event::RunDone);
+    if let Stage::Ended(outcome) = &state.frames.get(&FramePath::root())?.stage {
+        return Some(end_of_run(state, outcome));
     }
     let spent = || budget::follow(state);
     fails(state)
         .or_else(spent)
         .or_else(|| state.frames.values().find_map(|frame| next_of(state, frame)))
+}
+
+/// A workflow that ended with an outcome that is not good has failed.
+fn end_of_run(state: &State, outcome: &Outcome) -> Event {
+    let root = state.frames.get(&FramePath::root()).filter(|_| outcome.is_failure());
+    root.map_or(Event::RunDone, |root| Event::RunFailed { reason: words::ended_badly(root) })
 }
 
 /// A run that was started to fail when a person is needed does so at its first gate.
@@ -89,6 +95,6 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
         | Stage::Inside
         | Stage::Gated { .. }
         | Stage::Waiting { .. }
-        | Stage::Ended => None,
+        | Stage::Ended(_) => None,
     }
 }

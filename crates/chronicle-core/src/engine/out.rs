@@ -8,9 +8,9 @@ use super::chore::{cleanup, verify};
 use super::evidence::demand;
 use super::gates::{intervene, opened};
 use super::target::resolve;
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SKIPPED};
 use crate::base::limits::LoopCount;
-use crate::definition::workflow::Phase;
+use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::claims::Unproven;
 use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
 use crate::state::claims;
@@ -58,12 +58,21 @@ fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<
 fn edge(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     let target = match &way.target {
         Some(target) => Ok(target.clone()),
+        // What is skipped goes where it would have gone.
+        None if way.outcome.as_str() == SKIPPED => resolve(phase, None, &Outcome::from(COMPLETE)),
+        // A workflow inside that failed, and nothing is said about that: the one around it has failed too.
+        None if is_failed_inside(phase, way) => Ok(PhaseId::from(DONE)),
         None => resolve(phase, None, &way.outcome),
     };
     Some(match target {
         Ok(to) => take(state, frame, &to, way),
         Err(why) => intervene(state, frame, why),
     })
+}
+
+fn is_failed_inside(phase: &Phase, way: &WayOut) -> bool {
+    let is_inside = phase.run == PhaseKind::Workflow;
+    is_inside && way.outcome.is_failure() && !phase.on.contains_key(&way.outcome)
 }
 
 pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {

@@ -1,6 +1,6 @@
 //! The way of a person: a frame is sent elsewhere, at once or as soon as nobody works in it.
 
-use crate::base::ids::{FramePath, Outcome};
+use crate::base::ids::{FramePath, Outcome, SKIPPED};
 use crate::event::{EdgeTaken, Event, GateAnswer, Mover};
 use crate::state::{Frame, Sent, State};
 use crate::words;
@@ -41,7 +41,7 @@ pub(super) fn edge(frame: &Frame, sent: &Sent) -> Event {
         frame: frame.path.clone(),
         from: frame.phase.clone(),
         to: sent.to.clone(),
-        outcome: Outcome::from("complete"),
+        outcome: Outcome::from(SKIPPED),
         summary: sent.note.clone(),
         by: Mover::Person,
         task: None,

@@ -17,6 +17,14 @@ pub(super) fn resolve(
     Err(format!("`{}` cannot be left for `{target}`; {}", phase.id, choices(phase)))
 }
 
+/// What a worker may send; what is the supervisor's to say is not among it, even where the workflow has an edge for it.
+pub(super) fn check_sent(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
+    if outcome.is_supervisors() {
+        return Err(no_outcome(phase, outcome));
+    }
+    Ok(())
+}
+
 fn check_outcome(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
     let known = KNOWN_OUTCOMES.contains(&outcome.as_str())
         || phase.outcomes.contains(outcome)
@@ -24,9 +32,13 @@ fn check_outcome(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
     if known {
         return Ok(());
     }
+    Err(no_outcome(phase, outcome))
+}
+
+fn no_outcome(phase: &Phase, outcome: &Outcome) -> String {
     let own = phase.outcomes.iter().map(Outcome::as_str);
     let words: Vec<String> = KNOWN_OUTCOMES[..4].iter().copied().chain(own).map(code).collect();
-    Err(format!("`{outcome}` is no outcome of `{}`; use {}", phase.id, words.join(", ")))
+    format!("`{outcome}` is no outcome of `{}`; use {}", phase.id, words.join(", "))
 }
 
 /// `on.<outcome>`, else the only `next`, else `done` at an end. A failure needs an edge of its own: it must not pass as

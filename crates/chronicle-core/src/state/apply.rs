@@ -188,6 +188,7 @@ impl Facts {
             frame.phase = taken.to.clone();
             frame.stage = Stage::Bound;
             frame.stack.clear();
+            frame.left = Some((taken.from.clone(), taken.outcome.clone()));
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
@@ -221,7 +222,7 @@ impl Facts {
     fn end_frame(&mut self, path: &FramePath, outcome: &Outcome, summary: &str) {
         let at = self.frames.get(path).and_then(|frame| frame.at.clone());
         let Some(at) = at else {
-            return self.change_frame(path, |frame| frame.stage = Stage::Ended);
+            return self.change_frame(path, |frame| frame.stage = Stage::Ended(outcome.clone()));
         };
         let Some(inner) = self.frames.remove(path) else { return };
         self.change_frame(&at.frame(), |frame| {

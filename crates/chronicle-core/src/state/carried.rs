@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Departure, EdgeCount, Facts, Frame, Note, Stage, v1};
-use crate::base::ids::{DONE, FramePath, Outcome, PhaseId, Place};
+use crate::base::ids::{DONE, FramePath, Outcome, PhaseId, Place, REWOUND};
 use crate::base::time::Millis;
 use crate::event::carried::{Carried, CarriedEdge, CarriedFrame};
-
-/// How a phase was left that the run was taken back from.
-const REWOUND: &str = "rewound";
 
 impl Facts {
     /// Where the run stands, as it can be carried: whatever is going on begins anew there.
@@ -83,7 +80,7 @@ impl Facts {
 
 impl Frame {
     fn carried(&self) -> CarriedFrame {
-        let is_over = self.stage == Stage::Ended;
+        let is_over = matches!(self.stage, Stage::Ended(_));
         let phase = if is_over { PhaseId::from(DONE) } else { self.phase.clone() };
         CarriedFrame {
             frame: self.path.clone(),

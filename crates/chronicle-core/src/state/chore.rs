@@ -87,7 +87,7 @@ fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
 impl Frame {
     /// Whether it is somewhere, and what that leaves behind was not put away.
     pub(crate) fn is_uncleaned(&self) -> bool {
-        let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended);
+        let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended(_));
         let is_begun = self.worker.try_number > 0 || self.stage == Stage::Inside;
         is_anywhere && is_begun && !self.cleaned
     }

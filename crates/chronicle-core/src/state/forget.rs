@@ -73,7 +73,7 @@ impl Stage {
             | Self::BrokeOff { .. }
             | Self::Refused { .. }
             | Self::Inside
-            | Self::Ended => None,
+            | Self::Ended(_) => None,
         }
     }
 }

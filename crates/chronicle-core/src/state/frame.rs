@@ -52,6 +52,9 @@ pub struct Frame {
     pub notes: Vec<Note>,
     /// How often each edge was taken; a person's `go` clears it.
     pub edges: Vec<EdgeCount>,
+    /// The phase left last, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<(PhaseId, Outcome)>,
     /// The summary of the phase left last.
     pub summary: String,
     /// What the worker of the phase left last said last, in a chain.
@@ -391,8 +394,8 @@ pub enum Stage {
         /// What, and until when.
         wait: Box<Waited>,
     },
-    /// The root frame came to its end.
-    Ended,
+    /// The root frame came to its end, like this.
+    Ended(Outcome),
 }
 
 impl Stage {
@@ -424,6 +427,7 @@ impl Frame {
             questions: Vec::new(),
             notes: Vec::new(),
             edges: Vec::new(),
+            left: None,
             summary: String::new(),
             said: String::new(),
             behind: None,

@@ -1,7 +1,7 @@
 //! Where an end or an answer leaves a frame.
 
 use super::{Attempt, Check, Stage, WayOut};
-use crate::base::ids::{Outcome, PhaseId};
+use crate::base::ids::{Outcome, PhaseId, SKIPPED};
 use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, Why};
 
 /// Where the end of an attempt leaves its frame.
@@ -57,10 +57,16 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }
         }
         // The worker's way stands: a person goes on without what could not be verified.
-        (GateAnswer::Skip, held @ Stage::Left(_)) => approved(checked(held, Check::Passed)),
-        (GateAnswer::Skip, _) => approved(checked(left_as("complete", note), Check::Passed)),
+        (GateAnswer::Skip, Stage::Left(way)) => skipped(way),
+        (GateAnswer::Skip, _) => skipped(WayOut::new(Outcome::from(SKIPPED), note)),
         (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
     }
+}
+
+/// Goes on, and never as if the work were done.
+fn skipped(way: WayOut) -> Stage {
+    let outcome = Outcome::from(SKIPPED);
+    Stage::Left(WayOut { outcome, approved: true, check: Check::Passed, ..way })
 }
 
 fn approved(stage: Stage) -> Stage {

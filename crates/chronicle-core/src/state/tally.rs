@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, Facts};
-use crate::base::ids::{AttemptId, Place};
+use crate::base::ids::{AttemptId, COMPLETE, Outcome, Place};
 use crate::base::usage::Usage;
 use crate::event::tree::Changes;
 use crate::event::{AttemptStarted, Why};
@@ -23,6 +23,8 @@ pub struct Tally {
     pub departures: usize,
     /// Whether the last visit has ended.
     pub is_left: bool,
+    /// How it was left last.
+    pub outcome: Outcome,
     /// What the last worker said of it.
     pub summary: String,
     /// How many attempts were started there.
@@ -48,6 +50,7 @@ impl Default for Tally {
             last_visit: 0,
             departures: 0,
             is_left: false,
+            outcome: Outcome::from(COMPLETE),
             summary: String::new(),
             attempts: 0,
             tries: 0,
@@ -73,6 +76,7 @@ impl Tally {
         self.departures += 1;
         self.is_left = true;
         self.summary.clone_from(&departure.summary);
+        self.outcome.clone_from(&departure.outcome);
     }
 
     pub(super) fn begin(&mut self, intent: &AttemptStarted) {

@@ -49,7 +49,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         status,
         standing: words::standing(state, supervised).to_owned(),
         places: places.collect(),
-        needs_you: if over { 0 } else { state.open_gates().count() },
+        needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },
         spent: Spent::from(&state.usage),
         started_at: state.started_at,
         updated_at: state.updated_at,

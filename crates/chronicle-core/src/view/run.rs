@@ -247,6 +247,9 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
             Status::Cancelled => state.cancelled.clone(),
             Status::Paused => state.paused.clone(),
             Status::Failed => state.failed.clone(),
+            Status::Running if state.is_given_up() => {
+                state.cancelled.clone().or_else(|| state.failed.clone())
+            }
             Status::Running | Status::Waiting | Status::Done => None,
         },
         completion: state.done.then(|| handover::completion(state)).flatten(),

@@ -19,7 +19,7 @@ use crate::event::claims::Claim;
 use crate::event::{
     Crash, CrashClass, EdgeTaken, End, GateAnswer, GateKind, GateOpened, Leave, Mover, StopCause,
 };
-use crate::state::{Did, State, Status};
+use crate::state::{Did, Frame, State, Status};
 
 pub use attempt::agent_name;
 pub use chore::performer;
@@ -204,6 +204,10 @@ fn some_phase(gate: &GateOpened) -> Place {
 pub fn standing(state: &State, supervised: bool) -> &'static str {
     match (state.status(), supervised) {
         (Status::Waiting, false) if state.goes_on() => "interrupted",
+        // What is given up is never called anything else, also while the last of it is being ended or put away.
+        (Status::Running, true) if state.is_given_up() => "ending",
+        (Status::Running, false) if state.cancelled.is_some() => "cancelled",
+        (Status::Running, false) if state.failed.is_some() => "failed",
         (Status::Running, true) => "running",
         (Status::Running, false) => "interrupted",
         (Status::Waiting, _) => "waiting",
@@ -230,6 +234,15 @@ pub fn leaving(leave: &Leave) -> String {
         DONE => "accepted: the work is done. End your turn now.".to_owned(),
         target => format!("accepted: leaving for `{target}`. End your turn now."),
     }
+}
+
+/// Why a run failed whose workflow came to its end.
+pub(crate) fn ended_badly(root: &Frame) -> String {
+    let (phase, outcome) = match &root.left {
+        Some((phase, outcome)) => (phase.as_str(), outcome.as_str()),
+        None => ("", ""),
+    };
+    format!("`{phase}` ended with `{outcome}`{}", saying(&root.summary))
 }
 
 /// Why a frame bound for `human_intervention` waits.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{DONE, FramePath, Place};
+use crate::base::ids::{DONE, FramePath, Outcome, Place, REWOUND, SKIPPED};
 use crate::definition::workflow::{Phase, Workflow};
 use crate::event::carried::{Carried, CarriedFrame};
 use crate::state::{Frame, Stage, State};
@@ -20,8 +20,12 @@ pub struct Breadcrumb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// It was left.
+    /// Its work is done.
     Done,
+    /// It was left with an outcome that is not good.
+    Failed,
+    /// A person went on without it.
+    Skipped,
     /// The run is there.
     Current,
     /// It was not entered.
@@ -32,7 +36,7 @@ pub enum Mark {
 pub(crate) fn status_line(state: &State) -> String {
     let main = state.run.as_ref().and_then(|run| run.workflows.first());
     let name = main.map_or_else(String::new, |main| main.name.clone());
-    let frames = state.frames.values().filter(|frame| frame.stage != Stage::Ended);
+    let frames = state.frames.values().filter(|frame| !matches!(frame.stage, Stage::Ended(_)));
     let parts = frames.filter_map(|frame| part(state, frame));
     std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" > ")
 }
@@ -76,6 +80,8 @@ fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
         .map(|phase| {
             let sign = match mark(state, &path.place(&phase.id)) {
                 Mark::Done => "✓",
+                Mark::Failed => "✗",
+                Mark::Skipped => "-",
                 Mark::Current => "●",
                 Mark::Pending => " ",
             };
@@ -85,15 +91,25 @@ fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
     parts.join(" -> ")
 }
 
+/// How a phase was left: never one way as another.
+fn left(outcome: &Outcome) -> Mark {
+    match outcome.as_str() {
+        SKIPPED => Mark::Skipped,
+        REWOUND => Mark::Pending,
+        _ if outcome.is_failure() => Mark::Failed,
+        _ => Mark::Done,
+    }
+}
+
 /// How far the phase at a place is.
 pub(crate) fn mark(state: &State, place: &Place) -> Mark {
     let known = state.tally(place).filter(|tally| tally.visits > 0);
     let here = state.frames.get(&place.frame()).is_some_and(|frame| {
-        frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended)
+        frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended(_))
     });
     match known {
         Some(_) if here => Mark::Current,
-        Some(tally) if tally.is_left => Mark::Done,
+        Some(tally) if tally.is_left => left(&tally.outcome),
         Some(_) | None => Mark::Pending,
     }
 }

@@ -273,7 +273,7 @@ fn going_back_and_forth_is_a_loop() {
             a5 ended
               g1 waits at `verify` for intervention: `verify` and `build` were left for each other 3 times, as often as allowed
             g1 answered with `go verify` by ann
-              `verify` left for `verify` by a person's word
+              `verify` left for `verify` (skipped) by a person's word
               phase `verify` entered
               a6 started at `verify` (scripted)
             a6 leaves for `build`: "did it"

@@ -208,7 +208,7 @@ phases:
             g1 rejected by ann: "no key"
               g2 waits at `sign` for intervention: a person said no: "no key"
             g2 answered with `go sign` by ann
-              `sign` left for `sign` by a person's word
+              `sign` left for `sign` (skipped) by a person's word
               phase `sign` entered
               g3 waits at `sign` for approval: `sign` is yours to do: Sign the release.
             g3 approved by ann: "signed"

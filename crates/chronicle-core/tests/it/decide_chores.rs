@@ -128,7 +128,7 @@ fn what_nobody_puts_right_needs_a_person_and_skip_takes_the_workers_way() {
             a4 failed at command 1
               g1 waits at `build` for intervention: `build` is called done, and is not verified: `test` failed
             g1 answered with `skip` by ann: "it is known to fail"
-              `build` left for `other`
+              `build` left for `other` (skipped)
               phase `other` entered
               a5 started at `other` (scripted)
             a5 leaves for `done`: "did it"
@@ -262,7 +262,7 @@ phases:
             a1 reported an error: "boom"
               g1 waits at `in/a` for intervention: `a` cannot go on: the last attempt reported an error: "boom"
             g1 answered with `go ship` by ann
-              `in` left for `ship` by a person's word
+              `in` left for `ship` (skipped) by a person's word
               a2 puts away what is left at `in`: `a`, `outer`
             a2's command 1 ended well
             a2's command 2 ended well

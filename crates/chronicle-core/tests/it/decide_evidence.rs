@@ -147,9 +147,9 @@ fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
         &world,
         3,
         &expect![[r#"
-              `build` left for `check`
-              phase `check` entered
-              a3 started at `check` (scripted)"#]],
+            `build` left for `check` (skipped)
+            phase `check` entered
+            a3 started at `check` (scripted)"#]],
     );
 }
 

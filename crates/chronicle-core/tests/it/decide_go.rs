@@ -47,7 +47,7 @@ fn whoever_works_is_ended_and_then_the_run_moves() {
     expect![[r#"
         ann sends the run to `verify`, once nobody works there: "enough"
         a1 was stopped
-          `plan` left for `verify` by a person's word
+          `plan` left for `verify` (skipped) by a person's word
           phase `verify` entered
           a2 started at `verify` (scripted)
         a2 leaves for `done`: "did it"

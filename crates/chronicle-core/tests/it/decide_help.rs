@@ -207,54 +207,54 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
         (
             "skip not needed",
             expect![[r#"
-            run started: `Helped` on "the task"
-              workflow `main` entered
-              phase `build` entered
-              a1 started at `build` (scripted)
-            a1 ends its turn: asks `mender` for help: "it is broken"
-            a1 ended
-              `mender` is to help at `build`: "it is broken"
-              a2 started at `build` as `mender` (scripted): helps `codeweaver`
-            a2 is not signed in
-              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
-            g1 answered with `skip` by ann: "not needed"
-              `mender` need not help at `build`: "not needed"
-              a3 resumed at `build` (scripted): `mender` has helped
-            a3 leaves for `check`: "did it"
-            a3 ended
-              `build` left for `check`
-              phase `check` entered
-              a4 started at `check` (scripted)
-            a4 leaves for `done`: "did it"
-            a4 ended
-              `check` left, nothing follows
-              the workflow came to its end
-              run done
-        "#]],
+                run started: `Helped` on "the task"
+                  workflow `main` entered
+                  phase `build` entered
+                  a1 started at `build` (scripted)
+                a1 ends its turn: asks `mender` for help: "it is broken"
+                a1 ended
+                  `mender` is to help at `build`: "it is broken"
+                  a2 started at `build` as `mender` (scripted): helps `codeweaver`
+                a2 is not signed in
+                  g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+                g1 answered with `skip` by ann: "not needed"
+                  `mender` need not help at `build` (skipped): "not needed"
+                  a3 resumed at `build` (scripted): `mender` has helped
+                a3 leaves for `check`: "did it"
+                a3 ended
+                  `build` left for `check`
+                  phase `check` entered
+                  a4 started at `check` (scripted)
+                a4 leaves for `done`: "did it"
+                a4 ended
+                  `check` left, nothing follows
+                  the workflow came to its end
+                  run done
+            "#]],
         ),
         (
             "go check",
             expect![[r#"
-            run started: `Helped` on "the task"
-              workflow `main` entered
-              phase `build` entered
-              a1 started at `build` (scripted)
-            a1 ends its turn: asks `mender` for help: "it is broken"
-            a1 ended
-              `mender` is to help at `build`: "it is broken"
-              a2 started at `build` as `mender` (scripted): helps `codeweaver`
-            a2 is not signed in
-              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
-            g1 answered with `go check` by ann
-              `build` left for `check` by a person's word
-              phase `check` entered
-              a3 started at `check` (scripted)
-            a3 leaves for `done`: "did it"
-            a3 ended
-              `check` left, nothing follows
-              the workflow came to its end
-              run done
-        "#]],
+                run started: `Helped` on "the task"
+                  workflow `main` entered
+                  phase `build` entered
+                  a1 started at `build` (scripted)
+                a1 ends its turn: asks `mender` for help: "it is broken"
+                a1 ended
+                  `mender` is to help at `build`: "it is broken"
+                  a2 started at `build` as `mender` (scripted): helps `codeweaver`
+                a2 is not signed in
+                  g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+                g1 answered with `go check` by ann
+                  `build` left for `check` (skipped) by a person's word
+                  phase `check` entered
+                  a3 started at `check` (scripted)
+                a3 leaves for `done`: "did it"
+                a3 ended
+                  `check` left, nothing follows
+                  the workflow came to its end
+                  run done
+            "#]],
         ),
     ] {
         let script = format!(

@@ -267,7 +267,7 @@ phases:
             a3 ended
               g1 waits at `in/look` for intervention: `look` and `judge` were left for each other 2 times, as often as allowed
             g1 answered with `go done` by ann
-              `in/look` left, nothing follows by a person's word
+              `in/look` left, nothing follows (skipped) by a person's word
               the workflow in `in` came to its end
               `in` left, nothing follows
               the workflow came to its end

@@ -13,6 +13,7 @@ mod decide_help;
 mod decide_kinds;
 mod decide_limits;
 mod decide_notices;
+mod decide_outcomes;
 mod decide_people;
 mod decide_rewind;
 mod decide_signals;

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 22] = [
+const STORIES: [(&str, &str, &str); 23] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -157,6 +157,12 @@ const STORIES: [(&str, &str, &str); 22] = [
          build 2: go done\ng1: retry look elsewhere",
     ),
     (
+        "failed",
+        "{name: Outer, phases: {in: {run: workflow, workflow: i}}}\n=== i\n\
+            {name: Inner, phases: {look: {limits: {nudges: 0, retries: 0}, next: [judge]}, judge: {}}}",
+        "in/look: session s; finish\ng1: skip look yourself\nin/judge: session j; go done fail",
+    ),
+    (
         "sent",
         "{name: Sent, phases: {plan: {next: [build]}, build: {}}}",
         "plan: session s; person go build; go build\nbuild: session b; go done",
@@ -168,12 +174,12 @@ const STORIES: [(&str, &str, &str); 22] = [
     ),
 ];
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ledgers/v1")
 }
 
 /// Every ledger there is, by its file's name.
-fn ledgers() -> BTreeMap<String, Vec<Line>> {
+pub(crate) fn ledgers() -> BTreeMap<String, Vec<Line>> {
     let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))

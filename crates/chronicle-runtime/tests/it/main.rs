@@ -30,6 +30,7 @@ mod ledger_folder;
 mod ledger_lines;
 mod ledger_simulated;
 mod ledger_table;
+mod ledgers_states;
 mod ledgers_v1;
 mod link;
 mod link_client;

@@ -125,6 +125,8 @@ fn question_lines(gate: &GateRow) -> impl Iterator<Item = String> {
 fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
     let sign = match phase.mark {
         Mark::Done => paint.ink(Ink::Good, "✓"),
+        Mark::Failed => paint.ink(Ink::Bad, "✗"),
+        Mark::Skipped => paint.ink(Ink::Dim, "-"),
         Mark::Current => paint.ink(Ink::Busy, "●"),
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };

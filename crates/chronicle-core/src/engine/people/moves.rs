@@ -4,7 +4,7 @@ use super::super::scratch::Scratch;
 use super::super::sent;
 use super::super::target::resolve;
 use super::{emit_answer, refuse_over, who};
-use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place};
+use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place, SKIPPED};
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
 use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
@@ -90,7 +90,7 @@ pub(in crate::engine) fn skip(
             scratch.emit(Event::FollowUpEnded {
                 place,
                 persona,
-                outcome: Outcome::from("complete"),
+                outcome: Outcome::from(SKIPPED),
                 summary: note.to_owned(),
                 by: Mover::Person,
             });

@@ -2,7 +2,7 @@
 
 use super::super::evidence;
 use super::super::scratch::Scratch;
-use super::super::target::resolve;
+use super::super::target::{check_sent, resolve};
 use super::{Call, caller, has_no_question, is_still_open, may_send};
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::verdict::{Judged, judged};
@@ -27,6 +27,9 @@ pub(super) fn leave(
 ) -> Result<Answer, String> {
     let (attempt, phase) = caller(scratch.state(), call)?;
     may_send(phase, "complete")?;
+    if let Some(outcome) = asked.outcome {
+        check_sent(phase, outcome)?;
+    }
     if attempt.intent.persona.is_some() {
         return helped(scratch, call, asked);
     }

@@ -1,0 +1,44 @@
+//! The whole state of every kept ledger, held against a recorded one: the fold has no words, so that no rewording may change
+//! what an old run is.
+//!
+//! `UPDATE_STATES=1` records them anew. The shape of a state may change; read the difference before you keep it, for every fact
+//! must still be in it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fs;
+
+use chronicle_core::state::State;
+
+use crate::ledgers_v1::{folder, ledgers};
+
+#[test]
+fn every_ledger_folds_to_the_very_state_that_was_recorded() {
+    let states = folder().join("states");
+    let is_update = std::env::var_os("UPDATE_STATES").is_some_and(|value| value == "1");
+    let mut differing = Vec::new();
+    for (name, lines) in ledgers() {
+        let mut state = State::default();
+        lines.iter().for_each(|line| state.apply(line));
+        assert!(state.anomalies.is_empty(), "{name}: {:?}", state.anomalies);
+        let text = serde_json::to_string_pretty(&state).unwrap() + "\n";
+        let path = states.join(name.replace(".jsonl", ".json"));
+        if is_update {
+            fs::create_dir_all(&states).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            differing.push(name);
+        }
+    }
+    assert!(differing.is_empty(), "another state than was recorded: {}", differing.join(", "));
+}
+
+#[test]
+fn a_state_comes_back_from_its_json_as_it_was() {
+    for (name, lines) in ledgers() {
+        let mut state = State::default();
+        lines.iter().for_each(|line| state.apply(line));
+        let text = serde_json::to_string(&state).unwrap();
+        assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state, "{name}");
+    }
+}

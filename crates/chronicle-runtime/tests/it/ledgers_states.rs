@@ -3,13 +3,21 @@
 //!
 //! `UPDATE_STATES=1` records them anew. The shape of a state may change; read the difference before you keep it, for every fact
 //! must still be in it.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use std::fs;
 
+use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 
 use crate::ledgers_v1::{folder, ledgers};
+
+fn folded(lines: &[Line]) -> State {
+    let mut state = State::default();
+    for line in lines {
+        state.apply(line);
+    }
+    state
+}
 
 #[test]
 fn every_ledger_folds_to_the_very_state_that_was_recorded() {
@@ -17,8 +25,7 @@ fn every_ledger_folds_to_the_very_state_that_was_recorded() {
     let is_update = std::env::var_os("UPDATE_STATES").is_some_and(|value| value == "1");
     let mut differing = Vec::new();
     for (name, lines) in ledgers() {
-        let mut state = State::default();
-        lines.iter().for_each(|line| state.apply(line));
+        let state = folded(&lines);
         assert!(state.anomalies.is_empty(), "{name}: {:?}", state.anomalies);
         let text = serde_json::to_string_pretty(&state).unwrap() + "\n";
         let path = states.join(name.replace(".jsonl", ".json"));
@@ -36,8 +43,7 @@ fn every_ledger_folds_to_the_very_state_that_was_recorded() {
 #[test]
 fn a_state_comes_back_from_its_json_as_it_was() {
     for (name, lines) in ledgers() {
-        let mut state = State::default();
-        lines.iter().for_each(|line| state.apply(line));
+        let state = folded(&lines);
         let text = serde_json::to_string(&state).unwrap();
         assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state, "{name}");
     }

@@ -108,7 +108,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ `mend`: mend
              │ Phase 3 of 3 in `Small`. Phases left so far: 2. You are a3, try 1.
-             │ The way: Planning [✓] -> test [✓] -> mend [●]
+             │ The way: Planning [✓] -> test [✗] -> mend [●]
              │ 
              │ ## When you are done
              │ 

@@ -35,6 +35,7 @@ mod rehearsal;
 mod replay;
 mod settings;
 mod template;
+mod verdict;
 mod views;
 mod views_told;
 mod workflow;

@@ -29,6 +29,7 @@ mod handover;
 mod long_runs;
 mod properties;
 mod purity;
+mod quotes;
 mod recover;
 mod reference;
 mod rehearsal;

@@ -70,7 +70,7 @@ const HEDGES: [&str; 20] = [
     "caveats",
 ];
 /// A condition only at once behind the yes: `PASS, once CI is green`.
-const FIRST_HEDGES: [&str; 6] = ["after", "once", "when", "or", "minus", "modulo"];
+const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
 /// A reservation behind `with`.
 const RESERVED: [&str; 11] = [
     "issue",

@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
-use chronicle_core::base::limits::bounded;
+use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
 use chronicle_core::words;
 use jiff::Timestamp;
@@ -103,7 +103,7 @@ pub(crate) fn talk(line: &str) {
 pub(crate) fn ring(why: &str) {
     let mut err = io::stderr().lock();
     if err.is_terminal() {
-        let why = words::plain_line(&bounded(why, RING_MAX));
+        let why = line(why, RING_MAX);
         let _ = write!(err, "\u{1b}]9;Chronicle: {why}\u{1b}\\\u{7}").and_then(|()| err.flush());
     }
 }

@@ -4,6 +4,7 @@ pub mod as_text;
 pub mod ids;
 pub mod limits;
 pub(crate) mod plain;
+pub mod quote;
 pub mod redact;
 pub mod shell;
 pub mod time;

@@ -1,87 +1,294 @@
-//! Verdicts in what a worker says, where a phase asks for one: exactly one clear yes is a yes, all else is a no.
+//! Verdicts in what a worker says, where a phase asks for one: exactly one clear PASS is a PASS, all else is a FAIL.
+//!
+//! A wrong FAIL costs another round, a wrong PASS lets unfinished work through. So in doubt it is a FAIL.
+//!
+//! - **Where.** A line gives a verdict if it begins with a label: `Verdict`, `Verification`, `Result` or `Decision`, perhaps with
+//!   `Final`, `Overall`, `Review` or `Verification` before it. Markers of headings, lists and quotes, numbers, bold, backticks
+//!   and emoji do not matter. `Verdict` alone on its line speaks for the line below it, as a heading for each line of its section that
+//!   begins with a verdict; another label alone only for a line of nothing but a verdict. Code blocks are examples and are not read, nor is a line that begins with a quotation mark.
+//! - **What.** The first word behind the label decides: `PASS`, `PASSED`, `APPROVE`, `APPROVED` and `LGTM` are a yes. `OK` is not:
+//!   it opens sentences of any kind. A label other than `Verdict` opens other sentences too, so it counts only if a verdict follows.
+//! - **How clear.** The yes must stand alone: nothing may be offered beside it (`PASS/FAIL`), no later word on the line may be a
+//!   no (unless it is counted as none: `0 failed`), a condition or a reservation (`if`, `unless`, `but`, `with issues`), and its
+//!   sentence may neither deny (`not`) nor ask. What follows in other lines is prose.
+//! - **All of them.** Every verdict must be a yes. A line of nothing but `FAIL`, wherever it stands, is one too.
 
 /// What a worker decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judged {
     /// A clear yes.
     Pass,
-    /// A no, several, or none.
+    /// A no, several that differ, or none.
     Fail,
 }
 
-const YES: [&str; 4] = ["pass", "passed", "approve", "approved"];
-const NO: [&str; 4] = ["fail", "failed", "block", "blocked"];
+const YES: [&str; 5] = ["pass", "passed", "approve", "approved", "lgtm"];
+const NO: [&str; 13] = [
+    "fail", "failed", "fails", "failing", "failure", "failures", "reject", "rejected", "rejects",
+    "block", "blocked", "blocks", "rework",
+];
+/// A no of two words.
+const NO_PAIRS: [(&str, &str); 8] = [
+    ("changes", "requested"),
+    ("changes", "required"),
+    ("request", "changes"),
+    ("requests", "changes"),
+    ("needs", "work"),
+    ("needs", "changes"),
+    ("needs", "revision"),
+    ("no", "go"),
+];
+const QUALIFIERS: [&str; 5] = ["final", "overall", "code", "review", "verification"];
+const VERDICT: &str = "verdict";
+const LABELS: [&str; 4] = [VERDICT, "verification", "result", "decision"];
+/// What may follow a yes without anything in between: `PASS for all`, and not `pass rate`.
+const JOINS: [&str; 16] = [
+    "with", "without", "on", "for", "by", "as", "because", "since", "and", "all", "no", "every",
+    "in", "at", "the", "this",
+];
+/// A yes on a condition, wherever it stands on the line.
+const HEDGES: [&str; 20] = [
+    "if",
+    "unless",
+    "but",
+    "however",
+    "except",
+    "provided",
+    "assuming",
+    "pending",
+    "until",
+    "conditional",
+    "conditionally",
+    "tentative",
+    "tentatively",
+    "partial",
+    "partially",
+    "subject",
+    "reservation",
+    "reservations",
+    "caveat",
+    "caveats",
+];
+/// A condition only at once behind the yes: `PASS, once CI is green`.
+const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
+/// A reservation behind `with`.
+const RESERVED: [&str; 11] = [
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "concern",
+    "concerns",
+    "conditions",
+    "exceptions",
+    "changes",
+    "fixes",
+    "failures",
+];
+const NONE: [&str; 7] = ["0", "no", "none", "nothing", "zero", "without", "never"];
+const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴", "⚠", "~~"];
+/// How many words before a no may count it as none: `no tests failed`.
+const NONE_BEFORE: usize = 2;
 
-/// Reads `Verdict: PASS` or `Verdict: APPROVE` (bold, listed or quoted as Markdown does), else the section `# Verdict`.
-/// Two that differ, both words at once, or none: no.
+/// Reads the verdict of a text; the rule is that of this module.
 pub fn judged(text: &str) -> Judged {
-    let lines: Vec<Judged> = text.lines().filter_map(of_line).collect();
-    let said = if lines.is_empty() { section(text).map(|body| words(&body)) } else { None };
-    let mut all = lines.into_iter().chain(said);
-    match all.next() {
-        Some(Judged::Pass) if all.all(|other| other == Judged::Pass) => Judged::Pass,
-        Some(_) | None => Judged::Fail,
-    }
-}
-
-/// A line that gives a verdict; none for any other line.
-fn of_line(line: &str) -> Option<Judged> {
-    let plain: String = line.chars().filter(|it| !matches!(it, '*' | '_' | '`')).collect();
-    let plain = plain.trim_start_matches([' ', '\t', '-', '+', '>', '#', '•']).to_lowercase();
-    let rest = plain.strip_prefix("verdict")?.trim_start().strip_prefix(':')?;
-    Some(words(rest))
-}
-
-/// The lines below a heading `Verdict`, up to the next heading.
-fn section(text: &str) -> Option<String> {
-    let is_heading = |line: &&str| line.trim_start().starts_with('#');
-    let name = |line: &str| line.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase();
-    let mut lines = text.lines().skip_while(|line| !is_heading(line) || name(line) != "verdict");
-    lines.next()?;
-    Some(lines.take_while(|line| !is_heading(line)).collect::<Vec<_>>().join("\n"))
-}
-
-fn words(text: &str) -> Judged {
-    let lower = text.to_lowercase();
-    let said: Vec<&str> = lower.split(|it: char| !it.is_alphanumeric()).collect();
-    let any = |of: &[&str]| said.iter().any(|word| of.contains(word));
-    let is_denied = said.contains(&"not") || said.contains(&"no");
-    if any(&YES) && !any(&NO) && !is_denied { Judged::Pass } else { Judged::Fail }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_clear_yes_is_a_yes() {
-        for text in [
-            "Verdict: PASS",
-            "all good\n- **Verdict:** approve\nthanks",
-            "> verdict : `Approved`",
-            "# Verdict\n\nAPPROVE, with a smile\n\n# Notes\nblock nothing",
-            "Verdict: PASS\nVerdict: pass",
-        ] {
-            assert_eq!(judged(text), Judged::Pass, "{text}");
+    let mut all = Vec::new();
+    let mut below = Below::Prose;
+    let mut fence = None;
+    for line in text.lines() {
+        if let Some(mark) = fence_mark(line) {
+            match fence {
+                None => fence = Some(mark),
+                Some(open) if open == mark => fence = None,
+                Some(_) => {}
+            }
+        } else if fence.is_none() && !line.trim().is_empty() {
+            below = read(line, below, &mut all);
         }
     }
+    let is_pass = !all.is_empty() && all.iter().all(|one| *one == Judged::Pass);
+    if is_pass { Judged::Pass } else { Judged::Fail }
+}
 
-    #[test]
-    fn all_else_is_a_no() {
-        for text in [
-            "",
-            "it should pass",
-            "Verdict: PASS or FAIL",
-            "Verdict: FAIL\nVerdict: PASS",
-            "Verdict: PASS\nVerdict: BLOCK",
-            "Verdict:",
-            "Verdict: not approved",
-            "# Verdict\nAPPROVE or BLOCK",
-            "the Verdict: PASS",
-            "# Verdict\n# Notes\nPASS",
-            "Verdict: passable",
-        ] {
-            assert_eq!(judged(text), Judged::Fail, "{text}");
-        }
+/// What a line stands below of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// No label.
+    Prose,
+    /// `Verdict` alone on the line before.
+    Verdict,
+    /// Another label alone on the line before.
+    Label,
+    /// A heading `Verdict`.
+    Heading,
+}
+
+fn fence_mark(line: &str) -> Option<char> {
+    let line = line.trim_start_matches([' ', '\t', '>']);
+    ['`', '~'].into_iter().find(|mark| line.starts_with(&mark.to_string().repeat(3)))
+}
+
+/// Adds the verdict of a line, if it gives one; what the next line stands below of.
+fn read(line: &str, below: Below, all: &mut Vec<Judged>) -> Below {
+    let is_heading = line.trim_start().starts_with('#');
+    let below = if is_heading { Below::Prose } else { below };
+    let next = if below == Below::Heading { below } else { Below::Prose };
+    let plain = plain(line);
+    let Some((label, value)) = labelled(&plain) else {
+        all.extend(opens(&plain).filter(|said| counts(&plain, *said, below)));
+        return next;
+    };
+    let is_verdict = label == VERDICT;
+    if words(value).is_empty() {
+        return match (is_verdict, is_heading) {
+            (true, true) => Below::Heading,
+            (true, false) => Below::Verdict,
+            (false, _) => Below::Label,
+        };
     }
+    all.extend(opens(value).or(is_verdict.then_some(Judged::Fail)));
+    next
+}
+
+/// Whether a line without a label counts that begins with a verdict: prose and lists begin with such words too.
+fn counts(line: &str, said: Judged, below: Below) -> bool {
+    match below {
+        Below::Verdict | Below::Heading => true,
+        Below::Label => is_bare(line),
+        Below::Prose => is_bare(line) && said == Judged::Fail,
+    }
+}
+
+/// A line in small letters, without emphasis.
+fn plain(line: &str) -> String {
+    let line = line.replace('’', "'");
+    let line: String =
+        line.chars().filter(|it| !matches!(it, '*' | '_' | '`' | '\u{fe0f}')).collect();
+    line.to_lowercase()
+}
+
+/// The label that a line begins with, and what stands behind it. A line such as `Verdict of round 1: FAIL` may only refuse.
+fn labelled(line: &str) -> Option<(&'static str, &str)> {
+    let is_marker =
+        |it: char| !it.is_alphanumeric() && !matches!(it, '"' | '\'' | '“' | '‘' | '«' | '<');
+    let line = line.trim_start_matches(is_marker);
+    let number = line.trim_start_matches(|it: char| it.is_ascii_digit());
+    let line = if number.starts_with(['.', ')']) { number[1..].trim_start() } else { line };
+    let (label, rest) = label(line)?;
+    let rest = rest.trim_start();
+    let rest = match rest.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
+        Some((_, behind)) => behind.trim_start(),
+        None => rest,
+    };
+    if let Some(value) = rest.strip_prefix([':', '：', '=', '-', '–', '—', '→']) {
+        return Some((label, value.trim_start_matches(['>', ' '])));
+    }
+    if rest.is_empty() || label == VERDICT && opens(rest).is_some() {
+        return Some((label, rest));
+    }
+    let (_, value) = rest.split_once(':').filter(|_| label == VERDICT)?;
+    (opens(value) == Some(Judged::Fail)).then_some((label, value))
+}
+
+/// `review verdict` at the beginning of a line.
+fn label(line: &str) -> Option<(&'static str, &str)> {
+    let mut rest = line;
+    let mut found = None;
+    loop {
+        let word: &str = rest.split(|it: char| !it.is_alphanumeric()).next()?;
+        let behind = &rest[word.len()..];
+        if let Some(label) = LABELS.into_iter().find(|label| *label == word) {
+            found = Some((label, behind));
+        } else if !QUALIFIERS.contains(&word) {
+            return found;
+        }
+        rest = behind.trim_start_matches(' ');
+    }
+}
+
+/// The words of a text. A hyphen is part of a word: `pass-through` is none of ours.
+fn words(text: &str) -> Vec<&str> {
+    let words = text.split(|it: char| !it.is_alphanumeric() && it != '\'' && it != '-');
+    words.map(|word| word.trim_matches(['\'', '-'])).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a text is a verdict and nothing else.
+fn is_bare(text: &str) -> bool {
+    words(text).len() == 1
+        || matches!(words(text)[..], [one, two] if NO_PAIRS.contains(&(one, two)))
+}
+
+/// The verdict that a text begins with, if it does.
+fn opens(text: &str) -> Option<Judged> {
+    let said = words(text);
+    let first = *said.first()?;
+    let second = said.get(1).copied().unwrap_or_default();
+    let is_denied = ["not", "no", "never"].contains(&first) && YES.contains(&second);
+    if is_denied || NO.contains(&first) || NO_PAIRS.contains(&(first, second)) || first == "no-go" {
+        return Some(Judged::Fail);
+    }
+    if !YES.contains(&first) {
+        return None;
+    }
+    let rest = text.split_once(first).map_or("", |(_, rest)| rest);
+    let is_signed_no = NO_SIGNS.iter().any(|sign| text.contains(sign));
+    let is_clear =
+        !is_signed_no && stands_alone(rest) && !is_hedged(rest) && !is_contradicted(rest);
+    Some(if is_clear { Judged::Pass } else { Judged::Fail })
+}
+
+/// Whether nothing is offered beside a yes, nor does it belong to what follows.
+fn stands_alone(rest: &str) -> bool {
+    let next = rest.trim_start();
+    let is_offered = next.starts_with(['/', '|', '\\', ',']) && is_choice(next);
+    let is_joined = next.starts_with(char::is_alphanumeric)
+        && words(next).first().is_some_and(|word| !JOINS.contains(word));
+    let counted = next.strip_prefix([':', '=']).map(str::trim_start);
+    let is_count = counted.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    !is_offered && !is_joined && !is_count && !rest.starts_with('\'')
+}
+
+/// `/ FAIL`, `| ANYTHING`, `, FAIL`: a slash or a bar offers whatever it is.
+fn is_choice(next: &str) -> bool {
+    let behind = next.trim_start_matches(|it: char| !it.is_alphanumeric());
+    !next.starts_with(',') && !behind.is_empty() || opens(behind) == Some(Judged::Fail)
+}
+
+/// Whether a condition, a reservation, a denial or a question takes a yes back.
+fn is_hedged(rest: &str) -> bool {
+    let said = words(rest);
+    let none_before =
+        |at: usize| said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it));
+    let hedged = |at: usize| HEDGES.contains(&said[at]) && !none_before(at);
+    let reserved = |at: usize| {
+        said[at] == "with"
+            && said[at..].iter().take(4).any(|it| RESERVED.contains(it))
+            && !with_none(&said[at..])
+    };
+    let sentence = rest.split_inclusive(['.', '!', ';']).next().unwrap_or_default();
+    let is_denial = |word: &&str| ["not", "cannot"].contains(word) || word.ends_with("n't");
+    said.first().is_some_and(|first| FIRST_HEDGES.contains(first))
+        || (0..said.len()).any(|at| hedged(at) || reserved(at))
+        || sentence.contains('?')
+        || words(sentence).iter().any(is_denial)
+}
+
+fn with_none(said: &[&str]) -> bool {
+    said.get(1).is_some_and(|word| NONE.contains(word))
+}
+
+/// Whether a no follows a yes on the same line. One that is counted as none does not: `0 failed`, `no tests failed`, `failed: 0`.
+fn is_contradicted(rest: &str) -> bool {
+    rest.split([',', '.', ';', '!', '(', ')', '|', '/', '—', '–', '→']).any(|clause| {
+        let said = words(clause);
+        let is_no = |at: usize| {
+            let pair = (said[at], said.get(at + 1).copied().unwrap_or_default());
+            NO.contains(&said[at]) || NO_PAIRS.contains(&pair)
+        };
+        let is_none = |at: usize| {
+            said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it))
+                || matches!(said[at + 1..], ["0" | "none" | "zero"])
+        };
+        (0..said.len()).any(|at| is_no(at) && !is_none(at))
+    })
 }

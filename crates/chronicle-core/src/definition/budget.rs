@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::workflow::Budget;
 use super::workflow::check::values::{decimal, duration_ms};
-use crate::base::limits::bounded;
+use crate::base::quote::line;
 
 /// Longest piece of what a person said that is quoted back.
 const QUOTE_MAX: usize = 80;
@@ -82,7 +82,7 @@ pub fn read(text: &str) -> Result<Budget, String> {
     let mut all = Budget::default();
     for part in text.split(',') {
         let more = read_one(part.trim()).ok_or_else(|| {
-            let part = bounded(part.trim(), QUOTE_MAX);
+            let part = line(part, QUOTE_MAX);
             format!(
                 "`{part}` is no budget: say `+50000 tokens`, `+2.50 usd`, `+30m` or `+3 attempts`"
             )

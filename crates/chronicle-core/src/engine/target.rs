@@ -1,6 +1,7 @@
 //! Where a phase may be left for.
 
 use crate::base::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::base::quote::{list, quoted};
 use crate::definition::workflow::{Phase, allowed_targets};
 
 /// Finds the target of a leaving signal, or says what would be right.
@@ -14,7 +15,8 @@ pub(super) fn resolve(
     if allowed_targets(phase).contains(target) {
         return Ok(target.clone());
     }
-    Err(format!("`{}` cannot be left for `{target}`; {}", phase.id, choices(phase)))
+    let wanted = quoted(target.as_str());
+    Err(format!("`{}` cannot be left for `{wanted}`; {}", phase.id, choices(phase)))
 }
 
 /// What a worker may send; what is the supervisor's to say is not among it, even where the workflow has an edge for it.
@@ -38,7 +40,8 @@ fn check_outcome(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
 fn no_outcome(phase: &Phase, outcome: &Outcome) -> String {
     let own = phase.outcomes.iter().map(Outcome::as_str);
     let words: Vec<String> = KNOWN_OUTCOMES[..4].iter().copied().chain(own).map(code).collect();
-    format!("`{outcome}` is no outcome of `{}`; use {}", phase.id, words.join(", "))
+    let said = quoted(outcome.as_str());
+    format!("`{said}` is no outcome of `{}`; use {}", phase.id, list(&words, ", "))
 }
 
 /// `on.<outcome>`, else the only `next`, else `done` at an end. A failure needs an edge of its own: it must not pass as
@@ -62,7 +65,7 @@ fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
 fn choices(phase: &Phase) -> String {
     let targets: Vec<String> =
         allowed_targets(phase).iter().map(|target| code(target.as_str())).collect();
-    format!("allowed: {}", targets.join(", "))
+    format!("allowed: {}", list(&targets, ", "))
 }
 
 fn code(word: &str) -> String {

@@ -14,7 +14,8 @@ mod template;
 use std::fmt::Write as _;
 
 use crate::base::ids::{DONE, Outcome, RunId};
-use crate::base::limits::{HANDOVER_MAX, TEXT_MAX, bounded};
+use crate::base::limits::{HANDOVER_MAX, bounded};
+use crate::base::quote::list;
 use crate::definition::workflow::CHANGED_FILES;
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, Text, Tools};
@@ -294,9 +295,9 @@ fn way_out(attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
          Ending your turn without it does not end the phase.\n\
          You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\
          {}{}{}\n\n{reminder}",
-        bounded(&names.join(", "), TEXT_MAX / 2),
-        bounded(&demands(phase), TEXT_MAX / 4),
-        bounded(&outcomes(phase), TEXT_MAX / 4),
+        list(&names, ", "),
+        demands(phase),
+        outcomes(phase),
         beside(phase),
     )
 }
@@ -311,7 +312,7 @@ fn demands(phase: &Phase) -> String {
     if said.is_empty() {
         return String::new();
     }
-    format!("Before that, the record must show: {}. Your word is not enough.\n", said.join("; "))
+    format!("Before that, the record must show: {}. Your word is not enough.\n", list(&said, "; "))
 }
 
 /// With which words the worker may leave, where they lead somewhere.
@@ -322,11 +323,11 @@ fn outcomes(phase: &Phase) -> String {
     let ways: Vec<String> =
         on.map(|(outcome, target)| format!("`{outcome}` leads to `{target}`")).collect();
     if !ways.is_empty() {
-        let _ = writeln!(text, "Say with `outcome` how it went: {}.", ways.join(", "));
+        let _ = writeln!(text, "Say with `outcome` how it went: {}.", list(&ways, ", "));
     }
     let own: Vec<String> = phase.outcomes.iter().map(|outcome| format!("`{outcome}`")).collect();
     if !own.is_empty() {
-        let _ = writeln!(text, "Outcomes of this phase: {}.", own.join(", "));
+        let _ = writeln!(text, "Outcomes of this phase: {}.", list(&own, ", "));
     }
     if phase.asks_verdict() {
         text.push_str(
@@ -358,7 +359,7 @@ fn beside(phase: &Phase) -> String {
         text.push_str("; `signal_back` with `needs-role-followup` asks somebody for help");
         if let Some(names) = &phase.followups {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let _ = write!(text, " ({})", bounded(&names.join(", "), TEXT_MAX / 4));
+            let _ = write!(text, " ({})", list(&names, ", "));
         }
     }
     text.push_str("; `workflow_status` tells where you are.");

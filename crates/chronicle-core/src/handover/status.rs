@@ -2,6 +2,7 @@
 
 use super::{artifact_at, told_to};
 use crate::base::limits::{HANDOVER_MAX, bounded};
+use crate::base::quote::list;
 use crate::definition::workflow::allowed_targets;
 use crate::state::{Attempt, State};
 use crate::words;
@@ -17,7 +18,7 @@ pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
         Some(persona) => format!(
             "You help as `{persona}`: when you are done, call `signal_back` with `complete`."
         ),
-        None => format!("You may go to: {}.", targets.join(", ")),
+        None => format!("You may go to: {}.", list(&targets, ", ")),
     };
     format!(
         "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}\nCarried on: {}.\nSpent so far: {}.{}",

@@ -1,10 +1,14 @@
 //! Words about what is done on the way out of a phase.
 
 use super::{agent_name, one_line};
-use crate::base::limits::{TEXT_MAX, bounded};
+use crate::base::limits::TEXT_MAX;
+use crate::base::quote::excerpt;
 use crate::definition::workflow::Phase;
 use crate::event::{AttemptStarted, Chore, Duty};
 use crate::state::CheckFailure;
+
+/// Between a command and its output.
+const FAILED: &str = "` failed: ";
 
 pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
     let what = match chore.duty {
@@ -33,7 +37,10 @@ pub(crate) fn unverified(failure: &CheckFailure) -> String {
     };
     match output.trim() {
         "" => format!("`{command}` failed"),
-        output => bounded(&format!("`{command}` failed: {output}"), TEXT_MAX),
+        output => {
+            let room = TEXT_MAX.saturating_sub(command.len() + FAILED.len());
+            format!("`{command}{FAILED}{}", excerpt(output, room))
+        }
     }
 }
 

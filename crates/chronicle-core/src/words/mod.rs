@@ -6,13 +6,15 @@ mod chore;
 mod files;
 mod notice;
 mod position;
+mod quote;
 mod said;
 mod sentence;
 mod spent;
 mod wait;
 
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
-use crate::base::limits::{LoopCount, bounded};
+use crate::base::limits::LoopCount;
+use crate::base::quote::{list, plain};
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
 use crate::event::claims::Claim;
@@ -28,6 +30,8 @@ pub use files::{bytes, changes, files, lines_changed};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
+pub use quote::{about, one_line, plain_line, whole};
+use quote::{because, code, quote, saying};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
@@ -41,8 +45,6 @@ pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
 /// When a run moves that is sent elsewhere while its files are recorded or put back.
 pub(crate) const ONCE_RECORDED: &str = "once the files are recorded";
-/// Longest quotation in a sentence.
-const QUOTE_MAX: usize = 200;
 
 /// When a run moves that is sent elsewhere while somebody works.
 pub(crate) fn once_ended(attempt: AttemptId) -> String {
@@ -270,19 +272,19 @@ pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {
         "`{}` cannot be left yet: it demands {}, which the record does not show. Do it, then send \
          the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person",
         phase.id,
-        missing.join(", ")
+        list(missing, ", ")
     )
 }
 
 /// Why a person is asked about a worker that does not do what its phase demands.
 pub(crate) fn never_proven(phase: &Phase, missing: &[String]) -> String {
-    format!("`{}` was left without what it demands: {}", phase.name, missing.join(", "))
+    format!("`{}` was left without what it demands: {}", phase.name, list(missing, ", "))
 }
 
 /// What a worker said and the record does not show; empty when that is nothing.
 pub(crate) fn unproven(claims: &[Claim]) -> String {
     let said: Vec<String> = claims.iter().map(claim).collect();
-    if said.is_empty() { String::new() } else { format!("not proven: {}", said.join("; ")) }
+    if said.is_empty() { String::new() } else { format!("not proven: {}", list(&said, "; ")) }
 }
 
 fn claim(claim: &Claim) -> String {
@@ -389,37 +391,4 @@ pub fn duration(ms: u64) -> String {
         60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
     }
-}
-
-/// A name between backticks.
-fn code(name: impl std::fmt::Display) -> String {
-    format!("`{name}`")
-}
-
-fn because(reason: &str) -> String {
-    if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) }
-}
-
-fn saying(text: &str) -> String {
-    if text.trim().is_empty() { String::new() } else { format!(": {}", quote(text)) }
-}
-
-fn quote(text: &str) -> String {
-    format!("\"{}\"", one_line(text))
-}
-
-/// Text from outside on one line, without control characters that could fool a terminal.
-pub fn one_line(text: &str) -> String {
-    plain(&bounded(text.trim(), QUOTE_MAX))
-}
-
-/// A line of any length, without what could fool a terminal.
-pub fn plain_line(text: &str) -> String {
-    plain(text)
-}
-
-/// Without control characters, nor those that turn the direction of text.
-fn plain(text: &str) -> String {
-    let turns = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|char| if char.is_control() || turns(char) { ' ' } else { char }).collect()
 }

@@ -3,6 +3,7 @@
 use super::{code, one_line, quote, saying};
 use crate::base::ids::{AttemptId, Outcome, Place};
 use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
+use crate::base::quote::excerpt;
 use crate::definition::workflow::Phase;
 use crate::event::claims::Unproven;
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
@@ -56,7 +57,7 @@ pub(crate) fn parting(parting: &Break) -> String {
         Break::Continue { point, .. } => format!("to be continued{}", saying(point)),
         Break::Ask(question) => format!("asks{}", saying(&question.question)),
         Break::FollowUp(FollowUp { persona, reason, .. }) => {
-            format!("asks {} for help{}", code(persona), saying(reason))
+            format!("asks {} for help{}", code(one_line(persona)), saying(reason))
         }
         Break::Helped { outcome, summary } => {
             format!("has helped{}{}", unless_complete(outcome), saying(summary))
@@ -70,10 +71,10 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
         Break::Continue { .. } => "somebody fresh goes on from there".to_owned(),
         Break::Ask(_) => "a person is asked, and you go on with the answer".to_owned(),
         Break::FollowUp(FollowUp { persona, resume: true, .. }) => {
-            format!("{} is asked, and you go on afterwards", code(persona))
+            format!("{} is asked, and you go on afterwards", code(one_line(persona)))
         }
         Break::FollowUp(FollowUp { persona, resume: false, .. }) => {
-            format!("{} is asked, and the phase is done then", code(persona))
+            format!("{} is asked, and the phase is done then", code(one_line(persona)))
         }
         Break::Helped { .. } => "who asked for you goes on".to_owned(),
     };
@@ -145,7 +146,7 @@ pub fn on_gate(on_gate: OnGate) -> &'static str {
 
 /// Why a run failed that was started to fail when a person is needed.
 pub(crate) fn nobody_stays(gate: &GateOpened) -> String {
-    let about = one_line(&gate.about);
+    let about = super::about(gate.gate_kind, &gate.about);
     format!("{} at {} needs a person: {about}", gate.gate, code(&gate.place))
 }
 
@@ -158,7 +159,7 @@ pub(crate) fn worker_cancelled(attempt: AttemptId, summary: &str) -> String {
 pub(crate) fn by_hand(phase: &Phase) -> String {
     let what = [phase.instructions.trim(), phase.description.as_deref().unwrap_or_default().trim()];
     let what = what.into_iter().find(|text| !text.is_empty());
-    let what = what.map_or_else(String::new, |text| format!(": {}", bounded(text, TEXT_MAX)));
+    let what = what.map_or_else(String::new, |text| format!(": {}", excerpt(text, TEXT_MAX)));
     format!("{} is yours to do{what}", code(&phase.name))
 }
 
@@ -185,7 +186,8 @@ pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
 pub(crate) fn too_deep(phase: &Phase, frame: &Frame, wanted: &FollowUp) -> String {
     let helpers = frame.stack.iter().map(|waiting| waiting.follow_up.persona.as_str());
     let chain = std::iter::once(phase.worker_name()).chain(helpers);
-    let chain: Vec<String> = chain.chain([wanted.persona.as_str()]).map(code).collect();
+    let chain: Vec<String> =
+        chain.chain([wanted.persona.as_str()]).map(one_line).map(code).collect();
     let levels = match phase.limits.depth {
         1 => "1 level".to_owned(),
         many => format!("{many} levels"),

@@ -41,7 +41,7 @@ pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
     let Some(Repeat { tool, input, count, .. }) = call else {
         return format!("`{}` turns in a circle", phase.name);
     };
-    let input = one_line(input);
+    let (tool, input) = (one_line(tool), one_line(input));
     let input = if input.is_empty() { String::new() } else { format!(" {input}") };
     format!(
         "`{}` turns in a circle: `{tool}`{input} was called {count} times, and no file, signal or note came of it",
@@ -54,7 +54,7 @@ pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) 
     let most = call.filter(|call| call.count > 1).map_or_else(String::new, |call| {
         let (times, input) = (call.count, one_line(&call.input));
         let input = if input.is_empty() { String::new() } else { format!(" {input}") };
-        format!("; what it called most was `{}`{input}, {times} times", call.tool)
+        format!("; what it called most was `{}`{input}, {times} times", one_line(&call.tool))
     });
     format!(
         "`{}` stands still: it worked for {}, and no file, signal or note came of it{most}",

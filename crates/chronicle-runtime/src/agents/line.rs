@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use chronicle_core::base::limits::bounded;
+use chronicle_core::base::quote::quoted;
 use chronicle_core::event::CrashClass;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) fn parse(line: &str) -> Result<Value, Vec<Seen>> {
 /// A line of a type that is not known, or of none.
 pub(super) fn of_unknown_type(kind: Option<&str>) -> Vec<Seen> {
     puzzled(match kind {
-        Some(other) => format!("a line of unknown type `{}`", bounded(other, NAME_MAX)),
+        Some(other) => format!("a line of unknown type `{}`", quoted(other)),
         None => "a line without `type`".to_owned(),
     })
 }

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, PhaseId, Place, RunId, SessionId};
 use chronicle_core::base::limits::bounded;
+use chronicle_core::base::quote::quoted;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::settings::Settings;
@@ -260,7 +261,7 @@ pub fn find(
     settings: &Settings,
 ) -> Result<Box<dyn Adapter>, UnknownAgent> {
     let unknown = |why: &str, hint: &str| UnknownAgent {
-        agent: bounded(agent, NAME_MAX),
+        agent: quoted(agent),
         why: why.to_owned(),
         hint: hint.to_owned(),
     };

@@ -54,7 +54,7 @@ pub(super) fn show(
 fn ending(rehearsal: &Rehearsal) -> String {
     let ends = match &rehearsal.ends {
         Ok(()) => "The main way comes to the end.".to_owned(),
-        Err(why) => format!("The main way does not come to the end: {}.", words::one_line(why)),
+        Err(why) => format!("The main way does not come to the end: {}.", words::whole(why)),
     };
     if rehearsal.is_cut { format!("{ends} Only {SCENES_MAX} phases are shown.") } else { ends }
 }
@@ -82,7 +82,7 @@ fn one(paint: Paint, number: usize, scene: &Scene) -> String {
     scene.verify.iter().for_each(|it| row("verify", words::one_line(it)));
     scene.cleanup.iter().for_each(|it| row("cleanup", words::one_line(it)));
     row("limits", limits(scene));
-    scene.asks.iter().for_each(|ask| row("asks you", words::one_line(ask)));
+    scene.asks.iter().for_each(|ask| row("asks you", words::whole(ask)));
     row("leads to", ways(scene));
     if let Some(handover) = &scene.handover {
         row("handover", format!("{} bytes, as it would be sent:", handover.len()));

@@ -51,10 +51,12 @@ impl Inline {
 
 /// What is being asked, and what may be typed.
 fn shown(gate: &GateRow) -> String {
-    let mut lines =
-        vec![String::new(), format!("{} at `{}`: {}", gate.gate, gate.place, plain(&gate.about))];
+    let mut lines = vec![
+        String::new(),
+        format!("{} at `{}`: {}", gate.gate, gate.place, plain(gate.kind, &gate.about)),
+    ];
     if !gate.context.trim().is_empty() {
-        lines.push(format!("  {}", plain(&gate.context)));
+        lines.push(format!("  {}", plain(gate.kind, &gate.context)));
     }
     let options = (1..).zip(&gate.options);
     lines
@@ -77,8 +79,8 @@ fn shown(gate: &GateRow) -> String {
 }
 
 /// Many lines may be approved, but none may fool the terminal.
-fn plain(text: &str) -> String {
-    text.lines().map(words::one_line).collect::<Vec<_>>().join("\n  ")
+fn plain(kind: GateKind, text: &str) -> String {
+    text.lines().map(|line| words::about(kind, line)).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Reads lines until one is an answer that counts.

@@ -105,7 +105,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {
-    view.needs_you.first().map_or_else(String::new, |gate| words::one_line(&gate.about))
+    view.needs_you.first().map_or_else(String::new, |gate| words::about(gate.kind, &gate.about))
 }
 
 /// The newest run that should work and that nobody drives; else the newest that waits, to say what for.

@@ -80,7 +80,8 @@ pub(super) fn say(view: &RunView) {
     }
     for gate in &view.needs_you {
         lines.push(String::new());
-        let text = format!("{} at `{}`: {}", gate.gate, gate.place, words::one_line(&gate.about));
+        let text =
+            format!("{} at `{}`: {}", gate.gate, gate.place, words::about(gate.kind, &gate.about));
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
         lines.extend(question_lines(gate));
     }
@@ -104,7 +105,7 @@ pub(super) fn say(view: &RunView) {
     }
     if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.trim().is_empty()) {
         lines.push(String::new());
-        lines.push(format!("  {}: {}", view.standing, words::one_line(reason)));
+        lines.push(format!("  {}: {}", view.standing, words::whole(reason)));
     }
     if let Some(completion) = &view.completion {
         lines.push(String::new());
@@ -116,7 +117,7 @@ pub(super) fn say(view: &RunView) {
 
 /// Why a question is asked, and what may be answered.
 fn question_lines(gate: &GateRow) -> impl Iterator<Item = String> {
-    let context = Some(words::one_line(&gate.context)).filter(|text| !text.is_empty());
+    let context = Some(words::about(gate.kind, &gate.context)).filter(|text| !text.is_empty());
     let options = (1..).zip(&gate.options);
     let options = options.map(|(number, option)| format!("{number}  {}", words::one_line(option)));
     context.into_iter().chain(options).map(|line| format!("      {line}"))

@@ -47,7 +47,7 @@ fn it_tells_the_path_and_the_handovers() {
 
           1  plan  Planning
              agent     scripted:s.yaml
-             persona   You plan changes to a code base that others will carry out.  - Read before you decide: the code that the task touches, its tests, its callers, and how the project did something   similar before. Follo… [662 bytes cut]
+             persona   You plan changes to a code base that others will carry out.  - Read before you decide: the code that the task touches, its tests, its callers, and how the project did something   similar before.… [668 bytes cut]
              tools     all but bash
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"

@@ -3,7 +3,7 @@
 use fancy_regex::Regex;
 use serde::Serialize;
 
-use crate::base::limits::bounded;
+use crate::base::quote;
 use crate::definition::workflow::draft::{Field, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, Problems, quoted};
 use crate::definition::workflow::suggest::closest;
@@ -160,8 +160,8 @@ fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
         return false;
     }
     let Err(error) = Regex::new(pattern) else { return true };
-    let words = bounded(&error.to_string().replace('\n', " "), ERROR_MAX);
-    let message = format!("the pattern {} does not compile: {}", quoted(pattern), words.trim());
+    let words = quote::line(&error.to_string(), ERROR_MAX);
+    let message = format!("the pattern {} does not compile: {}", quoted(pattern), words);
     problems.push(Finding::error("bad-pattern", at, message));
     false
 }

@@ -5,6 +5,7 @@ use super::super::scratch::Scratch;
 use super::super::target::{check_sent, resolve};
 use super::{Call, caller, has_no_question, is_still_open, may_send};
 use crate::base::ids::{Outcome, PhaseId};
+use crate::base::quote::quoted;
 use crate::base::verdict::{Judged, judged};
 use crate::definition::workflow::Phase;
 use crate::event::input::Answer;
@@ -104,9 +105,10 @@ fn helped(scratch: &mut Scratch<'_>, call: &Call, asked: &Asked<'_>) -> Result<A
     let (attempt, _) = caller(scratch.state(), call)?;
     if let Some(target) = asked.target {
         return Err(format!(
-            "you help at `{}` and cannot leave it for `{target}`: when you are done, call \
+            "you help at `{}` and cannot leave it for `{}`: when you are done, call \
              `signal_back` with `signal: complete` and a `summary`",
-            attempt.intent.place
+            attempt.intent.place,
+            quoted(target.as_str())
         ));
     }
     let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from("complete"));

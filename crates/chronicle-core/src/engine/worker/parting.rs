@@ -4,6 +4,7 @@ use super::super::scratch::Scratch;
 use super::super::target::resolve;
 use super::{Call, caller, code, has_no_question, is_still_open, may_send};
 use crate::base::ids::Outcome;
+use crate::base::quote::{list, quoted};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::input::Answer;
 use crate::event::signal::ALREADY;
@@ -81,7 +82,8 @@ fn may_follow_up(
         && !allowed.iter().any(|name| is_it(name))
     {
         let names: Vec<String> = allowed.iter().map(code).collect();
-        let choice = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+        let choice = if names.is_empty() { "nobody".to_owned() } else { list(&names, ", ") };
+        let persona = quoted(persona);
         return Err(format!(
             "`{}` may not ask `{persona}` for help; it may ask {choice}",
             asker.id
@@ -89,11 +91,12 @@ fn may_follow_up(
     }
     let chain = chain(state, attempt, phase);
     if chain.iter().any(|name| is_it(name)) || phase.is_by(persona) {
-        let names: Vec<String> = chain.iter().map(code).collect();
+        let names: Vec<String> = chain.iter().map(|name| code(quoted(name))).collect();
+        let persona = quoted(persona);
         return Err(format!(
             "`{persona}` waits for you already ({}): do it yourself, ask somebody else, or ask a \
              person with `needs-user-input`",
-            names.join(" → ")
+            list(&names, " → ")
         ));
     }
     if !wanted.resume && helper.is_none() {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Signal;
 use super::arguments::Arguments;
 use crate::base::ids::Outcome;
+use crate::base::quote::quoted;
 use crate::event::{Break, FollowUp, Question};
 
 /// The signals, as workers and `signals:` of a phase name them.
@@ -46,7 +47,7 @@ pub(super) fn signal_back(arguments: &Arguments<'_>) -> Result<Signal, String> {
             context: field(arguments, &signal, &["context"], "what they must know")?,
             resume: resume(arguments)?,
         }))),
-        _ => Err(format!("`signal_back` takes the signals {known}, not `{signal}`")),
+        _ => Err(format!("`signal_back` takes the signals {known}, not `{}`", quoted(&signal))),
     }
 }
 

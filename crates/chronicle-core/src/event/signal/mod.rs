@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::ids::{Outcome, PhaseId};
+use crate::base::quote::quoted;
 use crate::event::{Break, Question, SnapshotUpdate};
 use arguments::Arguments;
 
@@ -87,7 +88,8 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
             .to_owned()),
         "workflow_status" => Ok(Signal::Status),
         other => Err(format!(
-            "there is no tool `{other}`; the tools are {}",
+            "there is no tool `{}`; the tools are {}",
+            quoted(other),
             TOOLS.map(|tool| format!("`{tool}`")).join(", ")
         )),
     };
@@ -112,7 +114,9 @@ fn step(arguments: &Arguments<'_>) -> Result<Signal, String> {
         "status" => Ok(Signal::Status),
         "loop" => Ok(Signal::Loop { summary }),
         "cancel" => Ok(Signal::Cancel { summary }),
-        other => Err(format!("`workflow_step` takes the action {ACTIONS}, not `{other}`")),
+        other => {
+            Err(format!("`workflow_step` takes the action {ACTIONS}, not `{}`", quoted(other)))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Arguments, texts, within};
 use crate::base::limits::TEXT_MAX;
+use crate::base::quote::quoted;
 use crate::event::SnapshotUpdate;
 
 const NEEDS: &str = "`workflow_update_snapshot` needs `data`: a text, or an object with any of \
@@ -43,7 +44,7 @@ fn of_fields(fields: &Map<String, Value>) -> Result<SnapshotUpdate, String> {
                 let custom = value.as_object().ok_or("`custom` must be an object")?;
                 update.custom.extend(custom.clone());
             }
-            other => return Err(format!("`data` has no `{other}`. {NEEDS}")),
+            other => return Err(format!("`data` has no `{}`. {NEEDS}", quoted(other))),
         }
     }
     Ok(update)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use chronicle_core::base::ids::SessionId;
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::quote::quoted;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::signal::Signal;
@@ -221,7 +222,7 @@ fn system(message: &Value) -> Vec<Seen> {
             let what = text(message, "error").unwrap_or("unknown");
             let status = status.map_or_else(String::new, |status| format!(" ({status})"));
             let number = number(message, "attempt");
-            let text = format!("tries again, {number}: {}{status}", bounded(what, NAME_MAX));
+            let text = format!("tries again, {number}: {}{status}", quoted(what));
             vec![Seen::Retrying { class, text }]
         }
         _ => alive(),

@@ -2,6 +2,7 @@
 
 use chronicle_core::base::ids::SessionId;
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::quote::quoted;
 use chronicle_core::base::shell;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -36,7 +37,7 @@ fn understand(line: &str, session_named: bool) -> Result<Seen, String> {
         return Err("a message without `type`".to_owned());
     };
     if !FROM_AGENT.contains(&kind.as_str()) {
-        return Err(format!("a message of unknown type `{}`", bounded(&kind, NAME_MAX)));
+        return Err(format!("a message of unknown type `{}`", quoted(&kind)));
     }
     let seen = by_type(&kind, message).map_err(|why| format!("`{kind}`: {why}"))?;
     if session_named || is_allowed_first(&seen) {
@@ -277,7 +278,7 @@ fn quota(message: &Quota) -> Result<Seen, String> {
     let time: jiff::Timestamp = message
         .until
         .parse()
-        .map_err(|_| format!("`until` is no time: `{}`", bounded(&message.until, NAME_MAX)))?;
+        .map_err(|_| format!("`until` is no time: `{}`", quoted(&message.until)))?;
     let until =
         u64::try_from(time.as_millisecond()).map_err(|_| "`until` lies before 1970".to_owned())?;
     Ok(Seen::QuotaReset { until: Millis(until) })

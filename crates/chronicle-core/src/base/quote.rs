@@ -1,0 +1,96 @@
+//! Text from elsewhere inside a sentence. The quoted part is cut, never the sentence: what happened and what to do next stay whole.
+//!
+//! Data that events keep is cut by [`bounded`](super::limits::bounded) instead, to the byte.
+
+use std::fmt::Write as _;
+
+use super::limits::cut;
+
+/// Longest quotation in a sentence.
+const QUOTE_MAX: usize = 200;
+/// Longest list of names in a sentence.
+const LIST_MAX: usize = 2_000;
+
+/// A quotation on one line, at most [`QUOTE_MAX`] bytes of it.
+pub fn quoted(text: &str) -> String {
+    line(text, QUOTE_MAX)
+}
+
+/// Text from outside on one line, at most `max` bytes of it, without control characters that could fool a terminal.
+pub fn line(text: &str, max: usize) -> String {
+    plain(&excerpt(text.trim(), max))
+}
+
+/// The beginning of a text, up to `max` bytes and a whole word; says how much is cut.
+pub fn excerpt(text: &str, max: usize) -> String {
+    let kept = cut(text, max);
+    if kept.len() == text.len() {
+        return text.to_owned();
+    }
+    let kept = whole_words(kept, &text[kept.len()..]);
+    format!("{kept}… [{} bytes cut]", text.len() - kept.len())
+}
+
+/// Without the piece of a word at its end. A word that takes more than half of the text is cut all the same.
+fn whole_words<'a>(kept: &'a str, rest: &str) -> &'a str {
+    if rest.starts_with(char::is_whitespace) {
+        return kept.trim_end();
+    }
+    match kept.rfind(char::is_whitespace) {
+        Some(at) if at >= kept.len() / 2 => kept[..at].trim_end(),
+        Some(_) | None => kept,
+    }
+}
+
+/// As many whole names as fit into [`LIST_MAX`] bytes, at least one, and how many more there are.
+pub fn list<T: AsRef<str>>(names: &[T], separator: &str) -> String {
+    let mut text = String::new();
+    for (index, name) in names.iter().map(AsRef::as_ref).enumerate() {
+        if index > 0 && text.len() + separator.len() + name.len() > LIST_MAX {
+            let _ = write!(text, "{separator}… and {} more", names.len() - index);
+            return text;
+        }
+        if index > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(&excerpt(name, LIST_MAX));
+    }
+    text
+}
+
+/// Without control characters, nor those that turn the direction of text.
+pub fn plain(text: &str) -> String {
+    let turns = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|char| if char.is_control() || turns(char) { ' ' } else { char }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotation_is_cut_at_a_word_and_says_so() {
+        for (text, max, shown) in [
+            ("whole", 5, "whole"),
+            ("one two three", 9, "one two… [6 bytes cut]"),
+            ("one two three", 7, "one two… [6 bytes cut]"),
+            ("one two three", 8, "one two… [6 bytes cut]"),
+            ("a muchtoolongword", 8, "a muchto… [9 bytes cut]"),
+            ("ééé", 3, "é… [4 bytes cut]"),
+            ("  two\nlines\t", 20, "two lines"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(line(text, max), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_whole_names_and_counts_the_rest() {
+        assert_eq!(list(&["`a`", "`b`"], ", "), "`a`, `b`");
+        let names = vec!["n".repeat(900); 5];
+        let text = list(&names, "; ");
+        assert!(text.starts_with(&format!("{0}; {0}; …", names[0])), "{text}");
+        assert!(text.ends_with("; … and 3 more"), "{text}");
+        assert_eq!(list::<&str>(&[], ", "), "");
+    }
+}

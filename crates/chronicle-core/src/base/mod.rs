@@ -1,4 +1,4 @@
-//! The ground layer: names, limits, times, figures and plain text. It imports nothing of the layers above.
+//! The lowest layer: ids, limits, times, usage, redaction and plain text. It imports none of the others.
 
 pub mod as_text;
 pub mod ids;

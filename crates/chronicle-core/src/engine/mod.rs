@@ -1,8 +1,10 @@
 //! What follows: `decide` is total, deterministic, and touches nothing.
 //!
-//! An input is judged by one of the handlers (`people.rs`, `worker.rs`, `world.rs`); then `follow.rs`, one table over the
-//! stages of frames, adds whatever follows by itself until nothing does. So a ledger that ends with a whole line never
-//! lacks a consequence, and opening it needs no catching up.
+//! An input is cut to what is kept (`heard.rs`) and judged by one of the handlers (`people/`, `worker/`, `world.rs`); then
+//! `follow.rs`, one table over the stages of frames, adds whatever follows by itself until nothing does. So a ledger that ends
+//! with a whole line never lacks a consequence, and opening it needs no catching up. `replay.rs` decides a line again.
+//!
+//! Start reading at [`step`], then `follow.rs`.
 
 mod attempt;
 mod budget;

@@ -1,7 +1,8 @@
 //! What happened: the words of the ledger.
 //!
 //! An event is a fact in the past. Kinds are only ever added; a field is only ever added with a default. Each kind has its
-//! sentence in `words.rs`, its effect on the state in `state/apply.rs` and its paragraph in `docs/ledger-format.md`.
+//! effect on the state in `state/apply.rs`, its sentence in `words/sentence.rs`, its weight in `view/timeline.rs` and its section in
+//! `docs/ledger-format.md`. This file lists the kinds; a payload of several fields is in the file of its concern.
 
 mod attempt;
 pub mod budget;

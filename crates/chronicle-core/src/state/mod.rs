@@ -1,8 +1,12 @@
 //! What is known about a run: the fold of its events.
 //!
-//! `apply` is the only mutator and is total: whether an event is legal was checked when it was decided. What a run needs is
-//! derived from here (`due.rs`), never remembered. A state stays small however long its run: what has ended is added to sums
-//! (`tally.rs`), and only the latest is known one by one (`list.rs`, `forget.rs`).
+//! `State` wraps `Facts`: everybody can read the facts, and only this folder can change them. `apply` takes in a line and is total:
+//! whether an event is legal was checked when it was decided, and one that names what is not there is noted as an anomaly
+//! (`anomaly.rs`). No sentence is built here: what was said is in the events. What a run needs is derived (`due.rs`), never stored.
+//! A state stays small however long its run: what has ended is added to sums (`tally.rs`), and only the latest is known one by one
+//! (`list.rs`, `forget.rs`). `v1.rs` and `v1_calls.rs` hold all that older lines need.
+//!
+//! Start reading at `frame.rs`, then `apply.rs` and `due.rs`.
 
 mod anomaly;
 mod apply;

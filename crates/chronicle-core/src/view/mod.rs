@@ -1,7 +1,8 @@
 //! What people see of a run: pure functions of its state, the same for every face.
 //!
-//! `run` is one run, `list` a row of many, `timeline` what happened since a cursor, `run_json` the file that tools of the
-//! older format read; `graph` draws a workflow. Faces never look into the state; what they lack is added here.
+//! `run` is one run, `list` a row of many, `timeline` what a line says, `trees` what changed in the project's files, `handover` and
+//! `notice` what workers and people are told, `run_json` the file that tools of the older format read; `graph` draws a workflow.
+//! Faces never look into the state; what they lack is added here.
 //!
 //! Views cross processes: each is read back from its JSON as it was. `RunView`, `NoticeView` and `HandoverView` carry their version;
 //! rows and entries are versioned by what they come in.

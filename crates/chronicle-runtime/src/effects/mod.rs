@@ -1,4 +1,7 @@
-//! Performs effects: one file per kind. The driver says what is due; this compares it with what runs here.
+//! The worlds that perform effects. The driver says what is due; a world compares it with what runs here.
+//!
+//! `Processes`, in this file, performs with real processes, one file per kind of effect. `recorder.rs` finishes what is past and
+//! starts nothing, for a run that nobody drives. `both.rs` splits effects by performer: the supervisor, or a host.
 
 mod agent;
 mod both;

@@ -3,7 +3,8 @@
 //! The supervisor listens (`server.rs`), everybody else asks (`client.rs`) in the words of `wire.rs`. Who is on the other
 //! side is found from the system, not from what they say (`peer.rs`): another user is turned away, and a process below
 //! one of the run's agents is a worker, who may signal and not command. Commands cross as the core has them; `commands.rs` says
-//! which of them a person may give. Each client has a thread of its own, so that a slow or hostile one costs nobody else anything.
+//! which of them a person may give. Reports are for hosts, of which there is none yet: they are refused. Each client has a thread of
+//! its own, so that a slow or hostile one costs nobody else anything.
 //!
 //! Whoever watches is told all that happened, from any line on (`feed.rs`), once it is on disk, and how the run stands; on request
 //! what its attempts say and do, too. The driver only puts up what is new (`board.rs`) and rings a bell: it never waits for a watcher.

@@ -1,6 +1,6 @@
 //! Persons' commands. A refusal leaves no trace but its words, which say what would be right.
 //!
-//! The run as a whole is here; `gates.rs` answers what is asked, `moves.rs` moves a run that rests, `notes.rs` tells workers.
+//! The run as a whole is here; `gates.rs` answers what is asked, `moves.rs` has `retry`, `skip` and `go`, `notes.rs` tells workers.
 
 mod gates;
 mod moves;

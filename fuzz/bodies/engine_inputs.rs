@@ -63,6 +63,7 @@ impl Life {
             self.check_event(event);
         }
         self.state.apply(&line);
+        assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         check_state(&self.state);
         check_past(&before, &self.state);
         self.lines.push(line);

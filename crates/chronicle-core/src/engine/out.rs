@@ -1,7 +1,7 @@
 //! Out of a phase, in this order and no other:
 //!
 //! signal accepted → every tool but status denied → the turn ends, or grace → strays stopped (`due.rs`, `world.rs`)
-//! → tree → **evidence, claims** → verify → **approval after** → cleanup → **edge taken, loop counted** (here)
+//! → tree → **evidence** → verify → **claims, approval after, loop counted** → cleanup → **edge taken** (here)
 //! → approval before the target → budget → tree → attempt (`enter.rs`, `attempt.rs`).
 
 use super::chore::{cleanup, verify};

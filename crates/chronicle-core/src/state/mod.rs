@@ -92,7 +92,8 @@ impl State {
         self.0.apply_event(cause, at, event);
     }
 
-    /// Takes down what the worker of an attempt that just started is told.
+    /// Completes the attempt that just started with what its worker is told: part of taking in the event that starts it, whose
+    /// text is made from the state as it is then.
     pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
         self.0.begin_told(intent);
     }

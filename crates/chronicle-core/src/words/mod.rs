@@ -21,7 +21,7 @@ use crate::event::claims::Claim;
 use crate::event::{
     Crash, CrashClass, EdgeTaken, End, GateAnswer, GateKind, GateOpened, Leave, Mover, StopCause,
 };
-use crate::state::{Did, Frame, State, Status};
+use crate::state::{Anomaly, Did, Frame, Impossible, State, Status};
 
 pub use attempt::agent_name;
 pub use chore::performer;
@@ -236,6 +236,23 @@ pub fn leaving(leave: &Leave) -> String {
         DONE => "accepted: the work is done. End your turn now.".to_owned(),
         target => format!("accepted: leaving for `{target}`. End your turn now."),
     }
+}
+
+/// What a line of the ledger names that is not there.
+pub fn impossible(anomaly: &Anomaly) -> String {
+    let what = match &anomaly.what {
+        Impossible::Attempt(id) => format!("attempt {id}, which is not known there"),
+        Impossible::Frame(path) if path.is_root() => "a workflow that was not entered".to_owned(),
+        Impossible::Frame(path) => {
+            format!("the workflow in `{}`, which was not entered", path.as_str())
+        }
+        Impossible::Gate(id) => format!("gate {id}, which was not opened"),
+        Impossible::Workflow(key) => {
+            format!("workflow `{}`, which the run does not have", one_line(key))
+        }
+        Impossible::Help(path) => format!("help in `{}` that nobody asked for", path.as_str()),
+    };
+    format!("line {} names {what}", anomaly.seq)
 }
 
 /// Why a run failed whose workflow came to its end.

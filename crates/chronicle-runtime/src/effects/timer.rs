@@ -73,6 +73,18 @@ impl Deadline {
     }
 }
 
+/// When a timer runs out; none for what is no timer.
+fn deadline_of(effect: &Effect, now: Instant) -> Option<(Key, Deadline)> {
+    if let Action::RunTimer { attempt, timer, active_ms } = effect.action {
+        let at = now.checked_add(Duration::from_millis(active_ms));
+        return Some(((effect.cause, attempt, timer), Deadline::Active(at)));
+    }
+    if let Action::WaitUntil { attempt, until } = effect.action {
+        return Some(((effect.cause, attempt, TimerKind::Wait), Deadline::Wall(until)));
+    }
+    None
+}
+
 impl Timers {
     pub(super) fn new(inbox: SyncSender<Message>) -> Self {
         Self { shared: Arc::default(), inbox, has_thread: false }
@@ -81,24 +93,8 @@ impl Timers {
     /// Runs exactly the timers that are due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
         let now = Instant::now();
-        let wanted: BTreeMap<Key, Deadline> = due
-            .iter()
-            .filter_map(|effect| match effect.action {
-                Action::RunTimer { attempt, timer, active_ms } => {
-                    let at = now.checked_add(Duration::from_millis(active_ms));
-                    Some(((effect.cause, attempt, timer), Deadline::Active(at)))
-                }
-                Action::WaitUntil { attempt, until } => {
-                    Some(((effect.cause, attempt, TimerKind::Wait), Deadline::Wall(until)))
-                }
-                Action::RunAttempt(_)
-                | Action::StopAttempt(_)
-                | Action::Tell(..)
-                | Action::RecordTree(_)
-                | Action::RestoreTree
-                | Action::Notify(_) => None,
-            })
-            .collect();
+        let wanted: BTreeMap<Key, Deadline> =
+            due.iter().filter_map(|effect| deadline_of(effect, now)).collect();
         if wanted.is_empty() && !self.has_thread {
             return;
         }

@@ -110,21 +110,14 @@ pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecord
 }
 
 fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
-    let (of, what) = match effect.action {
-        Action::RecordTree(moment) => {
-            let of = state.folder_of(moment);
-            (of, What::Record(moment, state.trees.base(of, moment).cloned()))
-        }
-        Action::RestoreTree => {
-            let (of, undo) = state.trees.undo()?;
-            (of, What::Restore(undo.to.clone()))
-        }
-        Action::RunAttempt(_)
-        | Action::StopAttempt(_)
-        | Action::Tell(..)
-        | Action::RunTimer { .. }
-        | Action::Notify(_)
-        | Action::WaitUntil { .. } => return None,
+    let (of, what) = if let Action::RecordTree(moment) = effect.action {
+        let of = state.folder_of(moment);
+        (of, What::Record(moment, state.trees.base(of, moment).cloned()))
+    } else if effect.action == Action::RestoreTree {
+        let (of, undo) = state.trees.undo()?;
+        (of, What::Restore(undo.to.clone()))
+    } else {
+        return None;
     };
     Some(Job { folder: folder.clone(), of, cause: effect.cause, what })
 }

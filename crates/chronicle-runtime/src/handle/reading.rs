@@ -6,6 +6,7 @@ use std::time::Duration;
 use chronicle_core::event::Event;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
+use chronicle_core::words;
 
 use super::HandleError;
 use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
@@ -114,6 +115,8 @@ pub struct Audit {
     pub open_attempts: Vec<String>,
     /// Texts beside the ledger that its lines name, and that are not there or not what they were.
     pub lost_artifacts: Vec<String>,
+    /// What the lines say and cannot have happened, each in words: a defect, or a line that Chronicle did not write.
+    pub impossible: Vec<String>,
     /// Whether a supervisor lives.
     pub supervised: bool,
 }
@@ -141,6 +144,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         bytes: ledger.bytes(&head),
         head: head.sum.to_string(),
         status: state.status(),
+        impossible: state.anomalies.iter().map(words::impossible).collect(),
         orphans,
         open_attempts: open.collect(),
         supervised,

@@ -49,6 +49,9 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
         say(&audit, folder.id.short());
         replayed.iter().for_each(say_replayed);
     }
+    if !audit.impossible.is_empty() {
+        return Ok(Exit::Damaged);
+    }
     let is_same = !matches!(replayed, Some(Replayed::Differs { .. } | Replayed::Untold { .. }));
     let is_well = audit.orphans.is_empty() && audit.lost_artifacts.is_empty() && is_same;
     Ok(if is_well { Exit::Done } else { Exit::RunFailed })
@@ -77,6 +80,7 @@ pub(super) fn say(audit: &Audit, run: &str) {
         let names = audit.lost_artifacts.join(", ");
         lines.push(bad(format!("texts that the ledger names are lost or changed: {names}")));
     }
+    lines.extend(audit.impossible.iter().map(|what| bad(format!("cannot have happened: {what}"))));
     if !audit.open_attempts.is_empty() {
         let open = audit.open_attempts.join(", ");
         lines.push(format!("  · without an end: {open}; `chronicle resume {run}` takes them up"));

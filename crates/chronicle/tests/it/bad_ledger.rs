@@ -110,13 +110,13 @@ fn garbage_instead_of_a_ledger_is_damage() {
     assert_eq!(ledger(&session), garbage);
 }
 
-/// A line as a newer Chronicle would write it: the chain is whole, the word is not known.
-fn with_a_newer_line(whole: &[u8]) -> Vec<u8> {
+/// One more line with that event: the chain is whole.
+fn with_a_line(whole: &[u8], event: &str) -> Vec<u8> {
     let last = whole[..whole.len() - 1].rsplit(|byte| *byte == b'\n').next().unwrap();
     let last: serde_json::Value = serde_json::from_slice(last).unwrap();
     let (seq, sum) = (last["seq"].as_u64().unwrap(), last["sum"].as_str().unwrap());
     let body = format!(
-        r#"{{"seq":{},"at":{},"v":1,"by":{},"events":[{{"kind":"teleported","data":{{}}}}]"#,
+        r#"{{"seq":{},"at":{},"v":1,"by":{},"events":[{event}]"#,
         seq + 1,
         last["at"],
         last["by"]
@@ -128,7 +128,7 @@ fn with_a_newer_line(whole: &[u8]) -> Vec<u8> {
 #[test]
 fn a_line_of_a_newer_version_makes_the_run_read_only() {
     let session = interrupted();
-    let bytes = with_a_newer_line(&ledger(&session));
+    let bytes = with_a_line(&ledger(&session), r#"{"kind":"teleported","data":{}}"#);
     fs::write(session.run_file("ledger.jsonl"), &bytes).unwrap();
     for cached in [true, false] {
         if !cached {
@@ -141,4 +141,15 @@ fn a_line_of_a_newer_version_makes_the_run_read_only() {
         session.chronicle(&["cancel", &session.short()]).exits(6);
         assert_eq!(ledger(&session), bytes, "nobody writes to it");
     }
+}
+
+#[test]
+fn a_line_that_cannot_have_happened_is_told_by_the_audit() {
+    let session = interrupted();
+    let event = r#"{"kind":"stop_asked","data":{"attempt":"a99","cause":"idle"}}"#;
+    fs::write(session.run_file("ledger.jsonl"), with_a_line(&ledger(&session), event)).unwrap();
+    let said = session.chronicle(&["audit", &session.short()]).exits(6);
+    said.prints("chain whole").prints("cannot have happened: line ").prints("names attempt a99");
+    let said = session.chronicle(&["audit", &session.short(), "--json"]).exits(6);
+    said.prints("\"impossible\"");
 }

@@ -11,9 +11,6 @@ const LEDGER: &str = "crates/chronicle-runtime/src/ledger/";
 const PROCESS: &str = "crates/chronicle-runtime/src/process/";
 const AGENTS: &str = "crates/chronicle-runtime/src/agents/";
 
-/// Whether [`faces_use_the_handle`] counts.
-const FACES_APPLIES: bool = true;
-
 /// Paths that only some folders may name.
 struct Rule {
     paths: &'static [&'static str],
@@ -94,10 +91,6 @@ pub(super) fn idle_rules(repo: &Repo) -> Vec<Finding> {
 
 /// Faces know one module of the runtime: its handle.
 pub(super) fn faces_use_the_handle(repo: &Repo) -> Vec<Finding> {
-    if FACES_APPLIES { beside_the_handle(repo) } else { Vec::new() }
-}
-
-fn beside_the_handle(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repo.under(BINARY) {
         let code = file.product_code();
@@ -188,7 +181,7 @@ mod tests {
     #[test]
     fn faces_know_the_handle_alone() {
         let found = |path, text| {
-            let findings = beside_the_handle(&Repo::of(&[(path, text)]));
+            let findings = faces_use_the_handle(&Repo::of(&[(path, text)]));
             findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
         };
         let text = "use chronicle_runtime::handle::{self, Run};\nuse chronicle_runtime::{fail, handle, process};\n\

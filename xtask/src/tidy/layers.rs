@@ -9,10 +9,6 @@ use crate::code::modules::{Import, Modules};
 /// The layers of one crate.
 struct Layered {
     src: &'static str,
-    /// Off: the list is prepared, and nothing is checked yet.
-    applies: bool,
-    /// Nothing is checked before this file or folder exists.
-    once: &'static str,
     /// Every top module, lowest layer first. `<` separates layers, `|` those on one level, which may not import each other.
     order: &'static str,
 }
@@ -20,14 +16,10 @@ struct Layered {
 const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-core/src/",
-        applies: true,
-        once: "crates/chronicle-core/src/base",
         order: "base < definition < event < state < words < handover < engine | view",
     },
     Layered {
         src: "crates/chronicle-runtime/src/",
-        applies: true,
-        once: "crates/chronicle-runtime/src/lib.rs",
         order: "activity bell clock cookie fail home < ledger process < project < index trees agents \
             < discover < trust secrets projections < inbox patience < driver link < effects < handle",
     },
@@ -38,8 +30,8 @@ type Place = (usize, usize);
 
 /// Imports that lead upwards, cycles within a layer, and modules that nobody placed.
 pub(super) fn layers(repo: &Repo) -> Vec<Finding> {
-    let applying = CRATES.iter().filter(|layered| layered.applies && repo.has(layered.once));
-    applying.flat_map(|layered| check(repo, layered)).collect()
+    let is_here = |layered: &&Layered| repo.has(&format!("{}lib.rs", layered.src));
+    CRATES.iter().filter(is_here).flat_map(|layered| check(repo, layered)).collect()
 }
 
 fn check(repo: &Repo, layered: &Layered) -> Vec<Finding> {
@@ -117,8 +109,7 @@ fn path_of(modules: &Modules<'_>, top: &str) -> String {
 mod tests {
     use super::*;
 
-    const HERE: Layered =
-        Layered { src: "src/", applies: true, once: "src/a.rs", order: "a b < c < d | e" };
+    const HERE: Layered = Layered { src: "src/", order: "a b < c < d | e" };
 
     /// Each finding as `path:line`.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
@@ -173,17 +164,5 @@ mod tests {
         let repo =
             Repo::of(&[("src/a.rs", ""), ("src/b.rs", ""), ("src/c.rs", ""), ("src/d.rs", "")]);
         assert_eq!(check(&repo, &HERE).len(), 1);
-    }
-
-    #[test]
-    fn a_list_counts_once_its_folder_exists() {
-        let upward = "use crate::engine::Decision;\n";
-        let path = "crates/chronicle-core/src/base/ids.rs";
-        assert!(
-            !layers(&Repo::of(&[(path, upward), ("crates/chronicle-core/src/engine.rs", "")]))
-                .is_empty()
-        );
-        let before = [("crates/chronicle-core/src/ids.rs", upward)];
-        assert!(layers(&Repo::of(&before)).is_empty());
     }
 }

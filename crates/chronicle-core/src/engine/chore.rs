@@ -7,14 +7,14 @@ use super::attempt::{attempt, new_session};
 use super::gates::intervene;
 use super::out::take;
 use super::target::resolve;
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
 use crate::state::{Check, Frame, Stage, State, WayOut};
 use crate::words;
 
 /// Outcomes that claim nothing that could be verified.
-const NO_CLAIM: [&str; 2] = ["fail", "rejected"];
+const NO_CLAIM: [&str; 3] = ["fail", "rejected", SKIPPED];
 
 /// A step of the way out: the work is as it was said to be, or whoever did it hears why not.
 pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {

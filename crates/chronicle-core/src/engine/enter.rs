@@ -2,7 +2,7 @@
 
 use super::attempt;
 use super::gates::{gate, intervene, question};
-use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome};
+use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, SKIPPED};
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{Event, FrameEntered, GateKind, Question, Why};
@@ -20,14 +20,15 @@ pub(super) fn enter(state: &State, frame: &Frame) -> Event {
     }
 }
 
-/// How a frame ends: not well if its last phase was left so, unless the workflow itself says that this is an end.
+/// How a frame ends: as its last phase was left, where that is not done; unless the workflow itself says that this is an end.
 fn outcome_of(state: &State, frame: &Frame) -> Outcome {
     let complete = || Outcome::from(COMPLETE);
     let Some((from, outcome)) = &frame.left else { return complete() };
     let phase = state.workflow(&frame.workflow).and_then(|workflow| workflow.phase(from));
-    let is_meant =
-        phase.and_then(|phase| phase.on.get(outcome)).is_some_and(|to| to.as_str() == DONE);
-    if outcome.is_failure() && !is_meant { outcome.clone() } else { complete() }
+    let way = phase.and_then(|phase| phase.on.get(outcome));
+    let is_meant = way.is_some_and(|to| to.as_str() == DONE);
+    let is_open = outcome.is_failure() || outcome.as_str() == SKIPPED;
+    if is_open && !is_meant { outcome.clone() } else { complete() }
 }
 
 pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {

@@ -2,7 +2,7 @@
 
 use super::attempt::attempt;
 use super::gates::intervene;
-use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId, SKIPPED};
 use crate::definition::workflow::Phase;
 use crate::event::{Event, Why};
 use crate::state::{Frame, State, WayOut};
@@ -16,7 +16,7 @@ pub(super) fn lacks(
     outcome: &Outcome,
 ) -> Vec<String> {
     let asks = target.is_some_and(|target| target.as_str() == HUMAN_INTERVENTION);
-    if outcome.is_failure() || asks {
+    if outcome.is_failure() || outcome.as_str() == SKIPPED || asks {
         return Vec::new();
     }
     frame.evidence.lacks(&phase.requires)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, Facts};
-use crate::base::ids::{AttemptId, COMPLETE, Outcome, Place};
+use crate::base::ids::{AttemptId, COMPLETE, HUMAN_INTERVENTION, Outcome, Place};
 use crate::base::usage::Usage;
 use crate::event::tree::Changes;
 use crate::event::{AttemptStarted, Why};
@@ -25,6 +25,9 @@ pub struct Tally {
     pub is_left: bool,
     /// How it was left last.
     pub outcome: Outcome,
+    /// Whether it was left last for a person to go on with: its work is not done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_person: bool,
     /// What the last worker said of it.
     pub summary: String,
     /// How many attempts were started there.
@@ -51,6 +54,7 @@ impl Default for Tally {
             departures: 0,
             is_left: false,
             outcome: Outcome::from(COMPLETE),
+            for_person: false,
             summary: String::new(),
             attempts: 0,
             tries: 0,
@@ -77,6 +81,7 @@ impl Tally {
         self.is_left = true;
         self.summary.clone_from(&departure.summary);
         self.outcome.clone_from(&departure.outcome);
+        self.for_person = departure.to.as_str() == HUMAN_INTERVENTION;
     }
 
     pub(super) fn begin(&mut self, intent: &AttemptStarted) {

@@ -109,7 +109,7 @@ pub(crate) fn mark(state: &State, place: &Place) -> Mark {
     });
     match known {
         Some(_) if here => Mark::Current,
-        Some(tally) if tally.is_left => left(&tally.outcome),
+        Some(tally) if tally.is_left && !tally.for_person => left(&tally.outcome),
         Some(_) | None => Mark::Pending,
     }
 }

@@ -113,3 +113,26 @@ phases:
     let script = "a: go b->c\nb->c: go a->b\na->b: go c\nc: go done";
     assert_eq!(ends(workflow, script), (Status::Done, None));
 }
+
+#[test]
+fn what_was_skipped_inside_is_not_done_outside() {
+    let workflow = "
+name: Outer
+phases:
+  in: {run: workflow, workflow: i, next: [ship], verify: [never]}
+  ship: {}
+=== i
+{name: Inner, phases: {look: {limits: {nudges: 0, retries: 0}}}}
+";
+    let script = "in/look: finish\ng1: skip\nship: go done";
+    let world = World::started(workflow, script).play();
+    assert_eq!(world.state.status(), Status::Done);
+    assert_eq!(crumbs(&world), ["in [-] -> ship [✓]"]);
+}
+
+#[test]
+fn a_phase_that_was_left_for_a_person_is_not_done() {
+    let workflow = "{name: Two, phases: {a: {next: [b, human_intervention]}, b: {}}}";
+    let world = World::started(workflow, "a: go human_intervention\ng1: go b\nb: go done").play();
+    assert_eq!(crumbs(&world), ["a [ ] -> b [✓]"]);
+}

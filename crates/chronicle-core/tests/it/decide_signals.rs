@@ -269,7 +269,7 @@ phases:
             g1 answered with `go done` by ann
               `in/look` left, nothing follows (skipped) by a person's word
               the workflow in `in` came to its end
-              `in` left, nothing follows
+              `in` left, nothing follows (skipped)
               the workflow came to its end
               run done
         "#]],

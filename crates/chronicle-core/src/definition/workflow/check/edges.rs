@@ -146,10 +146,8 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
         PhaseKind::Command if is(&["pass", "gaps", "conflict"]) => {
             "commands end with `complete` or `fail`"
         }
-        PhaseKind::Workflow
-            if is(&["pass", "fail", "gaps", "crash", "stuck", "timeout", "conflict"]) =>
-        {
-            "a workflow inside ends with `complete`"
+        PhaseKind::Workflow if is(&["pass", "crash", "stuck", "timeout", "conflict"]) => {
+            "a workflow inside ends with `complete`, `fail` or `gaps`"
         }
         PhaseKind::Worker
         | PhaseKind::Command

@@ -115,7 +115,14 @@ pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
 }
 
 fn read_outcomes(fields: &mut Fields<'_, '_>) -> Vec<Outcome> {
-    fields.texts("outcomes").unwrap_or_default().into_iter().map(Outcome::new).collect()
+    let named = fields.named_list("outcomes").unwrap_or_default();
+    for word in named.iter().filter(|word| Outcome::new(word.text.as_str()).is_supervisors()) {
+        let name = quoted(&word.text);
+        let message =
+            format!("{name} is what Chronicle itself says of a phase: no worker can leave with it");
+        fields.problems.push(Finding::error("reserved-outcome", word.at, message));
+    }
+    named.into_iter().map(|word| Outcome::new(word.text)).collect()
 }
 
 /// What people and workers read, and who the worker is.

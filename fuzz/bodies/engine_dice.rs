@@ -14,7 +14,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::tree::{Changes, FileChange, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, TreeRecorded};
 use chronicle_core::event::{
     Break, Call, Caller, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted,
     SnapshotUpdate, ToolKind,

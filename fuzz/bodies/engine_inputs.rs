@@ -13,7 +13,7 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::engine;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, What};
 use chronicle_core::event::record::Line;
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{End, Event, Why};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, Stage, State, Status};

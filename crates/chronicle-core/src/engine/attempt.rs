@@ -3,7 +3,7 @@
 //! Every start comes through `attempt`, so what must hold before any of them (budgets, a tree of the files) belongs there.
 
 use super::enter::begin;
-use super::gates::{self, intervene};
+use super::gate::{self, intervene};
 use crate::base::ids::{AttemptId, Place, RunId, SHELL, SessionId};
 use crate::definition::workflow::{Phase, PhaseKind, SessionUse};
 use crate::event::{AttemptStarted, Event, Performer, Why};
@@ -34,7 +34,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
     if let Some(short) = shortage(state, &place, Doing::Begins(&agent, &why)) {
-        return gates::budget(state, frame, &short);
+        return gate::budget(state, frame, &short);
     }
     let known = known_session(frame, &why, phase, &agent);
     Event::AttemptStarted(AttemptStarted {

@@ -4,7 +4,7 @@
 //! work: no budget, no try and no session counts them. What a crash cut short is done again.
 
 use super::attempt::{attempt, new_session};
-use super::gates::intervene;
+use super::gate::intervene;
 use super::out::take;
 use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};

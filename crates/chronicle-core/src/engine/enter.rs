@@ -1,7 +1,7 @@
 //! Into a phase: approval before it, then whoever does it.
 
 use super::attempt;
-use super::gates::{gate, intervene, question};
+use super::gate::{gate, intervene, question};
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, SKIPPED};
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};

@@ -1,7 +1,7 @@
 //! Evidence before done: what a phase demands is looked for in the record, never in what a worker says.
 
 use super::attempt::attempt;
-use super::gates::intervene;
+use super::gate::intervene;
 use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId, SKIPPED};
 use crate::definition::workflow::Phase;
 use crate::event::{Event, Why};

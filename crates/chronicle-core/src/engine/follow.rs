@@ -3,7 +3,7 @@
 //! What each stage leads to has a file of its own: `enter.rs` (into a phase), `attempt.rs` (who works), `mend.rs` (an attempt
 //! that broke), `parting.rs` (one that asked for something first), `out.rs` (out of a phase).
 
-use super::gates::intervene;
+use super::gate::intervene;
 use super::scratch::Scratch;
 use super::{attempt, budget, chore, enter, mend, out, parting, sent};
 use crate::base::ids::{FramePath, Outcome};

@@ -10,7 +10,7 @@ use crate::base::limits::{
 use crate::base::time::Millis;
 use crate::event::input::{AttemptReport, Command, EndSeen, Input, Report, Said, What};
 use crate::event::signal::Signal;
-use crate::event::tree::{TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded};
+use crate::event::trees::{TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded};
 use crate::event::{Call, End};
 use crate::state::State;
 

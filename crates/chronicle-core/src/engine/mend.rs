@@ -1,7 +1,7 @@
 //! An attempt ended, and not by leaving: who goes on, and where.
 
 use super::attempt::attempt;
-use super::gates::intervene;
+use super::gate::intervene;
 use super::out::take;
 use super::wait;
 use crate::base::ids::{AttemptId, Outcome};

@@ -13,7 +13,7 @@ mod end;
 mod enter;
 mod evidence;
 mod follow;
-mod gates;
+mod gate;
 mod heard;
 mod mend;
 mod out;

@@ -6,7 +6,7 @@
 
 use super::chore::{cleanup, verify};
 use super::evidence::demand;
-use super::gates::{intervene, opened};
+use super::gate::{intervene, opened};
 use super::target::resolve;
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SKIPPED};
 use crate::base::limits::LoopCount;

@@ -1,7 +1,7 @@
 //! A worker ended its turn and asked for something first: somebody fresh, an answer, or help.
 
 use super::attempt::attempt;
-use super::gates::{intervene, question};
+use super::gate::{intervene, question};
 use crate::definition::workflow::Phase;
 use crate::event::{Break, Event, FollowUp, Mover, Why};
 use crate::state::{Frame, State};

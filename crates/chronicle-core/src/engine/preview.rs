@@ -7,7 +7,7 @@ use crate::engine::work::work;
 use crate::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
-use crate::event::tree::{Changes, Moment, TreeRecorded};
+use crate::event::trees::{Changes, Moment, TreeRecorded};
 use crate::event::{AttemptStarted, GateKind, GateOpened};
 use crate::handover::{Told, told_to};
 use crate::state::State;

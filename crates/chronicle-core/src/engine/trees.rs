@@ -4,7 +4,7 @@ use super::scratch::Scratch;
 use crate::base::ids::{FolderId, TreeId};
 use crate::event::Event;
 use crate::event::input::Answer;
-use crate::event::tree::{Moment, TreeRecorded};
+use crate::event::trees::{Moment, TreeRecorded};
 
 /// The files were recorded. What nobody waits for any more says nothing new, but for what a person asked for.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {

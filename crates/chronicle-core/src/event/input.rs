@@ -11,7 +11,7 @@ use crate::definition::workflow::Budget;
 use crate::event::carried::Carried;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
-use crate::event::tree::{Moment, TreeRecorded};
+use crate::event::trees::{Moment, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, Message, RunStarted};
 
 /// One thing that came in.

@@ -19,7 +19,7 @@ pub mod record;
 pub mod signal;
 pub mod snapshot;
 mod start;
-pub mod tree;
+pub mod trees;
 pub mod wait;
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use self::budget::{BudgetRaised, BudgetWarned};
 use self::carried::Carried;
-use self::tree::{Moment, TreeRecorded};
+use self::trees::{Moment, TreeRecorded};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
     AttemptId, COMPLETE, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,

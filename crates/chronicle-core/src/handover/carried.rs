@@ -1,7 +1,7 @@
 //! What a handover carries beside task and phase: the snapshot, the record's own facts, what people said, help asked for.
 
 use crate::base::limits::HANDOVER_SUMMARIES_MAX;
-use crate::event::tree::FileChange;
+use crate::event::trees::FileChange;
 use crate::event::{Change, GateAnswer, Why};
 use crate::state::{Attempt, Frame, Note, Ran, State};
 use crate::words;

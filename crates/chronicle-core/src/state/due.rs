@@ -5,7 +5,7 @@ use super::{Attempt, Facts};
 use crate::base::ids::{Cause, GateId, SHELL};
 use crate::base::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
 use crate::event::input::TimerKind;
-use crate::event::tree::Moment;
+use crate::event::trees::Moment;
 use crate::event::{Duty, Message};
 use crate::state::effect::{Action, Effect};
 

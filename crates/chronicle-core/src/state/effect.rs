@@ -7,7 +7,7 @@ use crate::base::ids::{AttemptId, Cause};
 use crate::base::time::Millis;
 use crate::event::input::TimerKind;
 use crate::event::notice::About;
-use crate::event::tree::Moment;
+use crate::event::trees::Moment;
 use crate::event::{Message, Performer};
 
 /// Something to be done, or kept going.

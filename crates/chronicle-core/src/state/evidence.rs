@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::limits::{EVIDENCE_FILES_MAX, bounded};
 use crate::base::shell;
 use crate::definition::workflow::CHANGED_FILES;
-use crate::event::tree::TREE_PATH_MAX;
+use crate::event::trees::TREE_PATH_MAX;
 
 /// Tools that change nothing, in lower case. Any other may.
 const READ_ONLY: [&str; 17] = [

@@ -10,6 +10,7 @@
 
 mod anomaly;
 mod apply;
+mod attempt;
 pub mod budget;
 mod carried;
 pub(crate) mod chain;
@@ -21,6 +22,7 @@ pub(crate) mod evidence;
 mod facts;
 mod forget;
 mod frame;
+mod gate;
 mod list;
 mod notice;
 mod said;
@@ -32,18 +34,20 @@ mod v1;
 mod v1_calls;
 mod wait;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
+pub use attempt::{Answered, Attempt, OpenCall, Unworded};
 pub use facts::{Commands, Did, Ran, Remark};
 pub use frame::{
     Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
     WayOut, Worker,
 };
+pub use gate::Gate;
 pub use list::List;
 pub use notice::{Notices, Owed};
 pub use sent::Sent;
@@ -61,11 +65,7 @@ use crate::definition::workflow::{Phase, Tools, Workflow};
 use crate::event::claims::Claim;
 use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
-use crate::event::tree::Changes;
-use crate::event::{
-    AttemptStarted, Break, Call, CallSum, Duty, End, Event, GateAnswer, GateKind, GateOpened,
-    Leave, RunStarted, StopCause, SupervisorStarted, Verdict,
-};
+use crate::event::{AttemptStarted, Event, GateKind, RunStarted, SupervisorStarted};
 
 /// A run as far as its ledger tells. Anybody may read its facts; only `apply` changes them, since nothing else can reach the
 /// field.
@@ -154,137 +154,6 @@ pub struct Facts {
     /// What the ledger says and cannot have happened, the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anomalies: Vec<Anomaly>,
-}
-
-/// One start of one agent at a place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
-    /// The intent.
-    pub intent: AttemptStarted,
-    /// The event that made it due.
-    pub cause: Cause,
-    /// When.
-    pub started_at: Millis,
-    /// Whether the agent itself has named its session.
-    pub session_seen: bool,
-    /// The leaving signal that was accepted, and the event that did so.
-    pub leave: Option<(Leave, Cause)>,
-    /// The signal that ended its turn and not its phase, and the event that accepted it.
-    pub parting: Option<(Break, Cause)>,
-    /// Questions that it waits for, by request.
-    pub asking: Vec<(String, GateId)>,
-    /// Whether it wants to give the run up, and has said so once.
-    pub cancel_asked: bool,
-    /// Why it is being ended.
-    pub stop: Option<StopCause>,
-    /// Verdicts on calls that have not ended.
-    pub calls: VecDeque<OpenCall>,
-    /// Commands that have not ended, by call.
-    pub running: VecDeque<(String, String)>,
-    /// Answers to its calls, by request, to be repeated word for word.
-    pub answers: VecDeque<(String, Answered)>,
-    /// What it spent, sessions shared with other attempts counted once.
-    pub usage: Usage,
-    /// Active time as far as known.
-    pub active_ms: u64,
-    /// How many tools it called.
-    pub tools: u32,
-    /// A command of its phase that failed, and the end of what it printed.
-    pub failed_command: Option<(u32, String)>,
-    /// What it said last, where it ended before it was done.
-    pub said: String,
-    /// When its agent has a new quota, where it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quota_until: Option<Millis>,
-    /// How many commands on the way out have ended.
-    #[serde(default, skip_serializing_if = "frame::is_zero")]
-    pub chores_done: u32,
-    /// How and when it ended.
-    pub ended: Option<(End, Millis)>,
-    /// What it did to files; none until they are recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Arc<Changes>>,
-}
-
-/// A call that has not ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenCall {
-    /// The agent's id of it.
-    pub id: String,
-    /// What names it together with the id; none in lines that were written before calls had one.
-    pub sum: Option<CallSum>,
-    /// What was answered.
-    pub verdict: Verdict,
-}
-
-impl OpenCall {
-    /// Whether a call is this very one. The id alone proves nothing: another call may bear it.
-    pub(crate) fn is(&self, call: &Call) -> bool {
-        self.sum == Some(call.sum) && self.id == call.id
-    }
-}
-
-impl Attempt {
-    /// What it is for, if not for the phase's own work.
-    pub fn duty(&self) -> Option<Duty> {
-        self.intent.chore.as_ref().map(|chore| chore.duty)
-    }
-
-    /// Whether a signal that ends its turn was accepted.
-    pub fn is_leaving(&self) -> bool {
-        self.leave.is_some() || self.parting.is_some()
-    }
-}
-
-/// An answer that a worker's call got.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", content = "text", rename_all = "snake_case")]
-pub enum Answered {
-    /// It was accepted, with these words.
-    Accepted(String),
-    /// It was refused, with these words.
-    Refused(String),
-    /// It was accepted, and its line does not have the words: the fold has none of its own.
-    Unworded(Unworded),
-}
-
-/// What was accepted by a line that was written before answers were kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unworded {
-    /// The signal that leaves the phase.
-    Leave,
-    /// The signal that ends the turn.
-    Break,
-    /// An update of the snapshot.
-    Snapshot,
-    /// The first wish to give the run up.
-    Cancel,
-}
-
-impl Answered {
-    /// The words that a line has of an accepted call.
-    fn kept(answer: &str, otherwise: Unworded) -> Self {
-        match answer {
-            "" => Self::Unworded(otherwise),
-            answer => Self::Accepted(answer.to_owned()),
-        }
-    }
-}
-
-/// A wait for a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gate {
-    /// What for.
-    pub opened: GateOpened,
-    /// When.
-    pub at: Millis,
-    /// How, by whom and when it was answered.
-    pub answered: Option<(GateAnswer, String, Millis)>,
-    /// What they said.
-    pub note: String,
-    /// Whether the worker that waited for it was told while it worked.
-    pub told: bool,
 }
 
 /// One stay at a phase.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Departure, Facts};
 use crate::base::ids::{AttemptId, COMPLETE, HUMAN_INTERVENTION, Outcome, Place};
 use crate::base::usage::Usage;
-use crate::event::tree::Changes;
+use crate::event::trees::Changes;
 use crate::event::{AttemptStarted, Why};
 
 /// Sums over all visits of one place.

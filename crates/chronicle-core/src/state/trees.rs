@@ -9,7 +9,7 @@ use super::Facts;
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, TreeId};
 use crate::base::limits::PROGRESS_TREES_MAX;
 use crate::event::AttemptStarted;
-use crate::event::tree::{Changes, Moment, TreeRecorded};
+use crate::event::trees::{Changes, Moment, TreeRecorded};
 
 /// The trees of a run, as far as anything still depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

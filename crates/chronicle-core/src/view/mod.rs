@@ -7,6 +7,9 @@
 //! Views cross processes: each is read back from its JSON as it was. `RunView`, `NoticeView` and `HandoverView` carry their version;
 //! rows and entries are versioned by what they come in.
 
+mod attempt;
+mod budget;
+mod gate;
 pub mod graph;
 mod handover;
 mod list;
@@ -15,15 +18,20 @@ mod run;
 mod run_json;
 mod timeline;
 mod trees;
+mod wait;
 
 pub use crate::words::{Breadcrumb, Mark};
+pub use attempt::AttemptRow;
+pub use budget::BudgetRow;
+pub use gate::GateRow;
 pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};
 pub use notice::{NoticeView, notice};
-pub use run::{AttemptRow, BudgetRow, GateRow, PhaseRow, RunView, Spent, WaitRow, run};
+pub use run::{PhaseRow, RunView, Spent, run};
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
 pub use trees::{Span, TreeBook};
+pub use wait::WaitRow;
 
 /// The version of every view's JSON. It rises when a field changes its meaning or goes. A field that comes does not raise it:
 /// readers pass over what they do not know.

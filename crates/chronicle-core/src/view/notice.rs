@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::VIEW_VERSION;
-use super::run::{GateRow, gate_row};
+use super::gate::{GateRow, gate_row};
 use crate::base::limits::{TEXT_MAX, bounded};
 use crate::event::notice::About;
 use crate::state::State;

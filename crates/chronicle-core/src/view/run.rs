@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::attempt::{AttemptRow, attempt_row};
+use super::budget::{BudgetRow, budget_row};
+use super::gate::{GateRow, gates};
+use super::wait::{WaitRow, waits};
 use super::{Breadcrumb, Mark, VIEW_VERSION};
-use crate::base::ids::{AttemptId, FramePath, GateId, Place};
+use crate::base::ids::{FramePath, Place};
 use crate::base::time::Millis;
 use crate::base::usage::Usage;
-use crate::definition::budget::Resource;
 use crate::definition::workflow::Phase;
 use crate::event::OnGate;
 use crate::event::snapshot::Snapshot;
-use crate::event::wait::{WaitBegan, WaitKind};
 use crate::handover;
-use crate::state::budget::{Balance, all_balances};
-use crate::state::{Attempt, Gate, State, Status};
+use crate::state::budget::all_balances;
+use crate::state::{State, Status};
 use crate::words;
 
 /// Everything about one run that a face may show.
@@ -103,32 +105,6 @@ pub struct Spent {
     pub estimated: bool,
 }
 
-/// One limit, and how much of it is spent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BudgetRow {
-    /// Whose; none = the run's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
-    /// Of what.
-    pub resource: Resource,
-    /// How much is spent, in millionths of a dollar, tokens, milliseconds or attempts.
-    pub spent: u64,
-    /// How much may be.
-    pub limit: u64,
-    /// Both in words.
-    pub text: String,
-}
-
-fn budget_row(of: &Balance) -> BudgetRow {
-    BudgetRow {
-        place: of.place.clone(),
-        resource: of.resource,
-        spent: of.spent,
-        limit: of.limit,
-        text: words::balance(of),
-    }
-}
-
 impl From<&Usage> for Spent {
     fn from(usage: &Usage) -> Self {
         Self {
@@ -167,65 +143,6 @@ pub struct PhaseRow {
     pub removed: u64,
     /// What the last worker said of it.
     pub summary: String,
-}
-
-/// One attempt that works.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptRow {
-    /// Its id.
-    pub attempt: AttemptId,
-    /// Where.
-    pub place: Place,
-    /// Which logical try.
-    #[serde(rename = "try")]
-    pub try_number: u32,
-    /// The agent.
-    pub agent: String,
-    /// Since when.
-    pub started_at: Millis,
-    /// How many tools it called.
-    pub tools: u32,
-    /// Who helps, where it is help.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub persona: Option<String>,
-    /// Whether it waits for a person's answer.
-    pub asks: bool,
-}
-
-/// One wait for a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateRow {
-    /// Its id.
-    pub gate: GateId,
-    /// Where.
-    pub place: Place,
-    /// What for.
-    pub kind: crate::event::GateKind,
-    /// What the person needs to know.
-    pub about: String,
-    /// Answers to choose from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<String>,
-    /// Why it is asked.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub context: String,
-    /// Since when.
-    pub since: Millis,
-    /// What to type.
-    pub next: String,
-}
-
-/// One wait that ends by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaitRow {
-    /// Where.
-    pub place: Place,
-    /// What for.
-    pub kind: WaitKind,
-    /// Until when.
-    pub until: Millis,
-    /// What of, in words.
-    pub text: String,
 }
 
 /// The view of a run; none before it has started.
@@ -276,35 +193,6 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     })
 }
 
-fn gates(state: &State, run: &str) -> Vec<GateRow> {
-    let row = |gate: &Arc<Gate>| gate_row(gate, run);
-    if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
-}
-
-pub(super) fn gate_row(gate: &Gate, run: &str) -> GateRow {
-    GateRow {
-        gate: gate.opened.gate,
-        place: gate.opened.place.clone(),
-        kind: gate.opened.gate_kind,
-        about: gate.opened.about.clone(),
-        options: gate.opened.options.clone(),
-        context: gate.opened.context.clone(),
-        since: gate.at,
-        next: words::gate_next(&gate.opened, run),
-    }
-}
-
-fn waits(state: &State) -> Vec<WaitRow> {
-    let row = |began: &WaitBegan| WaitRow {
-        place: began.place.clone(),
-        kind: began.wait_kind,
-        until: began.until,
-        text: words::wait(began),
-    };
-    let goes_on = !state.is_given_up();
-    state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
-}
-
 /// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.
 fn phases(state: &State) -> Vec<PhaseRow> {
     let root = FramePath::root();
@@ -349,17 +237,4 @@ fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
         state.workflow(around.workflow.as_ref()?)?
     };
     workflow.phase(&place.phase())
-}
-
-fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
-    AttemptRow {
-        attempt: attempt.intent.attempt,
-        place: attempt.intent.place.clone(),
-        try_number: attempt.intent.try_number,
-        agent: words::performer(&attempt.intent).to_owned(),
-        started_at: attempt.started_at,
-        tools: attempt.tools,
-        persona: attempt.intent.persona.clone(),
-        asks: state.is_asking(attempt),
-    }
 }

@@ -6,7 +6,7 @@ use crate::base::time::Millis;
 use crate::event::Event;
 use crate::event::input::By;
 use crate::event::record::Line;
-use crate::event::tree::Moment;
+use crate::event::trees::Moment;
 use crate::words;
 
 /// One event as people read it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::ids::{AttemptId, Place, TreeId};
 use crate::event::Event;
 use crate::event::record::Line;
-use crate::event::tree::Moment;
+use crate::event::trees::Moment;
 
 /// Every tree of a run, in order: a fold of its lines.
 #[derive(Debug, Clone, Default)]

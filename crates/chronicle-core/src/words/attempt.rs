@@ -1,9 +1,14 @@
 //! Words about attempts: what begins them, what they do, how they end.
 
-use super::{chore, end, one_line, saying, spent, thousands};
+use super::quote::{one_line, saying};
+use super::{chore, spent, thousands};
 use crate::base::ids::AttemptId;
 use crate::base::usage::Usage;
-use crate::event::{AttemptEnded, AttemptStarted, Change, ToolCalled, Verdict, Why};
+use crate::definition::workflow::Phase;
+use crate::event::{
+    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, End, StopCause, ToolCalled, Verdict,
+    Why,
+};
 
 pub(super) fn reported(attempt: AttemptId, usage: &Usage) -> String {
     format!("{attempt} reported {}", spent(usage))
@@ -80,4 +85,70 @@ pub(super) fn attempt_ended(ended: &AttemptEnded) -> String {
         many => format!("; {} lines of it meant nothing", thousands(many)),
     };
     format!("{} {}{strays}{puzzling}", ended.attempt, end(&ended.end))
+}
+
+/// How an attempt ended.
+pub fn end(end: &End) -> String {
+    match end {
+        End::Left | End::BrokeOff => "ended".to_owned(),
+        End::CommandsDone => "ran every command".to_owned(),
+        End::CommandFailed { index } => format!("failed at command {}", index.saturating_add(1)),
+        End::Crashed(crash) => crashed(crash),
+        End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
+        End::Stopped => "was stopped".to_owned(),
+        End::Lost => "was lost with its supervisor or keeper".to_owned(),
+        End::Unclear { why } => format!("may still run: {}", one_line(why)),
+    }
+}
+
+pub(super) fn crashed(crash: &Crash) -> String {
+    let what = match crash.class {
+        CrashClass::NoSignal => "finished without a leaving signal",
+        CrashClass::Died => "died before its turn ended",
+        CrashClass::CannotStart => "could not be started",
+        CrashClass::SessionGone => "could not resume: its session is gone",
+        CrashClass::Auth => "is not signed in",
+        CrashClass::Quota => "has used up its quota",
+        CrashClass::Overload => "found no room at its model's service",
+        CrashClass::ContextFull => "ran out of context",
+        CrashClass::Protocol => "broke the protocol",
+        CrashClass::Other => "reported an error",
+    };
+    let how = match (crash.signal, crash.code) {
+        (Some(signal), _) => format!(" (signal {signal})"),
+        (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
+        (None, _) => String::new(),
+    };
+    format!("{what}{how}{}", saying(&crash.text))
+}
+
+pub(super) fn stop(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::Grace => "it went on after its leaving signal",
+        StopCause::Timeout => "it took longer than the phase allows",
+        StopCause::Idle => "nothing was heard of it for too long",
+        StopCause::Budget => "it used up a budget",
+        StopCause::Repeats => "it made the same call again and again",
+        StopCause::Standstill => "it worked on, and nothing came of it",
+        StopCause::Asks => "it waits for an answer, and nobody stays for that",
+    }
+}
+
+pub(crate) fn lost_too_often(phase: &Phase) -> String {
+    format!("`{}` was lost more than {} times without progress", phase.name, phase.limits.losses)
+}
+
+/// Which command of a phase failed, with the end of what it printed.
+pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> String {
+    let Some((index, output)) = failed else { return format!("`{}` failed", phase.name) };
+    let command = usize::try_from(*index).ok().and_then(|index| phase.commands.get(index));
+    let command = one_line(command.map_or("", String::as_str));
+    match output.trim() {
+        "" => format!("`{command}` failed"),
+        output => format!("`{command}` failed: {output}"),
+    }
+}
+
+pub(crate) fn once_only(phase: &Phase) -> String {
+    format!("`{}` may run only once, and nobody saw whether it did", phase.name)
 }

@@ -2,43 +2,49 @@
 //! one lacks its sentence.
 
 mod attempt;
+mod budget;
 mod chore;
-mod files;
+mod claims;
+mod evidence;
+mod gate;
 mod notice;
 mod position;
 mod quote;
 mod said;
 mod sentence;
-mod spent;
+mod trees;
+mod usage;
 mod wait;
 
-use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::base::limits::LoopCount;
-use crate::base::quote::{list, plain};
-use crate::base::usage::Usage;
+use crate::base::quote::plain;
 use crate::definition::workflow::Phase;
-use crate::event::claims::Claim;
-use crate::event::{
-    Crash, CrashClass, EdgeTaken, End, GateAnswer, GateKind, GateOpened, Leave, Mover, StopCause,
-};
-use crate::state::{Anomaly, Did, Frame, Impossible, State, Status};
+use crate::event::{EdgeTaken, Leave, Mover};
+use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
-pub use attempt::agent_name;
+pub use attempt::{agent_name, end};
+pub(crate) use attempt::{command_failed, lost_too_often, once_only};
+pub(crate) use budget::{balance, no_such_limit, raised, short};
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
-pub use files::{bytes, changes, files, lines_changed};
+pub(crate) use claims::unproven;
+pub(crate) use evidence::{never_proven, not_proven};
+pub use gate::gate_next;
+pub(crate) use gate::{did, may_begin, may_leave, needs_person, rejected_before, worker_asked};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
 pub use quote::{about, one_line, plain_line, whole};
-use quote::{because, code, quote, saying};
+use quote::{code, quote, saying};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
     nobody_stays, out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
 };
 pub use sentence::sentence;
-pub(crate) use spent::{balance, no_such_limit, raised, short};
+pub use trees::{bytes, changes, files, lines_changed};
+pub use usage::{duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
@@ -67,138 +73,6 @@ fn edge_taken(edge: &EdgeTaken) -> String {
         HUMAN_INTERVENTION => format!("`{from}` left for a person{outcome}{by}"),
         _ => format!("`{from}` left for `{to}`{outcome}{by}"),
     }
-}
-
-/// How an attempt ended.
-pub fn end(end: &End) -> String {
-    match end {
-        End::Left | End::BrokeOff => "ended".to_owned(),
-        End::CommandsDone => "ran every command".to_owned(),
-        End::CommandFailed { index } => format!("failed at command {}", index.saturating_add(1)),
-        End::Crashed(crash) => crashed(crash),
-        End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
-        End::Stopped => "was stopped".to_owned(),
-        End::Lost => "was lost with its supervisor or keeper".to_owned(),
-        End::Unclear { why } => format!("may still run: {}", one_line(why)),
-    }
-}
-
-fn crashed(crash: &Crash) -> String {
-    let what = match crash.class {
-        CrashClass::NoSignal => "finished without a leaving signal",
-        CrashClass::Died => "died before its turn ended",
-        CrashClass::CannotStart => "could not be started",
-        CrashClass::SessionGone => "could not resume: its session is gone",
-        CrashClass::Auth => "is not signed in",
-        CrashClass::Quota => "has used up its quota",
-        CrashClass::Overload => "found no room at its model's service",
-        CrashClass::ContextFull => "ran out of context",
-        CrashClass::Protocol => "broke the protocol",
-        CrashClass::Other => "reported an error",
-    };
-    let how = match (crash.signal, crash.code) {
-        (Some(signal), _) => format!(" (signal {signal})"),
-        (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
-        (None, _) => String::new(),
-    };
-    format!("{what}{how}{}", saying(&crash.text))
-}
-
-fn stop(cause: StopCause) -> &'static str {
-    match cause {
-        StopCause::Grace => "it went on after its leaving signal",
-        StopCause::Timeout => "it took longer than the phase allows",
-        StopCause::Idle => "nothing was heard of it for too long",
-        StopCause::Budget => "it used up a budget",
-        StopCause::Repeats => "it made the same call again and again",
-        StopCause::Standstill => "it worked on, and nothing came of it",
-        StopCause::Asks => "it waits for an answer, and nobody stays for that",
-    }
-}
-
-fn gate_opened(gate: &GateOpened) -> String {
-    let kind = match gate.gate_kind {
-        GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
-        GateKind::Intervention => "intervention",
-        GateKind::Question => "an answer",
-        GateKind::Budget => "a budget",
-    };
-    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
-}
-
-fn with_agent(agent: Option<&str>) -> String {
-    agent.map_or_else(String::new, |agent| format!(" (with {})", agent_name(agent)))
-}
-
-fn answered(answer: &GateAnswer) -> String {
-    match answer {
-        GateAnswer::Approved => "approved".to_owned(),
-        GateAnswer::Rejected => "rejected".to_owned(),
-        GateAnswer::Retry => "answered with `retry`".to_owned(),
-        GateAnswer::Go(to) => format!("answered with `go {to}`"),
-        GateAnswer::Raised => "answered with `budget`".to_owned(),
-        GateAnswer::Skip => "answered with `skip`".to_owned(),
-        GateAnswer::Said(text) => format!("answered {}", quote(text)),
-    }
-}
-
-/// What a person did at a gate, as a worker is told it later.
-pub(crate) fn did(did: &Did) -> String {
-    match did {
-        Did::Noted => "noted".to_owned(),
-        Did::Answered { answer, about } => did_at_gate(answer, about),
-    }
-}
-
-fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
-    match answer {
-        GateAnswer::Approved => "approved".to_owned(),
-        GateAnswer::Rejected => "rejected".to_owned(),
-        GateAnswer::Retry => "asked for another try".to_owned(),
-        GateAnswer::Go(to) => format!("sent the run to `{to}`"),
-        GateAnswer::Skip => "went on without it".to_owned(),
-        GateAnswer::Raised => "raised the budget".to_owned(),
-        GateAnswer::Said(_) => format!("answered {}", quote(about)),
-    }
-}
-
-/// What to type next at a gate.
-pub fn gate_next(gate: &GateOpened, run: &str) -> String {
-    let id = gate.gate;
-    match gate.gate_kind {
-        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
-            format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
-        }
-        GateKind::Budget => {
-            format!("{}  (or: chronicle cancel {run})", spent::next(gate, run))
-        }
-        GateKind::Question if gate.options.is_empty() => {
-            format!("chronicle answer {run} {id} \"your answer\"")
-        }
-        // By its number: what an agent wrote is not to be pasted into a shell.
-        GateKind::Question => {
-            format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
-        }
-        // The worker asked for a person: there is no phase to try again.
-        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
-            format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
-        }
-        GateKind::Intervention => format!(
-            "chronicle retry {run} {}  (or: chronicle skip {run}, chronicle go {run} {}, chronicle cancel {run})",
-            gate.place,
-            some_phase(gate)
-        ),
-    }
-}
-
-fn choices(gate: &GateOpened) -> String {
-    let options = (1..).zip(&gate.options);
-    let options = options.map(|(number, option)| format!("{number} = {}", one_line(option)));
-    options.collect::<Vec<_>>().join(", ")
-}
-
-fn some_phase(gate: &GateOpened) -> Place {
-    gate.place.frame().place(&PhaseId::from("PHASE"))
 }
 
 /// A run's status in a word, knowing whether a supervisor lives.
@@ -274,84 +148,12 @@ pub(crate) fn ended_badly(root: &Frame) -> String {
     format!("`{phase}` ended with `{outcome}`{}", saying(&root.summary))
 }
 
-/// Why a frame bound for `human_intervention` waits.
-pub(crate) fn worker_asked(summary: &str) -> String {
-    format!("the worker asks for a person{}", saying(summary))
-}
-
 pub(crate) fn no_such_phase(place: &Place) -> String {
     format!("the workflow has no phase at `{place}`")
 }
 
-pub(crate) fn may_begin(phase: &Phase) -> String {
-    format!("may `{}` begin?", phase.name)
-}
-
-pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> String {
-    let said =
-        if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
-    format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
-}
-
-/// Why a worker may not leave yet.
-pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {
-    format!(
-        "`{}` cannot be left yet: it demands {}, which the record does not show. Do it, then send \
-         the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person",
-        phase.id,
-        list(missing, ", ")
-    )
-}
-
-/// Why a person is asked about a worker that does not do what its phase demands.
-pub(crate) fn never_proven(phase: &Phase, missing: &[String]) -> String {
-    format!("`{}` was left without what it demands: {}", phase.name, list(missing, ", "))
-}
-
-/// What a worker said and the record does not show; empty when that is nothing.
-pub(crate) fn unproven(claims: &[Claim]) -> String {
-    let said: Vec<String> = claims.iter().map(claim).collect();
-    if said.is_empty() { String::new() } else { format!("not proven: {}", list(&said, "; ")) }
-}
-
-fn claim(claim: &Claim) -> String {
-    match claim {
-        Claim::Changed(path) => format!("that `{path}` was changed"),
-        Claim::Ran(command) => format!("that `{command}` was run"),
-        Claim::Passed(command) => format!("that `{command}` ended well"),
-        Claim::TestsPass => "that tests pass".to_owned(),
-    }
-}
-
 pub(crate) fn cannot_run(phase: &Phase) -> String {
     format!("`{}` is of a kind that cannot run here", phase.name)
-}
-
-pub(crate) fn once_only(phase: &Phase) -> String {
-    format!("`{}` may run only once, and nobody saw whether it did", phase.name)
-}
-
-pub(crate) fn lost_too_often(phase: &Phase) -> String {
-    format!("`{}` was lost more than {} times without progress", phase.name, phase.limits.losses)
-}
-
-pub(crate) fn rejected_before(note: &str) -> String {
-    format!("a person said no{}", saying(note))
-}
-
-pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
-    format!("`{}` cannot go on: the last attempt {}", phase.name, end(end_of))
-}
-
-/// Which command of a phase failed, with the end of what it printed.
-pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> String {
-    let Some((index, output)) = failed else { return format!("`{}` failed", phase.name) };
-    let command = usize::try_from(*index).ok().and_then(|index| phase.commands.get(index));
-    let command = one_line(command.map_or("", String::as_str));
-    match output.trim() {
-        "" => format!("`{command}` failed"),
-        output => format!("`{command}` failed: {output}"),
-    }
 }
 
 pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount) -> String {
@@ -363,59 +165,5 @@ pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount
         LoopCount::Edge => {
             format!("`{from}` was left for `{to}` {taken} times, as often as allowed")
         }
-    }
-}
-
-/// `1 token`, `1,200 tokens`.
-pub fn tokens(count: u64) -> String {
-    if count == 1 { "1 token".to_owned() } else { format!("{} tokens", thousands(count)) }
-}
-
-/// Tokens and dollars; a price that is not known is said, never taken as zero.
-pub fn spent(usage: &Usage) -> String {
-    let tokens = tokens(usage.tokens());
-    let dollars = usd(usage.usd_micros);
-    match (usage.unpriced, usage.usd_micros) {
-        (false, 0) => tokens,
-        (false, _) if usage.estimated => format!("{tokens}, about {dollars}"),
-        (false, _) => format!("{tokens}, {dollars}"),
-        (true, 0) => format!("{tokens}, cost unknown"),
-        (true, _) => format!("{tokens}, at least {dollars}"),
-    }
-}
-
-/// `$1.25`; small sums with as many digits as they need.
-pub fn usd(micros: u64) -> String {
-    match micros {
-        0 => "$0.00".to_owned(),
-        1..10_000 => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
-        _ => {
-            let cents = micros.saturating_add(5_000) / 10_000;
-            format!("${}.{:02}", cents / 100, cents % 100)
-        }
-    }
-}
-
-/// `12,345`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 05 min`.
-pub fn duration(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    match seconds {
-        0 => format!("{ms} ms"),
-        1..60 => format!("{seconds}.{} s", ms % 1_000 / 100),
-        60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
     }
 }

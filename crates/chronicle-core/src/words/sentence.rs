@@ -1,10 +1,11 @@
 //! One sentence per event: the only list of all events in this layer. It does not compile while one lacks its sentence.
 
-use super::attempt::{attempt_ended, attempt_started, changed, ended_with, reported, tool_called};
-use super::{
-    answered, because, edge_taken, files, gate_opened, go_asked, notice, plain, position, quote,
-    said, saying, spent, stop, wait, with_agent,
+use super::attempt::{
+    attempt_ended, attempt_started, changed, ended_with, reported, stop, tool_called,
 };
+use super::gate::{answered, gate_opened, with_agent};
+use super::quote::{because, quote, saying};
+use super::{budget, edge_taken, go_asked, notice, plain, position, said, trees, wait};
 use crate::base::ids::GateId;
 use crate::event::{Event, GateAnswer, RunStarted};
 
@@ -57,11 +58,11 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} is being ended: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
-        Event::TreeRecorded(recorded) => files::tree_recorded(recorded),
+        Event::TreeRecorded(recorded) => trees::tree_recorded(recorded),
         Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
         Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
         Event::UndoEnded { files, kept, error, .. } => {
-            files::undo_ended(*files, kept, error.as_deref())
+            trees::undo_ended(*files, kept, error.as_deref())
         }
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
@@ -69,8 +70,8 @@ fn raw_sentence(event: &Event) -> String {
         }
         Event::WaitBegan(began) => wait::began(began),
         Event::WaitEnded(ended) => wait::ended(ended),
-        Event::BudgetWarned(warned) => spent::warned(warned),
-        Event::BudgetRaised(raised) => spent::raised_by(raised),
+        Event::BudgetWarned(warned) => budget::warned(warned),
+        Event::BudgetRaised(raised) => budget::raised_by(raised),
         Event::NoticeGiven(given) => notice::given(given),
         Event::BreakAccepted { attempt, parting, .. } => {
             format!("{attempt} ends its turn: {}", said::parting(parting))

@@ -1,6 +1,7 @@
 //! Words about waits that end by themselves, and about work that does not come to an end.
 
-use super::{one_line, saying, with_agent};
+use super::gate::with_agent;
+use super::{one_line, saying};
 use crate::definition::workflow::Phase;
 use crate::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use crate::state::Repeat;

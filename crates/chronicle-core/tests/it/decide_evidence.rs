@@ -46,7 +46,7 @@ fn leave(world: &mut World, attempt: u32, outcome: Option<&str>, summary: &str) 
 fn end(world: &mut World, attempt: u32, files: &[&str]) {
     let seen = EndSeen { finished: true, ..EndSeen::default() };
     world.step(&about(AttemptId(attempt), AttemptReport::Ended(seen)));
-    world.step(&tree(chronicle_core::event::tree::Moment::After(AttemptId(attempt)), files));
+    world.step(&tree(chronicle_core::event::trees::Moment::After(AttemptId(attempt)), files));
 }
 
 fn begun(workflow: &str) -> World {
@@ -57,7 +57,7 @@ fn begun(workflow: &str) -> World {
 
 /// The files are recorded before an attempt, which then names its session.
 fn begin(world: &mut World, attempt: u32) {
-    world.step(&tree(chronicle_core::event::tree::Moment::Before(AttemptId(attempt)), &[]));
+    world.step(&tree(chronicle_core::event::trees::Moment::Before(AttemptId(attempt)), &[]));
     let session = world.state.attempt(AttemptId(attempt)).unwrap().intent.session.clone();
     world.step(&about(AttemptId(attempt), AttemptReport::Session(session)));
 }
@@ -207,7 +207,7 @@ fn what_the_record_shows_or_cannot_know_is_not_marked() {
     leave(&mut world, 1, None, "Fixed a.rs.");
     let seen = EndSeen { finished: true, ..EndSeen::default() };
     world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
-    let moment = chronicle_core::event::tree::Moment::After(AttemptId(1));
+    let moment = chronicle_core::event::trees::Moment::After(AttemptId(1));
     let why = "no room".to_owned();
     world.step(&crate::world::report(chronicle_core::event::input::Report::TreeMissed {
         moment,

@@ -2,7 +2,7 @@
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, Report, Said, TimerKind};
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use expect_test::expect;

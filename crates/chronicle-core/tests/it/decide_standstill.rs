@@ -4,7 +4,7 @@ use chronicle_core::base::ids::{AttemptId, Cause};
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Report, TimerKind};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{SnapshotUpdate, Why};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;

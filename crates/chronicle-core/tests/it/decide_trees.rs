@@ -2,7 +2,7 @@
 
 use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::{view, words};

@@ -17,7 +17,7 @@ use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::snapshot::Snapshot;
-use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,

@@ -15,7 +15,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{
     Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered,
     Message, Mover, Question, SnapshotUpdate, ToolKind,

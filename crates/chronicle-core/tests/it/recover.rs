@@ -2,7 +2,7 @@
 
 use chronicle_core::base::ids::{DONE, Place, TreeId};
 use chronicle_core::event::input::Command;
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
 

@@ -6,7 +6,7 @@ use chronicle_core::engine::{self, Unlike};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Said, What};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::tree::Moment;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{Event, RunStarted};
 use chronicle_core::state::State;
 

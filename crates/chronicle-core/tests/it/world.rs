@@ -25,7 +25,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{
     Break, Call, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
 };

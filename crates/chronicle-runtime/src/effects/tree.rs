@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chronicle_core::base::ids::{Cause, FolderId, TreeId};
 use chronicle_core::event::input::{Input, Report};
-use chronicle_core::event::tree::{Moment, TreeRecorded};
+use chronicle_core::event::trees::{Moment, TreeRecorded};
 use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
@@ -151,7 +151,7 @@ impl Job {
                 trees.changes(Some(base), &recorded.tree).unwrap_or_default()
             }
             // The first tree of a run has nothing to be compared with.
-            (None, _) => chronicle_core::event::tree::Changes::default(),
+            (None, _) => chronicle_core::event::trees::Changes::default(),
         };
         Ok(TreeRecorded {
             moment,

@@ -7,7 +7,7 @@ use chronicle_core::base::ids::{AttemptId, Place, TreeId};
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command, Report};
 use chronicle_core::event::record::Line;
-use chronicle_core::event::tree::Changes;
+use chronicle_core::event::trees::Changes;
 use chronicle_core::view::{Span, TreeBook};
 
 use super::HandleError;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
-use chronicle_core::event::tree::{Changes, FileChange};
+use chronicle_core::event::trees::{Changes, FileChange};
 
 use super::git::{self, Git};
 use super::names::{parts, shown};

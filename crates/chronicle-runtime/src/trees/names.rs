@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::limits::bounded;
-use chronicle_core::event::tree::TREE_PATH_MAX;
+use chronicle_core::event::trees::TREE_PATH_MAX;
 
 /// The parts between zero bytes.
 pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

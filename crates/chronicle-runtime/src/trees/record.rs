@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::TreeId;
-use chronicle_core::event::tree::TREE_UNREADABLE_MAX;
+use chronicle_core::event::trees::TREE_UNREADABLE_MAX;
 
 use super::excludes::{Excludes, OURS};
 use super::git::{self, Git};

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use chronicle_core::base::ids::TreeId;
-use chronicle_core::event::tree::TREE_UNREADABLE_MAX;
+use chronicle_core::event::trees::TREE_UNREADABLE_MAX;
 
 use super::diff::{Entry, NO_MODE};
 use super::git::{Git, ask_theirs};

@@ -316,7 +316,7 @@ fn together_they_have_every_kind_of_event_and_every_word_in_them() {
     let lines: Vec<Value> =
         ledgers().values().flatten().map(|line| serde_json::to_value(line).unwrap()).collect();
     let (event, input, usage) = (events(), read("event/input.rs"), read("base/usage.rs"));
-    let tree = read("event/tree.rs");
+    let tree = read("event/trees.rs");
     let (claims, duties) = (read("event/claims.rs"), read("event/chore.rs"));
     let notice = read("event/notice.rs");
     let places: [(&str, &str, &[&str]); 19] = [

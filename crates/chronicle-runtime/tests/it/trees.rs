@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
-use chronicle_core::event::tree::Changes;
+use chronicle_core::event::trees::Changes;
 use chronicle_runtime::for_tests::process::Tool;
 use chronicle_runtime::for_tests::trees::{Form, Trees};
 

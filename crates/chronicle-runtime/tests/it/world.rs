@@ -22,7 +22,7 @@ use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
-use chronicle_core::event::tree::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};

@@ -3,7 +3,7 @@
 use std::io;
 
 use chronicle_core::base::ids::{AttemptId, Place};
-use chronicle_core::event::tree::Changes;
+use chronicle_core::event::trees::Changes;
 use chronicle_runtime::handle::{self, Form, Part};
 use clap::Args;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Persons' commands. A refusal leaves no trace but its words, which say what would be right.
 //!
-//! The run as a whole is here; `gates.rs` answers what is asked, `moves.rs` has `retry`, `skip` and `go`, `notes.rs` tells workers.
+//! The run as a whole is here; `gate.rs` answers what is asked, `moves.rs` has `retry`, `skip` and `go`, `notes.rs` tells workers.
 
-mod gates;
+mod gate;
 mod moves;
 mod notes;
 
@@ -15,7 +15,7 @@ use crate::event::input::{Actor, Answer, By};
 use crate::event::{Event, FrameEntered, GateAnswer, RunStarted};
 use crate::state::State;
 
-pub(super) use gates::{answer, approve, reject};
+pub(super) use gate::{answer, approve, reject};
 pub(super) use moves::{go, retry, skip};
 pub(super) use notes::note;
 

@@ -3,7 +3,7 @@
 //! The gate remembers session and request: the same call with the same words in the resumed session is the same question, and
 //! hears the answer that came meanwhile.
 
-use super::super::gates::opened;
+use super::super::gate::opened;
 use super::super::scratch::Scratch;
 use super::{Call, caller, is_still_open, may_send};
 use crate::base::limits::QUESTIONS_MAX;

@@ -11,7 +11,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
-use chronicle_core::event::tree::{FileChange, Moment};
+use chronicle_core::event::trees::{FileChange, Moment};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;

@@ -1,6 +1,6 @@
 //! Words about the project's files.
 
-use crate::event::tree::{Changes, Moment, TreeRecorded};
+use crate::event::trees::{Changes, Moment, TreeRecorded};
 
 /// Most names of files in a sentence.
 const NAMES_MAX: usize = 5;

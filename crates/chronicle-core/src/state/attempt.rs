@@ -1,0 +1,374 @@
+//! Attempts: what is known of one, and how its start, its calls and its end change the state.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::anomaly::Impossible;
+use super::frame::is_zero;
+use super::stages::after;
+use super::{Counters, Facts, Stage, number};
+use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
+use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
+use crate::base::time::Millis;
+use crate::base::usage::{Scope, Usage};
+use crate::event::trees::Changes;
+use crate::event::{
+    AttemptEnded, AttemptStarted, Break, Call, CallSum, Duty, End, Leave, StopCause, ToolCalled,
+    Verdict, Why,
+};
+
+/// One start of one agent at a place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The intent.
+    pub intent: AttemptStarted,
+    /// The event that made it due.
+    pub cause: Cause,
+    /// When.
+    pub started_at: Millis,
+    /// Whether the agent itself has named its session.
+    pub session_seen: bool,
+    /// The leaving signal that was accepted, and the event that did so.
+    pub leave: Option<(Leave, Cause)>,
+    /// The signal that ended its turn and not its phase, and the event that accepted it.
+    pub parting: Option<(Break, Cause)>,
+    /// Questions that it waits for, by request.
+    pub asking: Vec<(String, GateId)>,
+    /// Whether it wants to give the run up, and has said so once.
+    pub cancel_asked: bool,
+    /// Why it is being ended.
+    pub stop: Option<StopCause>,
+    /// Verdicts on calls that have not ended.
+    pub calls: VecDeque<OpenCall>,
+    /// Commands that have not ended, by call.
+    pub running: VecDeque<(String, String)>,
+    /// Answers to its calls, by request, to be repeated word for word.
+    pub answers: VecDeque<(String, Answered)>,
+    /// What it spent, sessions shared with other attempts counted once.
+    pub usage: Usage,
+    /// Active time as far as known.
+    pub active_ms: u64,
+    /// How many tools it called.
+    pub tools: u32,
+    /// A command of its phase that failed, and the end of what it printed.
+    pub failed_command: Option<(u32, String)>,
+    /// What it said last, where it ended before it was done.
+    pub said: String,
+    /// When its agent has a new quota, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_until: Option<Millis>,
+    /// How many commands on the way out have ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chores_done: u32,
+    /// How and when it ended.
+    pub ended: Option<(End, Millis)>,
+    /// What it did to files; none until they are recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Arc<Changes>>,
+}
+
+/// A call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCall {
+    /// The agent's id of it.
+    pub id: String,
+    /// What names it together with the id; none in lines that were written before calls had one.
+    pub sum: Option<CallSum>,
+    /// What was answered.
+    pub verdict: Verdict,
+}
+
+impl OpenCall {
+    /// Whether a call is this very one. The id alone proves nothing: another call may bear it.
+    pub(crate) fn is(&self, call: &Call) -> bool {
+        self.sum == Some(call.sum) && self.id == call.id
+    }
+}
+
+impl Attempt {
+    /// What it is for, if not for the phase's own work.
+    pub fn duty(&self) -> Option<Duty> {
+        self.intent.chore.as_ref().map(|chore| chore.duty)
+    }
+
+    /// Whether a signal that ends its turn was accepted.
+    pub fn is_leaving(&self) -> bool {
+        self.leave.is_some() || self.parting.is_some()
+    }
+}
+
+/// An answer that a worker's call got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "text", rename_all = "snake_case")]
+pub enum Answered {
+    /// It was accepted, with these words.
+    Accepted(String),
+    /// It was refused, with these words.
+    Refused(String),
+    /// It was accepted, and its line does not have the words: the fold has none of its own.
+    Unworded(Unworded),
+}
+
+/// What was accepted by a line that was written before answers were kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unworded {
+    /// The signal that leaves the phase.
+    Leave,
+    /// The signal that ends the turn.
+    Break,
+    /// An update of the snapshot.
+    Snapshot,
+    /// The first wish to give the run up.
+    Cancel,
+}
+
+impl Answered {
+    /// The words that a line has of an accepted call.
+    pub(super) fn kept(answer: &str, otherwise: Unworded) -> Self {
+        match answer {
+            "" => Self::Unworded(otherwise),
+            answer => Self::Accepted(answer.to_owned()),
+        }
+    }
+}
+
+impl Facts {
+    pub(super) fn start_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        self.add_attempt(cause, at, intent);
+        if intent.chore.is_some() {
+            return self.start_chore(intent);
+        }
+        self.tally_mut(&intent.place).begin(intent);
+        self.change_frame(&intent.place.frame(), |frame| {
+            frame.stage = Stage::Working { attempt: intent.attempt };
+            let worker = &mut frame.worker;
+            worker.session_seen &= worker.session.as_ref() == Some(&intent.session);
+            worker.session = Some(intent.session.clone());
+            worker.counters.begin(intent);
+            frame.begin_attempt(intent);
+        });
+    }
+
+    pub(super) fn add_attempt(&mut self, cause: Cause, at: Millis, intent: &AttemptStarted) {
+        let attempt = Attempt {
+            intent: intent.clone(),
+            cause,
+            started_at: at,
+            session_seen: false,
+            leave: None,
+            parting: None,
+            asking: Vec::new(),
+            cancel_asked: false,
+            stop: None,
+            calls: std::collections::VecDeque::new(),
+            running: std::collections::VecDeque::new(),
+            answers: std::collections::VecDeque::new(),
+            usage: Usage::default(),
+            active_ms: 0,
+            tools: 0,
+            failed_command: None,
+            said: String::new(),
+            quota_until: None,
+            chores_done: 0,
+            ended: None,
+            changes: None,
+        };
+        self.attempts.push(attempt);
+        self.live.insert(intent.attempt);
+        self.trees.begin(cause, intent);
+    }
+
+    /// Takes down what the worker of an attempt that just started is told.
+    pub(super) fn begin_told(&mut self, intent: &AttemptStarted) {
+        self.change(intent.attempt, |attempt| attempt.intent.handover.clone_from(&intent.handover));
+    }
+
+    pub(super) fn open_session(&mut self, id: AttemptId, session: &SessionId) {
+        self.change(id, |attempt| {
+            attempt.intent.session = session.clone();
+            attempt.session_seen = true;
+        });
+        self.change_frame_of(id, |frame| {
+            frame.worker.session = Some(session.clone());
+            frame.worker.session_seen = true;
+            if let Some((before, _)) = &mut frame.before {
+                before.clone_from(session);
+            }
+        });
+        self.forget_sessions();
+    }
+
+    pub(super) fn call_tool(&mut self, called: &ToolCalled) {
+        self.run_command(called);
+        self.change(called.attempt, |attempt| {
+            if attempt.calls.len() >= ANSWERS_MAX {
+                attempt.calls.pop_front();
+            }
+            attempt.calls.push_back(OpenCall {
+                id: called.call.clone(),
+                sum: called.sum,
+                verdict: called.verdict.clone(),
+            });
+            attempt.tools = attempt.tools.saturating_add(1);
+            attempt.cancel_asked = false;
+        });
+        self.change_frame_of(called.attempt, |frame| frame.worker.call(called));
+        self.spend(called.attempt, &Usage::default(), called.active_ms);
+    }
+
+    pub(super) fn stop(&mut self, id: AttemptId, cause: StopCause, active_ms: u64) {
+        self.change(id, |attempt| attempt.stop = Some(cause));
+        self.spend(id, &Usage::default(), active_ms);
+    }
+
+    pub(super) fn add_usage(
+        &mut self,
+        id: AttemptId,
+        scope: &Scope,
+        usage: &Usage,
+        active_ms: u64,
+    ) {
+        let Some(session) = self.attempt(id).map(|attempt| attempt.intent.session.clone()) else {
+            return;
+        };
+        let counted = Arc::make_mut(&mut self.sessions).entry(session).or_default();
+        let before = counted.sum();
+        counted.add(scope, usage);
+        let more = counted.sum().minus(&before);
+        self.usage = self.usage.plus(&more);
+        self.spend(id, &more, active_ms);
+    }
+
+    pub(super) fn end_command(
+        &mut self,
+        id: AttemptId,
+        index: u32,
+        code: Option<i32>,
+        output: &str,
+    ) {
+        self.ran_command(id, index, code);
+        let done = index.saturating_add(1);
+        if self.attempt(id).is_some_and(|attempt| attempt.duty().is_some()) {
+            self.change(id, |attempt| attempt.chores_done = done);
+        } else if code == Some(0) {
+            self.change_frame_of(id, |frame| frame.worker.counters.commands_done = done);
+        }
+        if code != Some(0) {
+            self.change(id, |attempt| attempt.failed_command = Some((index, output.to_owned())));
+        }
+    }
+
+    pub(super) fn refuse(&mut self, id: AttemptId, request: &str, answer: &str) {
+        let answered = Answered::Refused(answer.to_owned());
+        self.change(id, |attempt| attempt.remember(request, answered));
+    }
+
+    pub(super) fn accept(
+        &mut self,
+        cause: Cause,
+        id: AttemptId,
+        (request, answer): (&str, &str),
+        leave: &Leave,
+    ) {
+        let answered = Answered::kept(answer, Unworded::Leave);
+        self.change(id, |attempt| {
+            attempt.leave = Some((leave.clone(), cause));
+            attempt.remember(request, answered);
+        });
+        self.change_frame_of(id, |frame| frame.worker.progress());
+    }
+
+    pub(super) fn end_attempt(&mut self, cause: Cause, at: Millis, ended: &AttemptEnded) {
+        let Some(attempt) = self.attempt(ended.attempt) else {
+            return self.impossible(Impossible::Attempt(ended.attempt));
+        };
+        match attempt.duty() {
+            Some(duty) => self.end_chore(ended, duty),
+            None => self.end_work(ended, after(ended, attempt)),
+        }
+        self.live.remove(&ended.attempt);
+        if let Some(attempt) = self.attempts.get(number(ended.attempt.0)) {
+            self.trees.end(cause, &attempt.intent);
+        }
+        self.change(ended.attempt, |attempt| {
+            attempt.ended = Some((ended.end.clone(), at));
+            attempt.quota_until = ended.quota_until;
+            attempt.calls.clear();
+            attempt.running.clear();
+            attempt.answers.clear();
+            if !matches!(ended.end, End::Left | End::BrokeOff) {
+                attempt.said = bounded(ended.final_text.trim(), PARTIAL_MAX);
+            }
+            attempt.asking.clear();
+            attempt.cancel_asked = false;
+        });
+        if matches!(ended.end, End::Unclear { .. }) {
+            self.unsend(ended.attempt);
+        }
+        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.forget_attempts();
+    }
+
+    pub(super) fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
+        self.change_frame_of(ended.attempt, |frame| {
+            frame.worker.still.end(ended.active_ms);
+            let counters = &mut frame.worker.counters;
+            counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
+            if ended.end == End::Lost {
+                counters.losses = counters.losses.saturating_add(1);
+            }
+            if ended.end == End::Left {
+                frame.said_here.clone_from(&ended.final_text);
+            }
+            frame.stage = stage;
+        });
+        if ended.end == End::StoppedBy(StopCause::Timeout) {
+            self.keep_partial(ended);
+        }
+    }
+}
+
+impl Attempt {
+    pub(super) fn remember(&mut self, request: &str, answered: Answered) {
+        self.cancel_asked = false;
+        if self.answers.len() >= ANSWERS_MAX {
+            self.answers.pop_front();
+        }
+        self.answers.push_back((request.to_owned(), answered));
+    }
+}
+
+impl Counters {
+    fn begin(&mut self, intent: &AttemptStarted) {
+        if !intent.why.is_same_try() {
+            self.commands_done = 0;
+            self.active_ms = 0;
+        }
+        match intent.why {
+            Why::Nudge { number } => self.nudges = number,
+            Why::Retry { number } => self.retries = number,
+            Why::Unverified { number, .. } => self.unverified = number,
+            Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),
+            Why::Lacking { .. } => self.lacking = self.lacking.saturating_add(1),
+            Why::First
+            | Why::Lost
+            | Why::SessionGone
+            | Why::Paused
+            | Why::Raised
+            | Why::Waited
+            | Why::Progressed
+            | Why::Rejected { .. }
+            | Why::Asked { .. }
+            | Why::Answered { .. }
+            | Why::Helps { .. }
+            | Why::Helped { .. } => {}
+        }
+    }
+
+    pub(super) fn progress(&mut self) {
+        (self.nudges, self.retries, self.losses, self.waits) = (0, 0, 0, 0);
+    }
+}

@@ -1,0 +1,90 @@
+//! Gates: what a person is asked, and what their answer changes.
+
+use serde::{Deserialize, Serialize};
+
+use super::anomaly::Impossible;
+use super::stages::answered;
+use super::{Facts, Stage, number};
+use crate::base::ids::{Cause, GateId};
+use crate::base::time::Millis;
+use crate::event::notice::About;
+use crate::event::{GateAnswer, GateKind, GateOpened};
+
+/// A wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// What for.
+    pub opened: GateOpened,
+    /// When.
+    pub at: Millis,
+    /// How, by whom and when it was answered.
+    pub answered: Option<(GateAnswer, String, Millis)>,
+    /// What they said.
+    pub note: String,
+    /// Whether the worker that waited for it was told while it worked.
+    pub told: bool,
+}
+
+impl Facts {
+    pub(super) fn open_gate(&mut self, cause: Cause, at: Millis, opened: &GateOpened) {
+        let gate =
+            Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
+        self.gates.push(gate);
+        self.forget_gates();
+        if let Some(asker) = &opened.asker {
+            self.change(asker.attempt, |attempt| {
+                attempt.asking.push((asker.request.clone(), opened.gate));
+                attempt.cancel_asked = false;
+            });
+        }
+        self.change_frame(&opened.place.frame(), |frame| {
+            if opened.gate_kind == GateKind::Question {
+                frame.questions.push(opened.gate);
+            }
+            // Who waits without leaving still works.
+            if opened.asker.is_none() {
+                let held = Box::new(frame.stage.hold());
+                frame.stage = Stage::Gated { gate: opened.gate, held };
+            }
+        });
+        self.owe(cause, About::Gate(opened.gate));
+        if let Some(asker) = &opened.asker {
+            self.stir(cause, asker.attempt);
+        }
+    }
+
+    pub(super) fn answer_gate(
+        &mut self,
+        at: Millis,
+        id: GateId,
+        answer: &GateAnswer,
+        (who, note, agent): (&str, &str, Option<&String>),
+    ) {
+        self.remark_at_gate(id, answer, who, note);
+        let Some(gate) = self.gates.get_mut(number(id.0)) else {
+            return self.impossible(Impossible::Gate(id));
+        };
+        gate.answered = Some((answer.clone(), who.to_owned(), at));
+        note.clone_into(&mut gate.note);
+        let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        self.change_frame(&frame, |frame| {
+            if opened.asker.is_some() {
+                return;
+            }
+            let Stage::Gated { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
+            else {
+                return;
+            };
+            frame.stage = answered(*held, &opened, answer, note);
+            if *answer == GateAnswer::Skip {
+                frame.worker.progress();
+            }
+            if *answer == GateAnswer::Retry {
+                frame.worker.progress();
+                let counters = &mut frame.worker.counters;
+                (counters.continuations, counters.unverified) = (0, 0);
+                frame.agent = agent.cloned().or_else(|| frame.agent.take());
+            }
+        });
+    }
+}

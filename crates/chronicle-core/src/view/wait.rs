@@ -1,0 +1,33 @@
+//! A wait that ends by itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::ids::Place;
+use crate::base::time::Millis;
+use crate::event::wait::{WaitBegan, WaitKind};
+use crate::state::State;
+use crate::words;
+
+/// One wait that ends by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitRow {
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub kind: WaitKind,
+    /// Until when.
+    pub until: Millis,
+    /// What of, in words.
+    pub text: String,
+}
+
+pub(super) fn waits(state: &State) -> Vec<WaitRow> {
+    let row = |began: &WaitBegan| WaitRow {
+        place: began.place.clone(),
+        kind: began.wait_kind,
+        until: began.until,
+        text: words::wait(began),
+    };
+    let goes_on = !state.is_given_up();
+    state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
+}

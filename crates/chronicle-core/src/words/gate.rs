@@ -1,0 +1,116 @@
+//! Words about gates: what a person is asked, what they answer, what to type next.
+
+use super::quote::{one_line, quote, saying};
+use super::{agent_name, budget, end, said};
+use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::definition::workflow::Phase;
+use crate::event::{End, GateAnswer, GateKind, GateOpened};
+use crate::state::Did;
+
+pub(super) fn gate_opened(gate: &GateOpened) -> String {
+    let kind = match gate.gate_kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
+        GateKind::Intervention => "intervention",
+        GateKind::Question => "an answer",
+        GateKind::Budget => "a budget",
+    };
+    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+}
+
+pub(super) fn with_agent(agent: Option<&str>) -> String {
+    agent.map_or_else(String::new, |agent| format!(" (with {})", agent_name(agent)))
+}
+
+pub(super) fn answered(answer: &GateAnswer) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "answered with `retry`".to_owned(),
+        GateAnswer::Go(to) => format!("answered with `go {to}`"),
+        GateAnswer::Raised => "answered with `budget`".to_owned(),
+        GateAnswer::Skip => "answered with `skip`".to_owned(),
+        GateAnswer::Said(text) => format!("answered {}", quote(text)),
+    }
+}
+
+/// What a person did at a gate, as a worker is told it later.
+pub(crate) fn did(did: &Did) -> String {
+    match did {
+        Did::Noted => "noted".to_owned(),
+        Did::Answered { answer, about } => did_at_gate(answer, about),
+    }
+}
+
+pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
+    match answer {
+        GateAnswer::Approved => "approved".to_owned(),
+        GateAnswer::Rejected => "rejected".to_owned(),
+        GateAnswer::Retry => "asked for another try".to_owned(),
+        GateAnswer::Go(to) => format!("sent the run to `{to}`"),
+        GateAnswer::Skip => "went on without it".to_owned(),
+        GateAnswer::Raised => "raised the budget".to_owned(),
+        GateAnswer::Said(_) => format!("answered {}", quote(about)),
+    }
+}
+
+/// What to type next at a gate.
+pub fn gate_next(gate: &GateOpened, run: &str) -> String {
+    let id = gate.gate;
+    match gate.gate_kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
+            format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
+        }
+        GateKind::Budget => {
+            format!("{}  (or: chronicle cancel {run})", budget::next(gate, run))
+        }
+        GateKind::Question if gate.options.is_empty() => {
+            format!("chronicle answer {run} {id} \"your answer\"")
+        }
+        // By its number: what an agent wrote is not to be pasted into a shell.
+        GateKind::Question => {
+            format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
+        }
+        // The worker asked for a person: there is no phase to try again.
+        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
+            format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
+        }
+        GateKind::Intervention => format!(
+            "chronicle retry {run} {}  (or: chronicle skip {run}, chronicle go {run} {}, chronicle cancel {run})",
+            gate.place,
+            some_phase(gate)
+        ),
+    }
+}
+
+pub(super) fn choices(gate: &GateOpened) -> String {
+    let options = (1..).zip(&gate.options);
+    let options = options.map(|(number, option)| format!("{number} = {}", one_line(option)));
+    options.collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn some_phase(gate: &GateOpened) -> Place {
+    gate.place.frame().place(&PhaseId::from("PHASE"))
+}
+
+pub(crate) fn may_begin(phase: &Phase) -> String {
+    format!("may `{}` begin?", phase.name)
+}
+
+pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> String {
+    let said =
+        if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
+    format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
+}
+
+/// Why a frame bound for `human_intervention` waits.
+pub(crate) fn worker_asked(summary: &str) -> String {
+    format!("the worker asks for a person{}", saying(summary))
+}
+
+pub(crate) fn rejected_before(note: &str) -> String {
+    format!("a person said no{}", saying(note))
+}
+
+pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
+    format!("`{}` cannot go on: the last attempt {}", phase.name, end(end_of))
+}

@@ -38,7 +38,7 @@ pub struct RunRow {
 /// The row of a run; none before it has started.
 pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
     let run = state.run.as_ref()?;
-    let status = words::shown_status(state, supervised);
+    let status = state.status();
     let over = state.is_over();
     let places = state.frames.values().filter(|_| !over).map(crate::state::Frame::place);
     Some(RunRow {

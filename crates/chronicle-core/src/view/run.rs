@@ -148,7 +148,7 @@ pub struct PhaseRow {
 /// The view of a run; none before it has started.
 pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     let run = state.run.as_ref()?;
-    let (status, short) = (words::shown_status(state, supervised), run.run.short());
+    let (status, short) = (state.status(), run.run.short());
     let needs_you: Vec<GateRow> = gates(state, short);
     let gate_next = needs_you.iter().map(|gate| gate.next.clone());
     Some(RunView {

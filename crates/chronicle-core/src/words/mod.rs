@@ -94,16 +94,6 @@ pub fn standing(state: &State, supervised: bool) -> &'static str {
     }
 }
 
-/// Where a run stands, as it is shown: what was given up and waits only to be put away is not called running.
-pub(crate) fn shown_status(state: &State, supervised: bool) -> Status {
-    let status = state.status();
-    if status != Status::Running || supervised {
-        return status;
-    }
-    let cancelled = state.cancelled.as_ref().map(|_| Status::Cancelled);
-    cancelled.or_else(|| state.failed.as_ref().map(|_| Status::Failed)).unwrap_or(status)
-}
-
 /// What to type next for a run that no gate holds; none when nothing is to be done.
 pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<String> {
     match (state.status(), supervised) {

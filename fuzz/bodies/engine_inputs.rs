@@ -14,7 +14,7 @@ use chronicle_core::engine;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, What};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::trees::Moment;
-use chronicle_core::event::{End, Event, Why};
+use chronicle_core::event::{End, Event, Verdict, Why};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{Attempt, Stage, State, Status};
 use chronicle_core::{view, words};
@@ -148,7 +148,9 @@ fn check_state(state: &State) {
         due.into_iter().filter(|it| !matches!(it.action, Action::Notify(_))).collect();
     let waits = state.open_gates().next().is_some() || state.goes_on();
     match state.status() {
-        Status::Running => assert!(!due.is_empty(), "running, and nothing is due: {state:#?}"),
+        Status::Running | Status::Ending => {
+            assert!(!due.is_empty(), "running, and nothing is due: {state:#?}");
+        }
         Status::Waiting => assert!(waits, "waiting for nothing"),
         Status::Paused => assert!(due.is_empty()),
         // Files can be put back after a run is over.
@@ -167,6 +169,15 @@ fn check_past(before: &State, now: &State) {
     for (old, new) in before.gates.iter().zip(now.gates.iter()) {
         let same = old.answered == new.answered && old.note == new.note;
         assert!(old.answered.is_none() || same, "a gate was answered twice");
+    }
+    let stopping = before.live_attempts().filter(|it| before.stopping(it).is_some());
+    for old in stopping {
+        let Some(new) = now.attempt(old.intent.attempt) else { panic!("it was live, and is gone") };
+        let allowed =
+            |it: &Attempt| it.calls.iter().filter(|call| call.verdict == Verdict::Allowed).count();
+        assert!(allowed(new) <= allowed(old), "a call was allowed while its attempt is stopped");
+        let same = (&old.leave, &old.parting) == (&new.leave, &new.parting);
+        assert!(same && old.asking.len() >= new.asking.len(), "a signal was accepted meanwhile");
     }
     for (old, new) in before.attempts.iter().zip(now.attempts.iter()) {
         assert!(old.ended.is_none() || is_same(old, new), "an attempt that ended changed");

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
+use chronicle_core::state::Standing;
 use chronicle_core::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -68,14 +69,14 @@ impl Paint {
     }
 
     /// The word for a run's standing.
-    pub(crate) fn standing(self, word: &str) -> String {
-        let ink = match word {
-            "done" => Ink::Good,
-            "cancelled" | "interrupted" => Ink::Bad,
-            "running" => Ink::Strong,
-            _ => Ink::Busy,
+    pub(crate) fn standing(self, standing: Standing) -> String {
+        let ink = match standing {
+            Standing::Done => Ink::Good,
+            Standing::Cancelled | Standing::Failed | Standing::Interrupted => Ink::Bad,
+            Standing::Running => Ink::Strong,
+            Standing::Ending | Standing::Waiting | Standing::Paused => Ink::Busy,
         };
-        self.ink(ink, word)
+        self.ink(ink, standing.as_str())
     }
 }
 

@@ -109,6 +109,8 @@ pub const COMPLETE: &str = "complete";
 
 /// How a phase is left that a person went on without: its work may not be done.
 pub const SKIPPED: &str = "skipped";
+/// The outcome of a phase that a person said no to.
+pub const REJECTED: &str = "rejected";
 
 /// How a phase was left that the run was taken back from.
 pub const REWOUND: &str = "rewound";

@@ -29,8 +29,10 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let same_try = why.is_same_try() && frame.worker.try_number > 0;
     let by_itself = !matches!(why, Why::First | Why::Asked { .. });
     if phase.once && by_itself && frame.worker.session.is_some() {
-        return intervene(state, frame, words::once_only(phase));
+        return intervene(state, frame, words::once_only(phase, frame));
     }
+    // What may run only once and is known to have ended well is not run again, whoever asks for another try.
+    let goes_on = same_try || (phase.once && matches!(why, Why::Asked { .. }));
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
     if let Some(short) = shortage(state, &place, Doing::Begins(&agent, &why)) {
@@ -44,7 +46,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         agent,
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
-        first_command: if same_try { frame.worker.counters.commands_done } else { 0 },
+        first_command: if goes_on { frame.worker.counters.commands_done } else { 0 },
         persona: frame.helper().map(|helper| helper.persona.clone()),
         handover: None,
         recorded: true,

@@ -83,6 +83,10 @@ fn hear_signal(signal: &mut Signal) {
         | Signal::Loop { summary: text }
         | Signal::Cancel { summary: text }
         | Signal::Malformed(text) => cut(text, TEXT_MAX),
+        Signal::OfStep { step, signal } => {
+            cut(step, NAME_MAX);
+            hear_signal(signal);
+        }
         Signal::Break(_) | Signal::Snapshot(_) | Signal::Ask(_) | Signal::Status => {}
     }
 }

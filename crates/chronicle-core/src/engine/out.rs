@@ -8,7 +8,7 @@ use super::chore::{cleanup, verify};
 use super::evidence::demand;
 use super::gate::{intervene, opened};
 use super::target::resolve;
-use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SKIPPED};
+use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, REJECTED, SKIPPED};
 use crate::base::limits::LoopCount;
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::claims::Unproven;
@@ -46,7 +46,7 @@ fn doubt(state: &State, frame: &Frame, _: &Phase, way: &WayOut) -> Option<Event>
 
 fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     let is_asked = phase.approval.is_after() && !way.approved;
-    let about = || words::may_leave(phase, &way.outcome, &way.summary);
+    let about = || words::may_leave(phase, way, target(phase, way).ok().as_ref());
     let unproven = || state.visit_at(&frame.place()).map(|visit| words::unproven(&visit.unproven));
     is_asked.then(|| {
         let gate = opened(state, frame, GateKind::ApprovalAfter, about());
@@ -56,18 +56,22 @@ fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<
 
 #[expect(clippy::unnecessary_wraps, reason = "a step like the others, and the last")]
 fn edge(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
-    let target = match &way.target {
+    Some(match target(phase, way) {
+        Ok(to) => take(state, frame, &to, way),
+        Err(why) => intervene(state, frame, why),
+    })
+}
+
+/// Where a way out leads.
+fn target(phase: &Phase, way: &WayOut) -> Result<PhaseId, String> {
+    match &way.target {
         Some(target) => Ok(target.clone()),
         // What is skipped goes where it would have gone.
         None if way.outcome.as_str() == SKIPPED => resolve(phase, None, &Outcome::from(COMPLETE)),
         // A workflow inside that failed, and nothing is said about that: the one around it has failed too.
         None if is_failed_inside(phase, way) => Ok(PhaseId::from(DONE)),
         None => resolve(phase, None, &way.outcome),
-    };
-    Some(match target {
-        Ok(to) => take(state, frame, &to, way),
-        Err(why) => intervene(state, frame, why),
-    })
+    }
 }
 
 fn is_failed_inside(phase: &Phase, way: &WayOut) -> bool {
@@ -76,7 +80,7 @@ fn is_failed_inside(phase: &Phase, way: &WayOut) -> bool {
 }
 
 pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
-    let rejected = Outcome::from("rejected");
+    let rejected = Outcome::from(REJECTED);
     let on = state.phase_at(&frame.place()).and_then(|phase| phase.on.get(&rejected));
     match on {
         Some(to) => take(state, frame, to, &WayOut::new(rejected, note.to_owned())),

@@ -186,13 +186,18 @@ fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
 fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Call) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
-    if let Some(open) = attempt.calls.iter().find(|open| open.is(call)) {
+    let stopping = state.stopping(attempt).map(words::stopping);
+    // What was allowed before the stop is not allowed again after it.
+    let stands = |verdict: &Verdict| stopping.is_none() || *verdict != Verdict::Allowed;
+    let mut before = attempt.calls.iter();
+    if let Some(open) = before.find(|open| open.is(call) && stands(&open.verdict)) {
         return Answer::Verdict(open.verdict.clone());
     }
-    let too_often = repeated(state, attempt, call);
+    let too_often = stopping.is_none() && repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
-    let verdict = match refusal(attempt, tools, &call.tool) {
+    let verdict = match stopping.clone().or_else(|| refusal(attempt, tools, &call.tool)) {
+        Some(why) if stopping.is_some() => Verdict::Denied(why),
         None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
@@ -221,7 +226,7 @@ fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
 }
 
-/// Why this tool may not be called now. Our own tools may always; none other after the leaving signal.
+/// Why this tool may not be called by a worker that goes on. Our own tools may always; none other after the leaving signal.
 fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
     let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
     if is_ours(tool) {

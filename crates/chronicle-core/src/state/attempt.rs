@@ -344,7 +344,7 @@ impl Attempt {
 impl Counters {
     fn begin(&mut self, intent: &AttemptStarted) {
         if !intent.why.is_same_try() {
-            self.commands_done = 0;
+            self.commands_done = intent.first_command;
             self.active_ms = 0;
         }
         match intent.why {

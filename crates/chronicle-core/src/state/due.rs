@@ -29,12 +29,7 @@ impl Facts {
 
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
         let id = attempt.intent.attempt;
-        let rests = self.paused.is_some() || self.cancelled.is_some() || self.failed.is_some();
-        // What is left behind is put away on every way out.
-        let cleans = attempt.duty() == Some(Duty::Cleanup);
-        let makes_way = || self.is_sent(&attempt.intent.place.frame());
-        let stop = attempt.stop.is_some() || (!cleans && (rests || makes_way()));
-        if stop {
+        if self.stopping(attempt).is_some() {
             return vec![attempt.effect(attempt.cause, Action::StopAttempt(id))];
         }
         if let Some(cause) = self.trees.before.get(&id) {

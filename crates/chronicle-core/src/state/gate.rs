@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::anomaly::Impossible;
 use super::stages::answered;
 use super::{Facts, Stage, number};
-use crate::base::ids::{Cause, GateId};
+use crate::base::ids::{Cause, GateId, Outcome, REJECTED};
 use crate::base::time::Millis;
 use crate::event::notice::About;
 use crate::event::{GateAnswer, GateKind, GateOpened};
@@ -67,6 +67,9 @@ impl Facts {
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        let rejected = Outcome::from(REJECTED);
+        let phase = self.phase_at(&opened.place);
+        let has_edge = phase.is_some_and(|phase| phase.on.contains_key(&rejected));
         self.change_frame(&frame, |frame| {
             if opened.asker.is_some() {
                 return;
@@ -75,7 +78,13 @@ impl Facts {
             else {
                 return;
             };
-            frame.stage = answered(*held, &opened, answer, note);
+            frame.stage = match (answer, &*held) {
+                // The workflow says where a no leads; without that, the worker hears it and goes on.
+                (GateAnswer::Rejected, Stage::Left(_)) if has_edge => {
+                    Stage::Refused { note: note.to_owned() }
+                }
+                _ => answered(*held, &opened, answer, note),
+            };
             if *answer == GateAnswer::Skip {
                 frame.worker.progress();
             }

@@ -28,6 +28,8 @@ mod notice;
 mod said;
 mod sent;
 mod stages;
+mod status;
+mod stopping;
 mod tally;
 mod trees;
 mod v1;
@@ -51,6 +53,8 @@ pub use gate::Gate;
 pub use list::List;
 pub use notice::{Notices, Owed};
 pub use sent::Sent;
+pub use status::{Standing, Status};
+pub use stopping::Stopping;
 pub use tally::Tally;
 pub use trees::{FolderTrees, Trees, Undo};
 
@@ -182,60 +186,7 @@ pub struct Departure {
     pub summary: String,
 }
 
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Something works, or would if a supervisor lived.
-    Running,
-    /// It waits for a person, or for what comes by itself.
-    Waiting,
-    /// A person stopped it for a while.
-    Paused,
-    /// Its last phase was left.
-    Done,
-    /// A person gave it up.
-    Cancelled,
-    /// A person was needed, and it was started to fail then.
-    Failed,
-}
-
 impl Facts {
-    /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
-    pub fn status(&self) -> Status {
-        let is_recorded = self.trees.after.is_empty();
-        let is_quiet = self.live.is_empty() && is_recorded;
-        let is_undone = self.trees.undo().is_none();
-        let given_up = self.cancelled.is_some() || self.failed.is_some();
-        if self.done {
-            return Status::Done;
-        }
-        match (&self.failed, &self.paused) {
-            (Some(_), _) if is_quiet => Status::Failed,
-            (None, _) if given_up && is_quiet => Status::Cancelled,
-            (None, Some(_)) if !given_up && is_quiet && is_undone => Status::Paused,
-            (None, None) if !given_up && is_recorded && is_undone && self.stands() => {
-                Status::Waiting
-            }
-            (Some(_) | None, _) => Status::Running,
-        }
-    }
-
-    /// Whether nothing works: whoever does, if anybody, waits for an answer.
-    fn stands(&self) -> bool {
-        self.live_attempts().all(|attempt| self.is_asking(attempt))
-            && (self.open_gates().next().is_some() || self.waits().next().is_some())
-    }
-
-    /// Whether something works, or will without anybody's word.
-    pub fn goes_on(&self) -> bool {
-        match self.status() {
-            Status::Running => true,
-            Status::Waiting => self.waits().next().is_some(),
-            Status::Paused | Status::Done | Status::Cancelled | Status::Failed => false,
-        }
-    }
-
     /// Whether a worker waits for a person's answer.
     pub fn is_asking(&self, attempt: &Attempt) -> bool {
         let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
@@ -248,16 +199,6 @@ impl Facts {
         self.open_gates().any(|gate| {
             gate.opened.gate_kind == GateKind::Question && gate.opened.place.frame() == *path
         })
-    }
-
-    /// Whether nothing can ever happen any more.
-    pub fn is_over(&self) -> bool {
-        matches!(self.status(), Status::Done | Status::Cancelled | Status::Failed)
-    }
-
-    /// Whether nothing will follow from any answer, even while the last attempt is being stopped.
-    pub fn is_given_up(&self) -> bool {
-        self.is_over() || self.cancelled.is_some() || self.failed.is_some()
     }
 
     /// Gates that wait for a person, oldest first.

@@ -28,6 +28,9 @@ pub struct AttemptRow {
     pub persona: Option<String>,
     /// Whether it waits for a person's answer.
     pub asks: bool,
+    /// Whether it is being stopped: nothing that it still asks for is allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopping: bool,
 }
 
 pub(super) fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
@@ -40,5 +43,6 @@ pub(super) fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
         tools: attempt.tools,
         persona: attempt.intent.persona.clone(),
         asks: state.is_asking(attempt),
+        stopping: state.stopping(attempt).is_some(),
     }
 }

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::run::Spent;
 use crate::base::ids::Place;
 use crate::base::time::Millis;
-use crate::state::{State, Status};
-use crate::words;
+use crate::state::{Standing, State};
 
 /// One run among many.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,9 +19,9 @@ pub struct RunRow {
     /// What was asked for.
     pub task: String,
     /// Where it stands.
-    pub status: Status,
-    /// The status in a word for people.
-    pub standing: String,
+    pub status: Standing,
+    /// Whether `resume` has something to do: it should work, or its cleanup has still to run.
+    pub goes_on: bool,
     /// The places it is at.
     pub places: Vec<Place>,
     /// How many gates wait for a person.
@@ -38,7 +37,6 @@ pub struct RunRow {
 /// The row of a run; none before it has started.
 pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
     let run = state.run.as_ref()?;
-    let status = state.status();
     let over = state.is_over();
     let places = state.frames.values().filter(|_| !over).map(crate::state::Frame::place);
     Some(RunRow {
@@ -46,8 +44,8 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         short: run.run.short().to_owned(),
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
-        status,
-        standing: words::standing(state, supervised).to_owned(),
+        status: state.standing(supervised),
+        goes_on: state.goes_on(),
         places: places.collect(),
         needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },
         spent: Spent::from(&state.usage),

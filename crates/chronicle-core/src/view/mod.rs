@@ -35,7 +35,7 @@ pub use wait::WaitRow;
 
 /// The version of every view's JSON. It rises when a field changes its meaning or goes. A field that comes does not raise it:
 /// readers pass over what they do not know.
-pub const VIEW_VERSION: u32 = 1;
+pub const VIEW_VERSION: u32 = 2;
 
 /// A view that a newer Chronicle made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -17,7 +17,7 @@ use crate::event::OnGate;
 use crate::event::snapshot::Snapshot;
 use crate::handover;
 use crate::state::budget::all_balances;
-use crate::state::{State, Status};
+use crate::state::{Standing, State, Status};
 use crate::words;
 
 /// Everything about one run that a face may show.
@@ -34,12 +34,12 @@ pub struct RunView {
     /// What was asked for.
     pub task: String,
     /// Where it stands.
-    pub status: Status,
+    pub status: Standing,
     /// Whether a supervisor lives.
     pub supervised: bool,
-    /// The status in a word for people: `interrupted` when it should run and nobody drives it.
-    pub standing: String,
-    /// Why it is paused or was cancelled.
+    /// Whether `resume` has something to do: it should work, or its cleanup has still to run.
+    pub goes_on: bool,
+    /// Why it is paused, was cancelled or has failed.
     pub reason: Option<String>,
     /// What the workflow says to the person at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ pub struct PhaseRow {
 /// The view of a run; none before it has started.
 pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     let run = state.run.as_ref()?;
-    let (status, short) = (state.status(), run.run.short());
+    let short = run.run.short();
     let needs_you: Vec<GateRow> = gates(state, short);
     let gate_next = needs_you.iter().map(|gate| gate.next.clone());
     Some(RunView {
@@ -157,18 +157,10 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         short: short.to_owned(),
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
-        status,
+        status: state.standing(supervised),
         supervised,
-        standing: words::standing(state, supervised).to_owned(),
-        reason: match status {
-            Status::Cancelled => state.cancelled.clone(),
-            Status::Paused => state.paused.clone(),
-            Status::Failed => state.failed.clone(),
-            Status::Running if state.is_given_up() => {
-                state.cancelled.clone().or_else(|| state.failed.clone())
-            }
-            Status::Running | Status::Waiting | Status::Done => None,
-        },
+        goes_on: state.goes_on(),
+        reason: reason(state),
         completion: state.done.then(|| handover::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
         on_gate: run.on_gate,
@@ -191,6 +183,15 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         next: gate_next.chain(words::standing_next(state, supervised, short)).collect(),
         needs_you,
     })
+}
+
+fn reason(state: &State) -> Option<String> {
+    match state.status() {
+        Status::Cancelled | Status::Failed | Status::Paused | Status::Ending => {
+            [&state.failed, &state.cancelled, &state.paused].into_iter().flatten().next().cloned()
+        }
+        Status::Running | Status::Waiting | Status::Done => None,
+    }
 }
 
 /// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.

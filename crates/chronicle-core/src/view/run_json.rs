@@ -67,7 +67,7 @@ fn status(state: &State) -> &'static str {
     let intervention =
         state.open_gates().any(|gate| gate.opened.gate_kind == GateKind::Intervention);
     match state.status() {
-        Status::Running => "running",
+        Status::Running | Status::Ending => "running",
         Status::Done => "done",
         Status::Waiting if intervention => "human_intervention",
         Status::Waiting | Status::Paused | Status::Cancelled | Status::Failed => "paused",

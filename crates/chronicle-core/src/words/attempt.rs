@@ -1,6 +1,6 @@
 //! Words about attempts: what begins them, what they do, how they end.
 
-use super::quote::{one_line, saying};
+use super::quote::{one_line, quote, saying};
 use super::{chore, spent, thousands};
 use crate::base::ids::AttemptId;
 use crate::base::usage::Usage;
@@ -9,6 +9,7 @@ use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, End, StopCause, ToolCalled, Verdict,
     Why,
 };
+use crate::state::{Frame, Stopping};
 
 pub(super) fn reported(attempt: AttemptId, usage: &Usage) -> String {
     format!("{attempt} reported {}", spent(usage))
@@ -134,6 +135,18 @@ pub(super) fn stop(cause: StopCause) -> &'static str {
     }
 }
 
+/// What an attempt hears that goes on calling and signalling while it is being stopped.
+pub(crate) fn stopping(why: Stopping) -> String {
+    let why = match why {
+        Stopping::Limit(cause) => format!("this attempt is being stopped: {}", stop(cause)),
+        Stopping::Cancelled => "the run was cancelled".to_owned(),
+        Stopping::Failed => "the run has failed".to_owned(),
+        Stopping::Paused => "the run was paused".to_owned(),
+        Stopping::Sent => "a person sent the run elsewhere".to_owned(),
+    };
+    format!("{why}. Nothing was done, and nothing more will be: end your turn now")
+}
+
 pub(crate) fn lost_too_often(phase: &Phase) -> String {
     format!("`{}` was lost more than {} times without progress", phase.name, phase.limits.losses)
 }
@@ -149,6 +162,19 @@ pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> S
     }
 }
 
-pub(crate) fn once_only(phase: &Phase) -> String {
-    format!("`{}` may run only once, and nobody saw whether it did", phase.name)
+/// Names the command that is in doubt: those before it ended well, and the person must find out about this one.
+pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
+    let index = frame.worker.counters.commands_done as usize;
+    let doubtful = phase.commands.get(index).filter(|_| phase.commands.len() > 1);
+    match doubtful {
+        None => format!("`{}` may run only once, and nobody saw whether it did", phase.name),
+        Some(command) => format!(
+            "`{}` may run only once, and nobody saw whether command {} of {} did: {}. `retry` goes on \
+             with it and does not run the {index} before it again",
+            phase.name,
+            index + 1,
+            phase.commands.len(),
+            quote(command),
+        ),
+    }
 }

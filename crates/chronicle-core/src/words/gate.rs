@@ -2,10 +2,10 @@
 
 use super::quote::{one_line, quote, saying};
 use super::{agent_name, budget, end, said};
-use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId, Place};
+use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::definition::workflow::Phase;
 use crate::event::{End, GateAnswer, GateKind, GateOpened};
-use crate::state::Did;
+use crate::state::{Did, WayOut};
 
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
     let kind = match gate.gate_kind {
@@ -96,10 +96,20 @@ pub(crate) fn may_begin(phase: &Phase) -> String {
     format!("may `{}` begin?", phase.name)
 }
 
-pub(crate) fn may_leave(phase: &Phase, outcome: &Outcome, summary: &str) -> String {
-    let said =
-        if summary.trim().is_empty() { String::new() } else { format!(" {}", quote(summary)) };
-    format!("is `{}` done?{}{said}", phase.name, said::unless_complete(outcome))
+/// Where a yes leads is said unless the work is complete: whoever agrees to a `fail` sends the run somewhere.
+pub(crate) fn may_leave(phase: &Phase, way: &WayOut, to: Option<&PhaseId>) -> String {
+    let said = if way.summary.trim().is_empty() {
+        String::new()
+    } else {
+        format!(" {}", quote(&way.summary))
+    };
+    let leads = to.filter(|_| way.outcome.as_str() != COMPLETE).map_or_else(String::new, |to| {
+        match to.as_str() {
+            DONE => ", and a yes ends the workflow".to_owned(),
+            to => format!(", and a yes leads to `{to}`"),
+        }
+    });
+    format!("is `{}` done?{}{leads}{said}", phase.name, said::unless_complete(&way.outcome))
 }
 
 /// Why a frame bound for `human_intervention` waits.

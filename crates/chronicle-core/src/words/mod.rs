@@ -24,7 +24,7 @@ use crate::event::{EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
 pub use attempt::{agent_name, end};
-pub(crate) use attempt::{command_failed, lost_too_often, once_only};
+pub(crate) use attempt::{command_failed, lost_too_often, once_only, stopping};
 pub(crate) use budget::{balance, no_such_limit, raised, short};
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
@@ -40,7 +40,8 @@ use quote::{code, quote, saying};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
-    nobody_stays, out_of_context, partial, parting, snapshot_kept, too_deep, worker_cancelled,
+    nobody_stays, other_step, out_of_context, partial, parting, snapshot_kept, too_deep,
+    worker_cancelled,
 };
 pub use sentence::sentence;
 pub use trees::{bytes, changes, files, lines_changed};
@@ -75,31 +76,14 @@ fn edge_taken(edge: &EdgeTaken) -> String {
     }
 }
 
-/// A run's status in a word, knowing whether a supervisor lives.
-/// One that would go on by itself needs a supervisor for that.
-pub fn standing(state: &State, supervised: bool) -> &'static str {
-    match (state.status(), supervised) {
-        (Status::Waiting, false) if state.goes_on() => "interrupted",
-        // What is given up is never called anything else, also while the last of it is being ended or put away.
-        (Status::Running, true) if state.is_given_up() => "ending",
-        (Status::Running, false) if state.cancelled.is_some() => "cancelled",
-        (Status::Running, false) if state.failed.is_some() => "failed",
-        (Status::Running, true) => "running",
-        (Status::Running, false) => "interrupted",
-        (Status::Waiting, _) => "waiting",
-        (Status::Paused, _) => "paused",
-        (Status::Done, _) => "done",
-        (Status::Cancelled, _) => "cancelled",
-        (Status::Failed, _) => "failed",
-    }
-}
-
 /// What to type next for a run that no gate holds; none when nothing is to be done.
 pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<String> {
     match (state.status(), supervised) {
         (Status::Waiting, false) if state.goes_on() => Some(format!("chronicle resume {run}")),
-        (Status::Running, false) | (Status::Paused, _) => Some(format!("chronicle resume {run}")),
-        (Status::Running, true) => Some(format!("chronicle log {run} --follow")),
+        (Status::Running | Status::Ending, false) | (Status::Paused, _) => {
+            Some(format!("chronicle resume {run}"))
+        }
+        (Status::Running | Status::Ending, true) => Some(format!("chronicle log {run} --follow")),
         (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,
     }
 }

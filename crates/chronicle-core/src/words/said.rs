@@ -3,7 +3,7 @@
 use super::{code, one_line, quote, saying};
 use crate::base::ids::{AttemptId, Outcome, Place};
 use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
-use crate::base::quote::excerpt;
+use crate::base::quote::{excerpt, quoted};
 use crate::definition::workflow::Phase;
 use crate::event::claims::Unproven;
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
@@ -66,6 +66,15 @@ pub(crate) fn parting(parting: &Break) -> String {
 }
 
 /// The answer to a signal that ends a turn and not its phase.
+pub(crate) fn other_step(attempt: &Attempt, step: &str) -> String {
+    format!(
+        "`stepId` is `{}`, and you are {} at `{}`: name one of these, or leave `stepId` out",
+        quoted(step),
+        attempt.intent.attempt,
+        attempt.intent.place
+    )
+}
+
 pub(crate) fn breaking_off(parting: &Break) -> String {
     let what = match parting {
         Break::Continue { .. } => "somebody fresh goes on from there".to_owned(),

@@ -237,7 +237,7 @@ fn a_run_may_be_started_to_fail_when_a_person_is_needed() {
     started.on_gate = Some(OnGate::Fail);
     asking.step(&person(Command::Start(Box::new(started))));
     asking.step(&signal(AttemptId(1), "r1", question("which?", &[])));
-    assert_eq!(asking.state.status(), Status::Running, "its worker is being ended");
+    assert_eq!(asking.state.status(), Status::Ending, "its worker is being ended");
     let seen = EndSeen { stopped: true, ..EndSeen::default() };
     asking.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
     assert_eq!((asking.state.status(), asking.state.attempts.len()), (Status::Failed, 1));

@@ -75,7 +75,10 @@ fn a_worker_that_waits_for_an_answer_waits_no_longer() {
     let Answer::Refused(why) = world.step(&signal(AttemptId(1), "r9", again)) else {
         panic!("nobody is left to answer it")
     };
-    assert_eq!(why, "a person sends the run elsewhere: end your turn now");
+    assert_eq!(
+        why,
+        "a person sent the run elsewhere. Nothing was done, and nothing more will be: end your turn now"
+    );
     assert_eq!(world.play().state.status(), Status::Done);
 }
 

@@ -264,3 +264,20 @@ phases: {done: {}}
     assert!(last.ends_with("the workflow goes round without anybody working"), "{last}");
     assert_eq!(world.state.attempts.len(), 0);
 }
+
+#[test]
+fn of_several_commands_that_may_run_only_once_those_that_ended_well_are_not_run_again() {
+    let workflow =
+        "{name: Pay, phases: {pay: {run: command, commands: [order, charge, thank], once: true}}}";
+    let world = World::started(workflow, "pay 1: run 0 0; lost\ng1: retry").play();
+    let told = world.told();
+    assert!(
+        told.contains(
+            "`pay` may run only once, and nobody saw whether command 2 of 3 did: \"charge\". \
+             `retry` goes on with it and does not run the 1 before it again"
+        ),
+        "{told}"
+    );
+    assert_eq!(world.state.attempt(AttemptId(2)).unwrap().intent.first_command, 1);
+    assert_eq!(world.state.status(), chronicle_core::state::Status::Done, "{told}");
+}

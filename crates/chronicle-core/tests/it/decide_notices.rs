@@ -147,7 +147,7 @@ fn a_notice_says_what_happened_and_what_to_type() {
     comes_back(&notice);
     expect![[r#"
         {
-          "version": 1,
+          "version": 2,
           "event": "needs_you",
           "text": "Chronicle c0ffee01 (A): g1 waits at `plan` for approval: is `plan` done? \"did it\"",
           "run": "01997f3a-0000-7000-8000-0000c0ffee01",

@@ -92,7 +92,7 @@ fn a_run_that_was_given_up_is_called_so_while_it_is_put_away() {
     world.step(&person(Command::Cancel { reason: "enough".to_owned() }));
     let shown = |supervised| view::run(&world.state, supervised).unwrap();
     assert_eq!(
-        (shown(false).standing.as_str(), shown(true).standing.as_str()),
+        (shown(false).status.as_str(), shown(true).status.as_str()),
         ("cancelled", "ending")
     );
     assert_eq!(shown(false).reason.as_deref(), Some("enough"));

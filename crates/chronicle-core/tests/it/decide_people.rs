@@ -109,7 +109,7 @@ phases:
 fn a_pause_stops_the_worker_and_resume_goes_on_in_its_session() {
     let mut world = World::started(THREE, "plan: go build\nbuild: go verify\nverify: go done");
     world.step(&person(Command::Pause { reason: "Ctrl-C".to_owned() }));
-    assert_eq!(world.state.status(), Status::Running, "it is still being stopped");
+    assert_eq!(world.state.status(), Status::Ending, "it is still being stopped");
     let mut world = world.play();
     assert_eq!(world.state.status(), Status::Paused);
     world.step(&person(Command::Resume));
@@ -148,7 +148,7 @@ fn a_pause_stops_the_worker_and_resume_goes_on_in_its_session() {
 fn a_cancelled_run_is_over_once_nothing_works() {
     let mut world = World::started(THREE, "");
     world.step(&person(Command::Cancel { reason: "wrong task".to_owned() }));
-    assert_eq!(world.state.status(), Status::Running);
+    assert_eq!(world.state.status(), Status::Ending);
     let mut world = world.play();
     assert_eq!(world.state.status(), Status::Cancelled);
     assert!(matches!(world.step(&person(Command::Resume)), Answer::Refused(_)));
@@ -220,4 +220,40 @@ fn gates_answered_by_one_are_closed_for_the_next() {
         Command::Approve { gate: Some(chronicle_core::base::ids::GateId(1)), note: String::new() };
     let Answer::Refused(why) = world.step(&person(again)) else { panic!("approved twice") };
     expect!["g1 was already approved by ann at 2026-11-15T02:30:50.000Z"].assert_eq(&why);
+}
+
+#[test]
+fn a_no_after_the_work_goes_where_the_workflow_says() {
+    let workflow = "{name: No, phases: {plan: {approval: after, next: [build], on: {rejected: rethink}}, rethink: {next: [build]}, build: {}}}";
+    let script = "plan: go build\nrethink: go build\nbuild: go done\ng1: reject too big";
+    let world = World::started(workflow, script).play();
+    let told = world.told();
+    assert!(told.contains("`plan` left for `rethink` (rejected)"), "{told}");
+    assert!(!told.contains("`plan` left for `build`"), "{told}");
+    assert_eq!(world.state.status(), Status::Done, "{told}");
+}
+
+#[test]
+fn whoever_is_asked_about_a_fail_is_told_where_a_yes_leads() {
+    let workflow =
+        "{name: F, phases: {judge: {approval: after, on: {pass: done, fail: mend}}, mend: {}}}";
+    let world = World::started(workflow, "judge: go mend fail\nmend: go done").play();
+    let gate = world.state.open_gates().next().unwrap();
+    expect![[r#"is `judge` done? (fail), and a yes leads to `mend` "did it""#]]
+        .assert_eq(&gate.opened.about);
+}
+
+#[test]
+fn retry_does_not_begin_what_waits_for_an_approval() {
+    let workflow = "{name: B, phases: {pay: {approval: before}}}";
+    let mut world = World::started(workflow, "");
+    for agent in [None, Some("pi".to_owned())] {
+        let retry = Command::Retry { place: None, note: String::new(), agent };
+        let Answer::Refused(why) = world.step(&person(retry)) else { panic!("not refused") };
+        expect![
+            "g1 asks whether `pay` may begin, and nothing was tried yet: `approve` or `reject`"
+        ]
+        .assert_eq(&why);
+    }
+    assert!(world.state.live.is_empty(), "{}", world.told());
 }

@@ -186,9 +186,9 @@ fn each_signal_needs_its_own_fields() {
         - `work` may not send `partially-complete`; it may send `complete`, `needs-user-input`
         - `workflow_plan` is for phases that produce steps, and this one does not: do the work here, or leave with `workflow_transition`
         - `workflow_transition` needs `summary`: what you did and found
+        - `stepId` is `x`, and you are a1 at `work`: name one of these, or leave `stepId` out
         + accepted: the work is done. End your turn now.
-        + accepted: the work is done. End your turn now.
-        - `work` is being left for `done` already; the first signal counts
+        - `work` is being left for `done` already: the first signal counts, and nothing of this one was kept
     "#]]
     .assert_eq(&told);
 }
@@ -345,7 +345,9 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         "r6",
         step,
         cancel,
-        expect!["accepted: the run is given up. End your turn now."],
+        expect![
+            "refused: the run was cancelled. Nothing was done, and nothing more will be: end your turn now"
+        ],
     );
     expect![[r#"a1 gave it up: "hopeless""#]]
         .assert_eq(world.state.cancelled.as_deref().unwrap_or_default());
@@ -376,7 +378,7 @@ fn after_a_signal_that_ends_the_turn_only_the_first_counts() {
         "workflow_step",
         json!({"action": "next"}),
         expect![[
-            r#"refused: your turn has ended already (to be continued: "c"); the first signal counts"#
+            r#"refused: your turn has ended already (to be continued: "c"): the first signal counts, and nothing of this one was kept"#
         ]],
     );
     called(
@@ -385,7 +387,7 @@ fn after_a_signal_that_ends_the_turn_only_the_first_counts() {
         "workflow_ask",
         json!({"question": "well?"}),
         expect![[
-            r#"refused: your turn has ended already (to be continued: "c"); the first signal counts"#
+            r#"refused: your turn has ended already (to be continued: "c"): the first signal counts, and nothing of this one was kept"#
         ]],
     );
     let read = about(AttemptId(1), calls("c", "read", ""));

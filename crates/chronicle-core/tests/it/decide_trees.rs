@@ -124,7 +124,7 @@ fn one_that_never_began_is_not_recorded_and_one_that_was_stopped_is() {
     world.step(&person(Command::Cancel { reason: String::new() }));
     world.step(&about(a2, AttemptReport::Ended(stopped())));
     assert_eq!(actions(&world), [Action::RecordTree(Moment::After(a2))]);
-    assert_eq!(world.state.status(), Status::Running);
+    assert_eq!(world.state.status(), Status::Ending);
     world.step(&tree(Moment::After(a2), &["half"]));
     assert_eq!(world.state.status(), Status::Cancelled);
 }

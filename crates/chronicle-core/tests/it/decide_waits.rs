@@ -70,13 +70,13 @@ fn a_wait_is_seen_with_its_end_and_is_all_that_is_due() {
     assert_eq!(world.state.status(), Status::Waiting);
     assert!(world.state.goes_on(), "nobody is asked");
     let seen = view::run(&world.state, true).unwrap();
-    assert_eq!((seen.standing.as_str(), seen.needs_you.len()), ("waiting", 0));
+    assert_eq!((seen.status.as_str(), seen.needs_you.len()), ("waiting", 0));
     assert_eq!((seen.waits[0].kind, seen.waits[0].until), (WaitKind::Quota, until));
     assert_eq!(seen.waits[0].text, "a new quota at 2026-11-15T02:40:50.000Z");
     assert!(seen.next.is_empty(), "{:?}", seen.next);
     // Without a supervisor nothing would come of it.
     let alone = view::run(&world.state, false).unwrap();
-    assert_eq!(alone.standing, "interrupted");
+    assert_eq!(alone.status.as_str(), "interrupted");
     assert_eq!(alone.next, ["chronicle resume c0ffee01"]);
     assert_eq!(view::run_json(&world.state).unwrap()["status"], "paused");
 }

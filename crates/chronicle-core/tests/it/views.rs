@@ -2,7 +2,7 @@
 
 use chronicle_core::base::ids::{AttemptId, GateId};
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
-use chronicle_core::state::State;
+use chronicle_core::state::{Standing, State};
 use chronicle_core::view;
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -70,6 +70,7 @@ fn a_run_that_works() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"Planning [●] -> build [ ]"}
+            goes_on: true
             line: "Two > Planning [1/2]"
             needs_you:
             next:
@@ -84,14 +85,13 @@ fn a_run_that_works() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
-            standing: "running"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "running"
             supervised: true
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Two"
             working:
               - {"agent":"scripted","asks":false,"attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
@@ -103,25 +103,25 @@ fn a_run_that_works() {
 fn a_run_that_should_work_and_nobody_drives_it_is_interrupted() {
     let world = World::started(TWO, "");
     let [alone, driven] = [false, true].map(|it| view::run(&world.state, it).unwrap());
-    assert_eq!([alone.standing, driven.standing], ["interrupted", "running"]);
+    assert_eq!([alone.status, driven.status], [Standing::Interrupted, Standing::Running]);
     assert_eq!(alone.next, ["chronicle resume c0ffee01"]);
-    assert_eq!(alone.status, driven.status, "the status is the ledger's, whoever looks");
+    assert!(alone.goes_on && driven.goes_on, "that is the ledger's word, whoever looks");
     check_row(
         &world.state,
         &expect![[r#"
-        needs_you: 0
-        places:
-          - "plan"
-        run: "01997f3a-0000-7000-8000-0000c0ffee01"
-        short: "c0ffee01"
-        spent: {"priced":true,"tokens":0,"usd_micros":0}
-        standing: "interrupted"
-        started_at: "2026-11-15T02:30:50.000Z"
-        status: "running"
-        task: "the task"
-        updated_at: "2026-11-15T02:30:50.000Z"
-        workflow: "Two"
-    "#]],
+            goes_on: true
+            needs_you: 0
+            places:
+              - "plan"
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "interrupted"
+            task: "the task"
+            updated_at: "2026-11-15T02:30:50.000Z"
+            workflow: "Two"
+        "#]],
     );
 }
 
@@ -137,6 +137,7 @@ fn a_run_that_waits_for_a_person() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"plan [●] -> build [ ]"}
+            goes_on: false
             line: "Asks > plan [1/2]"
             needs_you:
               - {"about":"is `plan` done? \"did it\"","gate":"g1","kind":"approval_after","next":"chronicle approve c0ffee01 g1  (or: chronicle reject c0ffee01 g1 \"why\")","place":"plan","since":"2026-11-15T02:30:50.000Z"}
@@ -152,14 +153,13 @@ fn a_run_that_waits_for_a_person() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":1200,"usd_micros":0}
-            standing: "waiting"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "waiting"
             supervised: false
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Asks"
             working:
         "#]],
@@ -167,19 +167,19 @@ fn a_run_that_waits_for_a_person() {
     check_row(
         &world.state,
         &expect![[r#"
-        needs_you: 1
-        places:
-          - "plan"
-        run: "01997f3a-0000-7000-8000-0000c0ffee01"
-        short: "c0ffee01"
-        spent: {"priced":true,"tokens":1200,"usd_micros":0}
-        standing: "waiting"
-        started_at: "2026-11-15T02:30:50.000Z"
-        status: "waiting"
-        task: "the task"
-        updated_at: "2026-11-15T02:30:50.000Z"
-        workflow: "Asks"
-    "#]],
+            goes_on: false
+            needs_you: 1
+            places:
+              - "plan"
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":1200,"usd_micros":0}
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "waiting"
+            task: "the task"
+            updated_at: "2026-11-15T02:30:50.000Z"
+            workflow: "Asks"
+        "#]],
     );
 }
 
@@ -204,7 +204,7 @@ fn a_run_that_needs_help_says_what_to_type() {
 fn a_paused_run_works_until_its_last_attempt_has_ended() {
     let mut world = World::started(TWO, "");
     world.step(&person(pause("lunch")));
-    assert_eq!(view::run(&world.state, true).unwrap().standing, "running");
+    assert_eq!(view::run(&world.state, true).unwrap().status, Standing::Ending);
     stop(&mut world, 1);
     check(
         &world.state,
@@ -214,6 +214,7 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"Planning [●] -> build [ ]"}
+            goes_on: false
             line: "Two > Planning [1/2]"
             needs_you:
             next:
@@ -228,14 +229,13 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
-            standing: "paused"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "paused"
             supervised: true
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Two"
             working:
         "#]],
@@ -264,6 +264,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             attempts: 0
             breadcrumbs:
               - {"frame":"","text":"plan [●]"}
+            goes_on: false
             line: "Asks > plan [1/1]"
             needs_you:
             next:
@@ -276,14 +277,13 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
-            standing: "cancelled"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "cancelled"
             supervised: false
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Asks"
             working:
         "#]],
@@ -291,18 +291,18 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
     check_row(
         &world.state,
         &expect![[r#"
-        needs_you: 0
-        places:
-        run: "01997f3a-0000-7000-8000-0000c0ffee01"
-        short: "c0ffee01"
-        spent: {"priced":true,"tokens":0,"usd_micros":0}
-        standing: "cancelled"
-        started_at: "2026-11-15T02:30:50.000Z"
-        status: "cancelled"
-        task: "the task"
-        updated_at: "2026-11-15T02:30:50.000Z"
-        workflow: "Asks"
-    "#]],
+            goes_on: false
+            needs_you: 0
+            places:
+            run: "01997f3a-0000-7000-8000-0000c0ffee01"
+            short: "c0ffee01"
+            spent: {"priced":true,"tokens":0,"usd_micros":0}
+            started_at: "2026-11-15T02:30:50.000Z"
+            status: "cancelled"
+            task: "the task"
+            updated_at: "2026-11-15T02:30:50.000Z"
+            workflow: "Asks"
+        "#]],
     );
 }
 
@@ -322,6 +322,7 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             breadcrumbs:
               - {"frame":"","text":"plan [✓] -> in [●] -> ship [ ]"}
               - {"frame":"in","text":"Looking [✓] -> judge [●]"}
+            goes_on: false
             line: "Outer > Inner [2/3] > judge [2/2]"
             needs_you:
               - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
@@ -340,14 +341,13 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":0,"usd_micros":0}
-            standing: "waiting"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "waiting"
             supervised: false
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Outer"
             working:
         "#]],
@@ -366,6 +366,7 @@ fn a_run_that_is_done() {
             attempts: 4
             breadcrumbs:
               - {"frame":"","text":"plan [✓] -> in [✓] -> ship [✓]"}
+            goes_on: false
             line: "Outer"
             needs_you:
             next:
@@ -382,14 +383,13 @@ fn a_run_that_is_done() {
             short: "c0ffee01"
             snapshot: {}
             spent: {"priced":true,"tokens":7,"usd_micros":0}
-            standing: "done"
             started_at: "2026-11-15T02:30:50.000Z"
             status: "done"
             supervised: false
             task: "the task"
             unenforced:
             updated_at: "2026-11-15T02:30:50.000Z"
-            version: 1
+            version: 2
             workflow: "Outer"
             working:
         "#]],

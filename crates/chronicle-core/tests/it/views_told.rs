@@ -22,7 +22,7 @@ pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(vi
 fn a_newer_view_is_not_read_as_if_it_were_known() {
     assert_eq!(view::check_version(view::VIEW_VERSION), Ok(()));
     let newer = view::check_version(view::VIEW_VERSION + 1).unwrap_err().to_string();
-    assert_eq!(newer, "these are views of version 2, and this Chronicle reads up to 1: update it");
+    assert_eq!(newer, "these are views of version 3, and this Chronicle reads up to 2: update it");
 }
 
 #[test]

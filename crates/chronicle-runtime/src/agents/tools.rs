@@ -76,7 +76,7 @@ fn signal_back() -> SignalTool {
                     "type": "boolean",
                     "description": "needs-role-followup: whether you are to go on afterwards.",
                 },
-                "stepId": text("The step that you work on, where you were told one."),
+                "stepId": text("Your attempt or phase, as `workflow_status` names it. May be left out."),
             }),
             &["signal"],
         ),

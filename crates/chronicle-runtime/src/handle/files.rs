@@ -8,6 +8,7 @@ use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command, Report};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::trees::Changes;
+use chronicle_core::state::Standing;
 use chronicle_core::view::{Span, TreeBook};
 
 use super::HandleError;
@@ -218,7 +219,9 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
     let long_ago = clock::now().0.saturating_sub(days.saturating_mul(DAY_MS));
     let stays = |folder: &RunFolder| match super::view(folder) {
         Ok((view, None)) => {
-            let over = matches!(view.standing.as_str(), "done" | "cancelled") && !view.supervised;
+            let ended =
+                matches!(view.status, Standing::Done | Standing::Cancelled | Standing::Failed);
+            let over = ended && !view.goes_on && !view.supervised;
             !over || view.undoing || view.updated_at.0 > long_ago
         }
         Ok((_, Some(_))) | Err(_) => true,

@@ -418,7 +418,9 @@ impl Trial {
                     run.step(&asked("ann", command)).unwrap();
                     run.sync().unwrap();
                 }
-                Status::Waiting | Status::Running | Status::Paused => self.drive(&mut run, &holder),
+                Status::Waiting | Status::Running | Status::Ending | Status::Paused => {
+                    self.drive(&mut run, &holder);
+                }
             }
         }
     }

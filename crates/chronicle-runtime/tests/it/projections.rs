@@ -6,7 +6,7 @@ use std::path::Path;
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_core::state::{State, Status};
+use chronicle_core::state::{Standing, State};
 use chronicle_core::view::{self, RunView};
 use chronicle_runtime::for_tests::ledger::{self, Cursor, Folder, Head, Ledger, LedgerError};
 use chronicle_runtime::handle::{self, Asker, HandleError, Project, RunFolder};
@@ -87,7 +87,7 @@ fn a_cache_that_fits_is_believed_and_lines_after_it_are_added() {
     assert_eq!(view(&run), exact(&run));
     let (head, state) = folded(&run);
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
-    assert_eq!(view(&run).status, Status::Cancelled, "the cache was not used at all");
+    assert_eq!(view(&run).status, Standing::Cancelled, "the cache was not used at all");
 
     // A longer ledger: the cache as it was, and what came since.
     ledger::save(&ledger_of(&run), &head, &state).unwrap();
@@ -122,7 +122,7 @@ fn a_cache_of_another_ledger_or_of_a_line_that_is_not_there_is_not_believed() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     fs::write(ledger_of(&run).ledger_path(), before).unwrap();
     assert_eq!(view(&run), exact(&run), "a ledger that is shorter than its cache");
-    assert_eq!(view(&run).status, Status::Waiting);
+    assert_eq!(view(&run).status, Standing::Waiting);
 }
 
 #[test]
@@ -177,8 +177,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     ledger::save(&ledger_of(&run), &head, &state).unwrap();
     record(&run, Command::Approve { gate: None, note: String::new() });
     fs::remove_file(run.path.join("state.cache")).unwrap();
-    assert_eq!(view(&run).status, Status::Running);
-    assert_eq!(view(&run).standing, "interrupted");
+    assert_eq!(view(&run).status, Standing::Interrupted);
     assert_eq!(handle::row(&run).unwrap().needs_you, 0);
 }
 
@@ -243,7 +242,7 @@ fn projections_that_cannot_be_written_stop_nobody() {
     }
     fs::write(folder.path().join(".pi"), "a file").unwrap();
     pause(&run);
-    assert_eq!(view(&run).status, Status::Paused);
+    assert_eq!(view(&run).status, Standing::Paused);
 }
 
 #[test]

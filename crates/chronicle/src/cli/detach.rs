@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use chronicle_core::definition::settings::Settings;
-use chronicle_core::state::Status;
+use chronicle_core::state::Standing;
 use chronicle_runtime::handle::{self, Rest, RunFolder, programs};
 use clap::Args;
 
@@ -82,9 +82,15 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
 /// It holds the run, and has gone on from where it was found; a short run may be over by now.
 fn has_begun(folder: &RunFolder) -> bool {
     handle::row(folder).is_ok_and(|row| match row.status {
-        Status::Done | Status::Cancelled | Status::Failed => true,
-        Status::Running | Status::Waiting => handle::is_supervised(folder),
-        Status::Paused => false,
+        Standing::Done | Standing::Cancelled | Standing::Failed if !row.goes_on => true,
+        Standing::Paused => false,
+        Standing::Running
+        | Standing::Ending
+        | Standing::Interrupted
+        | Standing::Waiting
+        | Standing::Done
+        | Standing::Cancelled
+        | Standing::Failed => handle::is_supervised(folder),
     })
 }
 

@@ -256,7 +256,9 @@ fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit
         status::say(&view);
     }
     Ok(match finish {
-        Finish::Quit | Finish::Rests(Status::Paused | Status::Running) => Exit::Interrupted,
+        Finish::Quit | Finish::Rests(Status::Paused | Status::Running | Status::Ending) => {
+            Exit::Interrupted
+        }
         Finish::Rests(Status::Done) => Exit::Done,
         Finish::Rests(Status::Cancelled | Status::Failed) => Exit::RunFailed,
         Finish::Rests(Status::Waiting) => Exit::Waiting,

@@ -2,7 +2,7 @@
 
 use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
-use chronicle_core::state::Status;
+use chronicle_core::state::Standing;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};
 use clap::Args;
@@ -57,12 +57,12 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     let project = Project::at(&folder.project);
     let settings = definitions::settings(&project).settings;
     match view.status {
-        Status::Done | Status::Cancelled | Status::Failed => {
-            let over = format!("run {} is over: {}", view.short, view.standing);
+        Standing::Done | Standing::Cancelled | Standing::Failed if !view.goes_on => {
+            let over = format!("run {} is over: {}", view.short, view.status);
             return Err(Failure::usage(over)
                 .hint(format!("chronicle log {} shows what happened", view.short)));
         }
-        Status::Waiting
+        Standing::Waiting
             if view.waits.is_empty()
                 && !args.stay.stays(&settings)
                 && !live::is_inline(setting) =>
@@ -76,7 +76,14 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
                 None => failure,
             });
         }
-        Status::Running | Status::Paused | Status::Waiting => {}
+        Standing::Running
+        | Standing::Ending
+        | Standing::Interrupted
+        | Standing::Waiting
+        | Standing::Paused
+        | Standing::Done
+        | Standing::Cancelled
+        | Standing::Failed => {}
     }
     if !args.trust && !handle::was_begun(&folder) {
         confirm(&project, &[trust::run(&folder)], &[], &settings)?;
@@ -111,12 +118,12 @@ fn about(view: &chronicle_core::view::RunView) -> String {
 /// The newest run that should work and that nobody drives; else the newest that waits, to say what for.
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let runs = setting.project.runs();
-    let stands = |folder: &&RunFolder, wanted: &[&str]| {
-        handle::row(folder).is_ok_and(|row| wanted.contains(&row.standing.as_str()))
+    let stands = |folder: &&RunFolder, wanted: &[Standing]| {
+        handle::row(folder).is_ok_and(|row| wanted.contains(&row.status))
             && !handle::is_supervised(folder)
     };
-    let can_go_on = runs.iter().find(|run| stands(run, &["interrupted", "paused"]));
-    let waits = || runs.iter().find(|run| stands(run, &["waiting"]));
+    let can_go_on = runs.iter().find(|run| stands(run, &[Standing::Interrupted, Standing::Paused]));
+    let waits = || runs.iter().find(|run| stands(run, &[Standing::Waiting]));
     can_go_on.or_else(waits).cloned().ok_or_else(|| {
         let driven = runs.iter().find_map(|run| Some((run.id.short(), handle::holder(run)?)));
         match driven {

@@ -56,8 +56,8 @@ fn line(row: &RunRow) -> String {
     format!(
         "{}  {}{}  {:<12} {:<16} {:>10} ago  {}{needs}",
         paint.ink(Ink::Strong, &row.short),
-        paint.standing(&row.standing),
-        " ".repeat(11usize.saturating_sub(row.standing.len())),
+        paint.standing(row.status),
+        " ".repeat(11usize.saturating_sub(row.status.as_str().len())),
         shorten(&row.workflow, 12),
         shorten(&places.join(", "), 16),
         words::duration(age),

@@ -54,7 +54,7 @@ pub(super) fn say(view: &RunView) {
         format!(
             "{}  {}  {}: {}",
             paint.ink(Ink::Strong, &view.short),
-            paint.standing(&view.standing),
+            paint.standing(view.status),
             view.workflow,
             words::one_line(&view.task)
         ),
@@ -105,7 +105,7 @@ pub(super) fn say(view: &RunView) {
     }
     if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.trim().is_empty()) {
         lines.push(String::new());
-        lines.push(format!("  {}: {}", view.standing, words::whole(reason)));
+        lines.push(format!("  {}: {}", view.status, words::whole(reason)));
     }
     if let Some(completion) = &view.completion {
         lines.push(String::new());

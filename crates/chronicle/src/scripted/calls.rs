@@ -171,7 +171,7 @@ impl Player<'_> {
             self.talk.say(&format!("`{tool}` was refused: {}", reply.text))?;
             return Ok(Then::Next);
         }
-        match signal::parse(tool, arguments) {
+        match signal::parse(tool, arguments).meant() {
             Signal::Leave { .. } | Signal::Loop { .. } => Ok(Then::Leave),
             Signal::Break(_) if reply.text != signal::ALREADY => Ok(Then::Break),
             _ => self.talk.say(&reply.text).map(|()| Then::Next),

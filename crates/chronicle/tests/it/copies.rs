@@ -75,7 +75,7 @@ fn what_the_original_left_is_found_by_the_original_alone() {
     supervisor.kill();
     std::fs::write(copy.join("go"), "").unwrap();
     chronicle_in(&session, &copy, &["resume"]).exits(0);
-    assert_eq!(session.json(&["status"])["standing"], "interrupted");
+    assert_eq!(session.json(&["status"])["status"], "interrupted");
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);
     assert_eq!(session.json(&["status"])["status"], "done");

@@ -71,7 +71,7 @@ fn nobody_is_killed() {
 fn the_supervisor_in_the_middle_of_a_phase() {
     let (session, supervisor) = in_the_middle();
     supervisor.kill();
-    assert_eq!(session.json(&["status"])["standing"], "interrupted");
+    assert_eq!(session.json(&["status"])["status"], "interrupted");
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);
     assert_same_end(&session);
@@ -330,7 +330,7 @@ fn a_run_that_is_driven_is_paused_from_elsewhere() {
     let (session, supervisor) = in_the_middle();
     session.chronicle(&["pause", &session.short()]).exits(0);
     supervisor.wait().exits(130);
-    assert_eq!(session.json(&["status"])["standing"], "paused");
+    assert_eq!(session.json(&["status"])["status"], "paused");
     session.assert_whole();
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use chronicle_core::base::ids::RunId;
-use chronicle_core::state::Status;
+use chronicle_core::state::Standing;
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_runtime::handle::{self, Asker, Bit, HandleError, News, Project, Watching};
 
@@ -82,7 +82,7 @@ fn a_watcher_hears_all_from_any_line_on() {
     let mut watching = watch(&yard, 0, true).unwrap().unwrap();
     let mut all = All::default();
     all.until(&mut watching, |all| !all.bits.is_empty() && all.view.is_some());
-    assert!(all.view.as_ref().is_some_and(|view| view.status == Status::Running));
+    assert!(all.view.as_ref().is_some_and(|view| view.status == Standing::Running));
     let seen = all.seq;
     let mut late = watch(&yard, seen, false).unwrap().unwrap();
     let mut rest = All::default();
@@ -99,7 +99,7 @@ fn a_watcher_hears_all_from_any_line_on() {
     assert!(!later.is_empty() && rest.entries == later, "what came after line {seen}");
     assert_eq!((all.seq, rest.seq), (log.last().unwrap().seq, all.seq));
     let last = all.view.unwrap();
-    assert_eq!((last.status, last.seq), (Status::Done, all.seq), "how it ended");
+    assert_eq!((last.status, last.seq), (Standing::Done, all.seq), "how it ended");
     let said: Vec<String> = all.bits.iter().map(|bit| format!("{bit:?}")).collect();
     assert!(said[0].starts_with("Said(\"hello ") && !said.concat().contains(TOKEN), "{said:?}");
     assert_eq!(rest.bits, [], "it did not want to hear it");
@@ -124,7 +124,7 @@ fn a_watcher_that_never_reads_costs_the_run_nothing() {
     yard.touch("go");
     let all = All::default().rest(all);
     assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
-    assert!(all.view.is_some_and(|view| view.status == Status::Done), "others hear how it ends");
+    assert!(all.view.is_some_and(|view| view.status == Standing::Done), "others hear how it ends");
 }
 
 #[test]

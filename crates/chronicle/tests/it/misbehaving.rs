@@ -95,3 +95,77 @@ fn an_agent_that_asks_for_something_else_under_a_known_id_gets_no_leave_for_it()
     assert_eq!(told, ["read", "bash"], "{called:?}");
     assert_eq!(called[1]["data"]["command"], "rm -rf /");
 }
+
+/// Asks once, waits for the word of the test, then asks and signals whatever it likes. It does not end at SIGTERM.
+const STUBBORN: &str = r#"
+    trap '' TERM
+    read -r order
+    echo '{"type":"session","protocol":1,"session":"s1"}'
+    echo '{"type":"permission","id":"1","tool":"bash","input":{"command":"ls"}}'; read -r answer
+    read -r word < word
+    ask() { echo "$1"; while read -r answer; do
+        case "$answer" in *'"type":"answer"'*) printf '%s\n' "$answer" >> answers; return;; esac
+    done; }
+    ask '{"type":"permission","id":"1","tool":"bash","input":{"command":"ls"}}'
+    ask '{"type":"permission","id":"2","tool":"bash","input":{"command":"rm -rf /"}}'
+    ask '{"type":"permission","id":"3","tool":"read","input":{"path":"a"}}'
+    ask '{"type":"signal","id":"4","tool":"workflow_snapshot","arguments":{"findings":["late"]}}'
+    ask '{"type":"signal","id":"5","tool":"signal_back","arguments":{"signal":"complete","summary":"late"}}'
+    echo done >> asked
+    while :; do read -r more || exit; done
+"#;
+
+/// What a stubborn agent got after a person's word.
+fn after(command: &[&str], event: &str) {
+    let session = Session::with(
+        "{name: One, phases: {work: {next: [rest]}, rest: {run: command, commands: ['true']}}}",
+        "{}",
+    );
+    session.write("stubborn.sh", STUBBORN);
+    session.shell("mkfifo word").exits(0);
+    let supervisor =
+        session.spawn(&["run", "main", "the task", "--agent", "command:sh stubborn.sh"]);
+    until("the agent asks", || {
+        !session.runs().is_empty() && !session.events_of("tool_called").is_empty()
+    });
+    let short = session.short();
+    let words: Vec<&str> =
+        command.iter().map(|word| if *word == "R" { &short } else { *word }).collect();
+    let told = session.spawn(&words);
+    until("the word is written down", || !session.events_of(event).is_empty());
+    session.shell("echo go > word").exits(0);
+    told.wait().exits(0);
+    supervisor.wait();
+    let events = session.events();
+    let at = events.iter().position(|it| it["kind"] == event).unwrap();
+    for late in &events[at..] {
+        assert_ne!(late["data"]["verdict"]["is"], "allowed", "after {event}: {late}");
+        assert_ne!(late["kind"], "signal_accepted", "after {event}: {late}");
+        assert_ne!(late["kind"], "snapshot_updated", "after {event}: {late}");
+    }
+    // A very slow machine may end it before it has asked for everything.
+    if session.has("asked") {
+        let answers = session.read("answers");
+        let is = |line: &str, answer: &str| line.contains(&format!(r#""answer":"{answer}""#));
+        let answers: Vec<bool> =
+            answers.lines().map(|line| is(line, "deny") || is(line, "refused")).collect();
+        assert_eq!(answers, [true; 5], "{}", session.read("answers"));
+    }
+    session.assert_whole();
+    session.assert_nothing_lives();
+}
+
+#[test]
+fn nothing_is_allowed_after_a_cancel() {
+    after(&["cancel", "R"], "run_cancelled");
+}
+
+#[test]
+fn nothing_is_allowed_after_a_pause() {
+    after(&["pause", "R"], "run_paused");
+}
+
+#[test]
+fn nothing_is_allowed_once_the_run_is_sent_elsewhere() {
+    after(&["go", "R", "rest"], "go_asked");
+}

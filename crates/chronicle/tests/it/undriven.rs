@@ -41,14 +41,14 @@ fn a_torn_line_that_an_answer_finds_is_recorded() {
     file.set_len(file.metadata().unwrap().len() - 5).unwrap();
     session.chronicle(&["cancel", &session.short()]).exits(0);
     assert_eq!(session.events_of("tail_set_aside").len(), 1);
-    assert_eq!(session.json(&["status"])["standing"], "cancelled");
+    assert_eq!(session.json(&["status"])["status"], "cancelled");
 }
 
 #[test]
 fn a_paused_one_rests_and_can_be_sent_elsewhere() {
     let session = interrupted();
     session.chronicle(&["pause", &session.short()]).exits(0);
-    assert_eq!(session.json(&["status"])["standing"], "paused");
+    assert_eq!(session.json(&["status"])["status"], "paused");
     session.chronicle(&["go", &session.short(), "done"]).exits(0);
     session.chronicle(&["resume"]).exits(0);
     assert_eq!(session.json(&["status"])["status"], "done");
@@ -78,7 +78,7 @@ fn one_that_was_sent_back_goes_on_there() {
     until("the agent waits", || session.has("reached") && session.ledger_lines() >= 3);
     supervisor.kill();
     session.chronicle(&["go", &session.short(), "more"]).exits(0);
-    assert_eq!(session.json(&["status"])["standing"], "interrupted");
+    assert_eq!(session.json(&["status"])["status"], "interrupted");
     session.chronicle(&["resume"]).exits(0);
     assert_eq!(session.path_of_phases(), ["work", "more"]);
     assert!(session.has("more"));

@@ -25,6 +25,12 @@ pub(in crate::engine) fn retry(
         Err(refusal) => return refusal,
     };
     let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
+    // Starting the worker is just what this gate is to prevent.
+    if kind == Some(GateKind::ApprovalBefore) {
+        return Answer::Refused(format!(
+            "{gate} asks whether `{place}` may begin, and nothing was tried yet: `approve` or `reject`"
+        ));
+    }
     if kind == Some(GateKind::Budget) && agent.is_none() {
         return Answer::Refused(format!("{gate} is about a budget: `budget` raises it"));
     }

@@ -27,9 +27,6 @@ pub(super) fn ask(
         return Err(format!("{QUESTIONS_MAX} questions of yours are open: wait for their answers"));
     }
     let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
-    if state.is_sent(&frame.path) {
-        return Err("a person sends the run elsewhere: end your turn now".to_owned());
-    }
     let gate = GateOpened {
         options: question.options.clone(),
         context: question.context.clone(),

@@ -37,14 +37,16 @@ pub(super) fn leave(
     let outcome = outcome(phase, asked);
     let target = resolve(phase, asked.target, &outcome)?;
     agrees(phase, asked, &outcome)?;
-    if let Some(same) = asked_before(attempt, &target, &outcome) {
-        return Ok(Answer::Accepted(same));
+    let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
+    let leave = Leave { target, outcome, summary, task };
+    // The same signal under another id, as after a lost answer. One that says anything else would lose what it says.
+    if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
+        return Ok(Answer::Accepted(words::leaving(&leave)));
     }
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
-    proven(scratch.state(), attempt, phase, (&target, &outcome))?;
-    let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
-    Ok(accept(scratch, call, Leave { target, outcome, summary, task }))
+    proven(scratch.state(), attempt, phase, (&leave.target, &leave.outcome))?;
+    Ok(accept(scratch, call, leave))
 }
 
 /// Evidence before done: what the phase demands must have happened, unless the worker says that it failed.
@@ -65,13 +67,6 @@ pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> An
     let (attempt, request, answer) = (call.id, call.request.clone(), words::leaving(&leave));
     scratch.record(Event::SignalAccepted { attempt, request, leave, answer: answer.clone() });
     Answer::Accepted(answer)
-}
-
-/// The answer to the same signal under another id, as after a lost answer.
-fn asked_before(attempt: &Attempt, target: &PhaseId, outcome: &Outcome) -> Option<String> {
-    let (before, _) = attempt.leave.as_ref()?;
-    let is_same = before.target == *target && before.outcome == *outcome;
-    is_same.then(|| words::leaving(before))
 }
 
 /// What the worker says, else its verdict where the phase asks for one, else complete.

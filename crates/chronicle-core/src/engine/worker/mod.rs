@@ -41,7 +41,17 @@ pub(super) fn signal(
     if let Some((_, answered)) = before.find(|(request, _)| *request == call.request) {
         return repeat(state, attempt, answered);
     }
-    let answered = match signal {
+    if let Some(why) = state.stopping(attempt) {
+        return refuse_stopped(scratch, &call, signal, words::stopping(why));
+    }
+    if let Signal::OfStep { step, .. } = signal
+        && !is_step_of(attempt, step)
+    {
+        let why = words::other_step(attempt, step);
+        return refuse(scratch, &call, bounded(&why, TEXT_MAX));
+    }
+    let answered = match signal.meant() {
+        Signal::OfStep { .. } => Err("a signal is for one step: name one `stepId`".to_owned()),
         Signal::Status => return step::status(scratch, &call),
         Signal::Malformed(why) => return refuse(scratch, &call, why.clone()),
         Signal::Leave { target, outcome, summary, task } => {
@@ -56,6 +66,33 @@ pub(super) fn signal(
         Signal::Ask(question) => ask::ask(scratch, &call, question),
     };
     answered.unwrap_or_else(|why| refuse(scratch, &call, bounded(&why, TEXT_MAX)))
+}
+
+/// Whether a worker may mean its own work by that word: its attempt, its place, or a part of the place.
+fn is_step_of(attempt: &Attempt, step: &str) -> bool {
+    let place = attempt.intent.place.as_str();
+    let (id, session) = (attempt.intent.attempt.to_string(), attempt.intent.session.as_str());
+    step == id || step == place || step == session || place.split('/').any(|part| part == step)
+}
+
+/// Whoever is being stopped changes nothing any more. A look around is not worth a line.
+fn refuse_stopped(
+    scratch: &mut Scratch<'_>,
+    call: &Call,
+    signal: &Signal,
+    answer: String,
+) -> Answer {
+    match signal {
+        Signal::Status => Answer::Refused(answer),
+        Signal::Malformed(_)
+        | Signal::Leave { .. }
+        | Signal::Loop { .. }
+        | Signal::Cancel { .. }
+        | Signal::Break(_)
+        | Signal::Snapshot(_)
+        | Signal::OfStep { .. }
+        | Signal::Ask(_) => refuse(scratch, call, answer),
+    }
 }
 
 fn refuse(scratch: &mut Scratch<'_>, call: &Call, answer: String) -> Answer {
@@ -100,11 +137,12 @@ fn is_still_open(attempt: &Attempt) -> Result<(), String> {
     let place = &attempt.intent.place;
     match (&attempt.leave, &attempt.parting) {
         (Some((before, _)), _) => Err(format!(
-            "`{place}` is being left for `{}` already; the first signal counts",
+            "`{place}` is being left for `{}` already: the first signal counts, and nothing of this one \
+             was kept",
             before.target
         )),
         (None, Some((before, _))) => Err(format!(
-            "your turn has ended already ({}); the first signal counts",
+            "your turn has ended already ({}): the first signal counts, and nothing of this one was kept",
             crate::words::parting(before)
         )),
         (None, None) => Ok(()),

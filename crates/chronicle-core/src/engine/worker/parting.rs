@@ -100,6 +100,14 @@ fn may_follow_up(
         ));
     }
     if !wanted.resume && helper.is_none() {
+        // The phase would be left as complete, by somebody who was never asked for the verdict.
+        if phase.asks_verdict() {
+            return Err(format!(
+                "`{}` is left by a verdict, and that is yours to give: say `resume: true`, and send \
+                 your verdict when the help is done",
+                phase.id
+            ));
+        }
         resolve(phase, None, &Outcome::from("complete")).map_err(|why| {
             format!(
                 "with `resume: false` the phase is done afterwards, but {why}; say `resume: true`"

@@ -40,15 +40,15 @@ pub(super) fn start_over(
         ));
     }
     let target = workflow.initial.clone();
-    if let Some((before, _)) = attempt.leave.as_ref().filter(|(before, _)| before.target == target)
-    {
-        return Ok(Answer::Accepted(words::leaving(before)));
+    let (outcome, summary) = (Outcome::from("complete"), summary.to_owned());
+    let leave = Leave { target, outcome, summary, task: None };
+    if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
+        return Ok(Answer::Accepted(words::leaving(&leave)));
     }
     is_still_open(attempt)?;
     has_no_question(state, attempt)?;
-    let (outcome, summary) = (Outcome::from("complete"), summary.to_owned());
-    proven(state, attempt, phase, (&target, &outcome))?;
-    Ok(accept(scratch, call, Leave { target, outcome, summary, task: None }))
+    proven(state, attempt, phase, (&leave.target, &leave.outcome))?;
+    Ok(accept(scratch, call, leave))
 }
 
 /// Must be said twice in one turn, with nothing in between.
@@ -59,9 +59,6 @@ pub(super) fn cancel(
 ) -> Result<Answer, String> {
     let state = scratch.state();
     let (attempt, _) = caller(state, call)?;
-    if state.cancelled.is_some() {
-        return Ok(Answer::Accepted(words::CANCELLED.to_owned()));
-    }
     is_still_open(attempt)?;
     if !attempt.cancel_asked {
         let (attempt, request) = (call.id, call.request.clone());

@@ -15,15 +15,25 @@ impl<'a> Arguments<'a> {
         Self { tool, fields: arguments.as_object() }
     }
 
-    /// The value of the first of these names that is there and not null.
-    pub(super) fn value(&self, names: &[&str]) -> Option<&'a Value> {
-        let fields = self.fields?;
-        names.iter().find_map(|name| fields.get(*name)).filter(|value| !value.is_null())
+    /// The value under any of these names; null counts as absent. Two names with different values contradict each other, and
+    /// whichever was taken might be the wrong one.
+    pub(super) fn value(&self, names: &[&str]) -> Result<Option<&'a Value>, String> {
+        let Some(fields) = self.fields else { return Ok(None) };
+        let said = |name: &&str| fields.get(*name).filter(|value| !value.is_null());
+        let mut there = names.iter().filter_map(|name| Some((*name, said(name)?)));
+        let Some((first, value)) = there.next() else { return Ok(None) };
+        match there.find(|(_, other)| *other != value) {
+            Some((other, _)) => Err(format!(
+                "`{first}` and `{other}` of `{}` mean the same and differ: give one of them",
+                self.tool
+            )),
+            None => Ok(Some(value)),
+        }
     }
 
     /// A text; none when it was not said, or is blank.
     pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, String> {
-        let Some(value) = self.value(names) else { return Ok(None) };
+        let Some(value) = self.value(names)? else { return Ok(None) };
         let name = names.first().copied().unwrap_or_default();
         let Some(text) = value.as_str() else {
             return Err(format!("`{name}` of `{}` must be a text", self.tool));
@@ -40,7 +50,7 @@ impl<'a> Arguments<'a> {
 
     /// Answers to choose from.
     pub(super) fn options(&self) -> Result<Vec<String>, String> {
-        let options = match self.value(&["options"]) {
+        let options = match self.value(&["options"])? {
             None => return Ok(Vec::new()),
             Some(value) => texts("options", value)?,
         };

@@ -13,6 +13,14 @@ pub const SIGNALS: [&str; 4] =
     ["complete", "partially-complete", "needs-user-input", "needs-role-followup"];
 
 pub(super) fn signal_back(arguments: &Arguments<'_>) -> Result<Signal, String> {
+    let signal = signalled(arguments)?;
+    Ok(match arguments.text(&["stepId", "step_id"])? {
+        Some(step) => Signal::OfStep { step, signal: Box::new(signal) },
+        None => signal,
+    })
+}
+
+fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let known = SIGNALS.map(|signal| format!("`{signal}`")).join(", ");
     let signal = arguments.need(&["signal", "type"], &known)?;
     match signal.replace('_', "-").as_str() {
@@ -62,7 +70,7 @@ fn field(
 }
 
 fn resume(arguments: &Arguments<'_>) -> Result<bool, String> {
-    match arguments.value(&["resume"]) {
+    match arguments.value(&["resume"])? {
         Some(Value::Bool(resume)) => Ok(*resume),
         Some(Value::String(text)) if text == "true" => Ok(true),
         Some(Value::String(text)) if text == "false" => Ok(false),

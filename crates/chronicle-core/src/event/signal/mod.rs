@@ -48,10 +48,34 @@ pub enum Signal {
     Snapshot(SnapshotUpdate),
     /// It asks a person and waits, without leaving.
     Ask(Question),
+    /// It says for which step it signals; another worker's signal must not count as its own.
+    OfStep {
+        /// The step, as the worker names it.
+        step: String,
+        /// What it signals.
+        signal: Box<Signal>,
+    },
     /// It wants to know where it is.
     Status,
     /// The arguments make no sense; the text says which would.
     Malformed(String),
+}
+
+impl Signal {
+    /// What is signalled, for whichever step.
+    pub fn meant(&self) -> &Self {
+        match self {
+            Self::OfStep { signal, .. } => signal,
+            Self::Leave { .. }
+            | Self::Break(_)
+            | Self::Loop { .. }
+            | Self::Cancel { .. }
+            | Self::Snapshot(_)
+            | Self::Ask(_)
+            | Self::Status
+            | Self::Malformed(_) => self,
+        }
+    }
 }
 
 /// The answer to a call that ended an earlier turn of the same session, and was sent again.

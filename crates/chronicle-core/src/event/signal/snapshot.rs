@@ -11,7 +11,7 @@ const NEEDS: &str = "`workflow_update_snapshot` needs `data`: a text, or an obje
     `findings`, `pending`, `done`, `files` (lists of texts) and `custom` (an object)";
 
 pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String> {
-    let update = match arguments.value(&["data"]) {
+    let update = match arguments.value(&["data"])? {
         Some(Value::String(text)) if !text.trim().is_empty() => {
             SnapshotUpdate { findings: vec![text.trim().to_owned()], ..SnapshotUpdate::default() }
         }

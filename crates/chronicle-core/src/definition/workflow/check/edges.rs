@@ -8,7 +8,7 @@ use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::phase::{PhaseRead, tell_bad_id};
 use super::{PHASES_MAX, Shape};
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId, REJECTED};
 use crate::base::limits::Limits;
 
 /// Phases with their edges; those that are only named in an edge come last.
@@ -138,10 +138,10 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
         PhaseKind::Command if is(&["stuck"]) && phase.limits.idle_ms.is_none() => {
             "`limits.idle` is `none`"
         }
-        PhaseKind::Command | PhaseKind::Workflow
-            if is(&["rejected"]) && !phase.approval.is_before() =>
+        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow
+            if is(&[REJECTED]) && !phase.approval.is_before() && !phase.approval.is_after() =>
         {
-            "nobody is asked before it begins"
+            "nobody is asked to approve it"
         }
         PhaseKind::Command if is(&["pass", "gaps", "conflict"]) => {
             "commands end with `complete` or `fail`"

@@ -1,0 +1,155 @@
+//! From the moment an attempt is to stop, it may call nothing and say nothing, however long its processes live.
+
+use chronicle_core::base::ids::{AttemptId, PhaseId, Place};
+use chronicle_core::definition::workflow::Budget;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report, TimerKind};
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::{Break, Question, SnapshotUpdate, Verdict};
+use chronicle_core::state::{Standing, Status};
+use chronicle_core::view;
+use expect_test::expect;
+
+use crate::world::{World, about, calls, person, report, signal};
+
+const WORKFLOW: &str = "{name: S, budget: {tokens: 1000}, phases: {dig: {limits: {repeats: 2}, next: [fill]}, fill: {}}}";
+
+const A1: AttemptId = AttemptId(1);
+
+/// Everything that ends an attempt from outside, each with its name.
+fn stops() -> Vec<(&'static str, Vec<Input>)> {
+    let fired = |timer| report(Report::TimerFired { attempt: A1, timer });
+    let usage = AttemptReport::Usage {
+        scope: chronicle_core::base::usage::Scope::Message("m1".to_owned()),
+        usage: chronicle_core::base::usage::Usage { input: 2_000, ..Default::default() },
+    };
+    let again = |n: u32| about(A1, calls(&format!("again{n}"), "read", "a"));
+    vec![
+        ("cancel", vec![person(Command::Cancel { reason: String::new() })]),
+        ("pause", vec![person(Command::Pause { reason: String::new() })]),
+        ("go", vec![person(Command::Go { place: Place::new("fill"), note: String::new() })]),
+        ("timeout", vec![fired(TimerKind::Timeout)]),
+        ("standstill", vec![fired(TimerKind::Standstill)]),
+        ("time", vec![fired(TimerKind::Budget)]),
+        ("idle", vec![about(A1, AttemptReport::Idle)]),
+        ("tokens", vec![about(A1, usage)]),
+        ("circle", vec![again(1), again(2), again(3)]),
+    ]
+}
+
+fn stopped(by: &[Input]) -> World {
+    let mut world = World::started(WORKFLOW, "");
+    world.step(&about(A1, AttemptReport::Session("s1".into())));
+    world.step(&about(A1, calls("before", "bash", "ls")));
+    for input in by {
+        world.step(input);
+    }
+    world
+}
+
+#[test]
+fn every_call_is_denied() {
+    let mut told = String::new();
+    for (name, by) in stops() {
+        let mut world = stopped(&by);
+        for (id, tool) in [("c1", "bash"), ("c2", "read"), ("c3", "workflow_step"), ("c3", "bash")]
+        {
+            let answer = world.step(&about(A1, calls(id, tool, "new")));
+            let Answer::Verdict(Verdict::Denied(why)) = answer else {
+                panic!("after {name}, `{tool}`: {answer:?}");
+            };
+            if id == "c1" {
+                told.extend([name, ": ", &why, "\n"]);
+            }
+        }
+        // What was allowed before the stop is not allowed again.
+        let answer = world.step(&about(A1, calls("before", "bash", "ls")));
+        assert!(matches!(answer, Answer::Verdict(Verdict::Denied(_))), "after {name}: {answer:?}");
+    }
+    expect![[r#"
+        cancel: the run was cancelled. Nothing was done, and nothing more will be: end your turn now
+        pause: the run was paused. Nothing was done, and nothing more will be: end your turn now
+        go: a person sent the run elsewhere. Nothing was done, and nothing more will be: end your turn now
+        timeout: this attempt is being stopped: it took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
+        standstill: this attempt is being stopped: it worked on, and nothing came of it. Nothing was done, and nothing more will be: end your turn now
+        time: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
+        idle: this attempt is being stopped: nothing was heard of it for too long. Nothing was done, and nothing more will be: end your turn now
+        tokens: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
+        circle: this attempt is being stopped: it made the same call again and again. Nothing was done, and nothing more will be: end your turn now
+    "#]]
+    .assert_eq(&told);
+}
+
+fn signals() -> Vec<Signal> {
+    let question =
+        Question { question: "which?".to_owned(), options: Vec::new(), context: String::new() };
+    let update = SnapshotUpdate { findings: vec!["late".to_owned()], ..Default::default() };
+    let target = Some(PhaseId::from("fill"));
+    vec![
+        Signal::Status,
+        Signal::Malformed("nonsense".to_owned()),
+        Signal::Leave { target, outcome: None, summary: "late".to_owned(), task: None },
+        Signal::Loop { summary: "late".to_owned() },
+        Signal::Cancel { summary: "late".to_owned() },
+        Signal::Break(Break::Continue { progress: "late".to_owned(), point: "p".to_owned() }),
+        Signal::Snapshot(update),
+        Signal::Ask(question),
+    ]
+}
+
+#[test]
+fn every_signal_is_refused_and_changes_nothing() {
+    for (name, by) in stops() {
+        let mut world = stopped(&by);
+        for (index, sent) in signals().into_iter().enumerate() {
+            let answer = world.step(&signal(A1, &format!("r{index}"), sent.clone()));
+            assert!(matches!(answer, Answer::Refused(_)), "after {name}, {sent:?}: {answer:?}");
+        }
+        let attempt = world.state.attempt(A1).unwrap();
+        assert!(!attempt.is_leaving(), "after {name}");
+        assert!(!attempt.cancel_asked, "after {name}");
+        assert!(world.state.snapshot.is_empty(), "after {name}");
+        assert!(world.state.open_gates().next().is_none(), "after {name}");
+    }
+}
+
+#[test]
+fn a_signal_that_was_accepted_before_the_stop_keeps_its_answer() {
+    let mut world = stopped(&[]);
+    let leave = Signal::Leave {
+        target: Some(PhaseId::from("fill")),
+        outcome: None,
+        summary: "dug".to_owned(),
+        task: None,
+    };
+    let first = world.step(&signal(A1, "r1", leave.clone()));
+    assert!(matches!(first, Answer::Accepted(_)), "{first:?}");
+    world.step(&person(Command::Pause { reason: String::new() }));
+    assert_eq!(world.step(&signal(A1, "r1", leave)), first);
+}
+
+#[test]
+fn a_raise_opens_the_gate_for_the_next_attempt_only() {
+    let (_, by) = stops().into_iter().find(|(name, _)| *name == "tokens").unwrap();
+    let mut world = stopped(&by);
+    let more = Budget { tokens: Some(5_000), ..Budget::default() };
+    world.step(&person(Command::Budget { place: None, more }));
+    let answer = world.step(&about(A1, calls("c1", "read", "a")));
+    assert!(matches!(answer, Answer::Verdict(Verdict::Denied(_))), "{answer:?}");
+}
+
+#[test]
+fn a_run_that_is_stopped_is_ending_until_nothing_works_any_more() {
+    for name in ["cancel", "pause"] {
+        let (_, by) = stops().into_iter().find(|(stop, _)| *stop == name).unwrap();
+        let world = stopped(&by);
+        assert_eq!(world.state.status(), Status::Ending, "{name}");
+        let shown = view::run(&world.state, true).unwrap();
+        assert_eq!((shown.status, shown.working[0].stopping), (Standing::Ending, true), "{name}");
+        assert!(shown.goes_on);
+    }
+    let (_, by) = stops().into_iter().find(|(stop, _)| *stop == "timeout").unwrap();
+    let world = stopped(&by);
+    assert_eq!(view::run(&world.state, true).unwrap().status, Standing::Running);
+    assert!(view::run(&world.state, true).unwrap().working[0].stopping);
+    assert_eq!(view::run(&world.state, false).unwrap().status, Standing::Interrupted);
+}

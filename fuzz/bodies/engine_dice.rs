@@ -16,8 +16,8 @@ use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, TreeRecorded};
 use chronicle_core::event::{
-    Break, Call, Caller, Change, CrashClass, FollowUp, Message, OnGate, Question, RunStarted,
-    SnapshotUpdate, ToolKind,
+    Break, Call, Caller, Change, CrashClass, FollowUp, Issues, Message, OnGate, Question,
+    RunStarted, SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
@@ -189,6 +189,7 @@ impl Dice<'_> {
             CrashClass::Quota,
             CrashClass::CannotStart,
             CrashClass::Protocol,
+            CrashClass::Refused,
         ];
         let flags = self.byte();
         AttemptReport::Ended(EndSeen {
@@ -198,6 +199,7 @@ impl Dice<'_> {
             unclear: (flags & 0x18 == 0x18).then(|| self.text()),
             error: (flags & 32 != 0).then(|| (self.pick(&classes), self.text())),
             quota_until: (flags & 0x21 == 0x21).then_some(Millis(AT_MAX)),
+            retry_after_ms: (flags & 0x22 == 0x22).then(|| self.number()),
             code: (flags & 64 != 0).then_some(i32::MIN),
             signal: (flags & 128 != 0).then_some(9),
             strays: 2,
@@ -278,6 +280,7 @@ impl Dice<'_> {
                 outcome: self.pick(&outcomes).map(Outcome::from),
                 summary: self.text(),
                 task: self.flag().then(|| self.text()),
+                issues: Issues::default(),
             },
         }
     }
@@ -311,6 +314,10 @@ impl Dice<'_> {
             8..11 => Command::Answer { gate: self.gate(state), text: note },
             11 => Command::Skip { place: self.flag().then(|| self.place()), note },
             12 => Command::Note { place: self.flag().then(|| self.place()), text: note },
+            7 if self.flag() => {
+                let place = self.flag().then(|| self.place());
+                Command::Loops { place, more: u32::from(self.byte()) }
+            }
             7 => Command::Go { place: self.place(), note },
             _ if self.byte() > 220 => {
                 Command::Undo { what: note, from: TreeId::from("a"), to: TreeId::from("b") }
@@ -410,6 +417,7 @@ impl Dice<'_> {
                     TimerKind::Timeout,
                     TimerKind::Budget,
                     TimerKind::Standstill,
+                    TimerKind::Tool,
                     TimerKind::Wait,
                 ]),
             }),

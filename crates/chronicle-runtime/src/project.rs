@@ -182,6 +182,11 @@ impl RunFolder {
         self.keepers().join(format!("{attempt}.lock"))
     }
 
+    /// How long an attempt has worked, written down while it works.
+    pub(crate) fn worked(&self, attempt: AttemptId) -> PathBuf {
+        self.keepers().join(format!("{attempt}.worked"))
+    }
+
     /// Where tools of the older format look for runs; only in a project that uses it.
     pub fn mirror(&self) -> Option<PathBuf> {
         let pi = self.project.join(".pi");

@@ -14,8 +14,9 @@ pub const CALL_COMMAND_MAX: usize = 8_000;
 pub const CUT_MARK_MAX: usize = 40;
 /// Most notices to people that are on their way at once.
 pub const NOTICES_MAX: usize = 32;
-/// How often at one visit changed files count as progress: an agent that changes files and never signals is stuck all the same.
-pub const PROGRESS_TREES_MAX: u32 = 10;
+/// How often at one visit what a worker produces counts as progress: one that always finds something new and never leaves is
+/// stuck all the same.
+pub const PROGRESS_MAX: u32 = 10;
 /// Most events that one decision may have: a workflow that turns without working ends here.
 pub const DECISION_EVENTS_MAX: usize = 400;
 /// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.
@@ -46,6 +47,14 @@ pub const COMMANDS_MAX: usize = 64;
 pub const EVIDENCE_FILES_MAX: usize = 100;
 /// Most summaries that a handover tells.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
+/// Most transitions that a loop is judged by which is judged by its issues.
+pub const LOOP_WINDOW: usize = 14;
+/// Most issues that one signal may open, or resolve, and the longest name of one.
+pub const ISSUES_MAX: usize = 50;
+/// Longest name of an issue.
+pub const ISSUE_MAX: usize = 200;
+/// Most issues that are known to be open in one workflow of a run.
+pub const ISSUES_OPEN_MAX: usize = 200;
 /// Longest handover.
 pub const HANDOVER_MAX: usize = 64_000;
 /// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
@@ -67,6 +76,11 @@ pub const CLEANUP_MS: u64 = 120_000;
 /// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
 pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 
+/// How long one tool call of an agent may be open, unless the workflow says otherwise.
+pub const TOOL_MS: u64 = 60 * 60 * 1_000;
+/// How long the commands of a phase, or those that verify it, may take together where no `timeout` is set.
+pub const COMMANDS_MS: u64 = 60 * 60 * 1_000;
+
 /// Active time without a changed file, a signal or a note after which a worker stands still, unless the workflow says otherwise.
 pub const STANDSTILL_MS: u64 = 60 * 60 * 1_000;
 
@@ -86,6 +100,9 @@ pub struct Limits {
     pub continuations: u32,
     /// Follow-ups upon follow-ups.
     pub depth: u32,
+    /// Follow-ups at one visit of a phase, whoever asks for them.
+    #[serde(default = "followups")]
+    pub followups: u32,
     /// Waits for a quota or for room at a model's service, without progress in between.
     #[serde(default = "waits")]
     pub waits: u32,
@@ -98,9 +115,12 @@ pub struct Limits {
     /// Active milliseconds without a changed file, a signal or a note; none = for ever.
     #[serde(default)]
     pub standstill_ms: Option<u64>,
-    /// Active milliseconds without a line from the agent; none = for ever.
+    /// Active milliseconds without a line from the agent while none of its tool calls is open; none = for ever.
     pub idle_ms: Option<u64>,
-    /// Active milliseconds of one attempt; none = for ever.
+    /// Active milliseconds that one tool call of an agent may be open; none = for ever.
+    #[serde(default = "tool_ms")]
+    pub tool_ms: Option<u64>,
+    /// Active milliseconds of one attempt; none = for ever, and [`COMMANDS_MS`] for commands.
     pub timeout_ms: Option<u64>,
 }
 
@@ -109,8 +129,17 @@ fn waits() -> u32 {
     20
 }
 
+fn followups() -> u32 {
+    10
+}
+
 fn grace_ms() -> u64 {
     LEAVE_GRACE_MS
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the field's type")]
+fn tool_ms() -> Option<u64> {
+    Some(TOOL_MS)
 }
 
 fn repeats() -> u32 {
@@ -120,17 +149,19 @@ fn repeats() -> u32 {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            loops: LoopLimit { count: LoopCount::Pair, max: 3 },
+            loops: LoopLimit { count: LoopCount::Pair, max: 3, progress: None },
             retries: 2,
             nudges: 3,
             losses: 20,
             continuations: 5,
             depth: 3,
+            followups: followups(),
             waits: waits(),
             grace_ms: LEAVE_GRACE_MS,
             repeats: repeats(),
             standstill_ms: Some(STANDSTILL_MS),
             idle_ms: Some(IDLE_MS),
+            tool_ms: tool_ms(),
             timeout_ms: None,
         }
     }
@@ -143,6 +174,26 @@ pub struct LoopLimit {
     pub count: LoopCount,
     /// The transition after this many goes to intervention.
     pub max: u32,
+    /// Judges loops by the issues that they resolve instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<LoopProgress>,
+}
+
+/// When a loop that may go on as long as it resolves issues must not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopProgress {
+    /// Transitions between the same two phases, either way, among the last [`LOOP_WINDOW`].
+    pub bounce: u32,
+    /// Transitions in a row that opened and resolved nothing, while an issue is open. Both must be reached.
+    pub stagnation: u32,
+    /// Most transitions from one phase to another, whatever they resolve.
+    pub cap: u32,
+}
+
+impl Default for LoopProgress {
+    fn default() -> Self {
+        Self { bounce: 6, stagnation: 3, cap: 12 }
+    }
 }
 
 /// What counts as the same transition.

@@ -5,7 +5,8 @@
 use super::end::{end_of, said_last};
 use crate::base::ids::AttemptId;
 use crate::base::limits::{
-    self, CALL_COMMAND_MAX, CUT_MARK_MAX, TASK_MAX, TEXT_MAX, TOOL_INPUT_MAX, bounded,
+    self, CALL_COMMAND_MAX, CUT_MARK_MAX, ISSUE_MAX, ISSUES_MAX, QUOTA_WAIT_MAX_MS, TASK_MAX,
+    TEXT_MAX, TOOL_INPUT_MAX, bounded,
 };
 use crate::base::time::Millis;
 use crate::event::input::{AttemptReport, Command, EndSeen, Input, Report, Said, What};
@@ -65,7 +66,10 @@ fn hear_command(command: &mut Command) {
             cut(request, REQUEST_MAX);
             hear_signal(signal);
         }
-        Command::Resume | Command::Budget { .. } | Command::Rewind { .. } => {}
+        Command::Resume
+        | Command::Budget { .. }
+        | Command::Loops { .. }
+        | Command::Rewind { .. } => {}
     }
 }
 
@@ -79,8 +83,16 @@ fn trim(text: &mut String) {
 /// Whoever reads a worker's call holds each of its texts to a limit; this is for one that was not read so.
 fn hear_signal(signal: &mut Signal) {
     match signal {
-        Signal::Leave { summary: text, .. }
-        | Signal::Loop { summary: text }
+        Signal::Leave { summary, issues, .. } => {
+            cut(summary, TEXT_MAX);
+            for named in [&mut issues.opened, &mut issues.resolved] {
+                named.truncate(ISSUES_MAX);
+                for issue in named {
+                    cut(issue, ISSUE_MAX);
+                }
+            }
+        }
+        Signal::Loop { summary: text }
         | Signal::Cancel { summary: text }
         | Signal::Malformed(text) => cut(text, TEXT_MAX),
         Signal::OfStep { step, signal } => {
@@ -165,6 +177,7 @@ fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSee
     cut_some(seen.error.as_mut().map(|(_, text)| text), TEXT_MAX);
     cut(&mut seen.stderr, TEXT_MAX);
     seen.quota_until = seen.quota_until.map(|until| until.min(Millis::LATEST));
+    seen.retry_after_ms = seen.retry_after_ms.map(|ms| ms.min(QUOTA_WAIT_MAX_MS));
     let Some(attempt) = state.attempt(id).filter(|attempt| attempt.ended.is_none()) else { return };
     *active_ms = (*active_ms).max(attempt.active_ms);
     let end = end_of(state, attempt, seen);

@@ -38,12 +38,12 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
         End::StoppedBy(StopCause::Repeats) => circle(state, frame, phase),
         End::StoppedBy(StopCause::Standstill) => standstill(state, frame, phase),
-        End::StoppedBy(StopCause::Idle) if has_edge(phase, "stuck") => {
+        End::StoppedBy(StopCause::Idle | StopCause::Tool) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, "stuck", end)
         }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, (phase, broken), crash),
-        End::StoppedBy(StopCause::Idle | StopCause::Grace)
+        End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
         | End::Left
         | End::BrokeOff
         | End::CommandsDone => again(state, frame, phase, end),
@@ -75,10 +75,13 @@ fn mend_crash(
         {
             wait(state, frame, broken, crash)
         }
-        // Trying again cannot help: the program is missing, nobody is signed in, or it was waited for in vain.
-        CrashClass::CannotStart | CrashClass::Auth | CrashClass::Quota | CrashClass::Overload => {
-            edge_or_person(state, frame, phase, "crash", &end)
-        }
+        // Trying again cannot help: the program is missing or does not do what it is asked, nobody is signed in, or it was waited
+        // for in vain.
+        CrashClass::CannotStart
+        | CrashClass::Auth
+        | CrashClass::Refused
+        | CrashClass::Quota
+        | CrashClass::Overload => edge_or_person(state, frame, phase, "crash", &end),
         CrashClass::ContextFull => out_of_context(state, frame, phase),
         CrashClass::NoSignal
         | CrashClass::Died
@@ -93,6 +96,9 @@ fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if !turns(frame) {
         return attempt(state, frame, Why::Progressed);
     }
+    if frame.progress.is_used_up() {
+        return stuck(state, frame, phase, words::never_leaves(phase, &frame.progress));
+    }
     stuck(state, frame, phase, words::repeated(phase, most_made(frame)))
 }
 
@@ -100,6 +106,9 @@ fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
 fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if !stands(frame) {
         return attempt(state, frame, Why::Progressed);
+    }
+    if frame.progress.is_used_up() {
+        return stuck(state, frame, phase, words::never_leaves(phase, &frame.progress));
     }
     let said = words::stands_still(phase, frame.worker.still.before_ms, most_made(frame));
     stuck(state, frame, phase, said)
@@ -132,7 +141,8 @@ fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
 fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
     let number = frame.worker.counters.waits.saturating_add(1);
     let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
-    let (wait_kind, until) = wait::after(named, number, state.updated_at);
+    let asked_ms = broken.retry_after_ms.unwrap_or(0);
+    let (wait_kind, until) = wait::after(named, asked_ms, number, state.updated_at);
     let (place, attempt) = (frame.place(), broken.intent.attempt);
     Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })
 }

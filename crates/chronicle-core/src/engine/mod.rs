@@ -15,6 +15,7 @@ mod evidence;
 mod follow;
 mod gate;
 mod heard;
+mod loops;
 mod mend;
 mod out;
 mod parting;
@@ -119,6 +120,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         }
         Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
         Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
+        Command::Loops { place, more } => loops::allow(scratch, by, place.as_ref(), *more),
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to } => trees::undo(scratch, what, from, to),

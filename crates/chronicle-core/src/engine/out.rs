@@ -7,9 +7,9 @@
 use super::chore::{cleanup, verify};
 use super::evidence::demand;
 use super::gate::{intervene, opened};
+use super::loops::too_often;
 use super::target::resolve;
-use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, REJECTED, SKIPPED};
-use crate::base::limits::LoopCount;
+use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, REJECTED, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::claims::Unproven;
 use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
@@ -90,34 +90,20 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
 
 /// Takes an edge, unless it has been taken too often. What the phase leaves behind is put away first, whoever sends it on.
 pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &WayOut) -> Event {
-    let from = &frame.phase;
-    let limit = state.phase_at(&frame.place()).map(|phase| phase.limits.loops);
-    if let Some(limit) = limit
-        && is_phase(to)
-    {
-        let back = match limit.count {
-            LoopCount::Pair if from != to => frame.taken(to, from),
-            LoopCount::Pair | LoopCount::Edge => 0,
-        };
-        let taken = frame.taken(from, to) + back;
-        if taken >= limit.max {
-            return intervene(state, frame, words::looping(from, to, taken, limit.count));
-        }
+    if let Some(asked) = too_often(state, frame, to, &way.issues) {
+        return asked;
     }
     if let Some(first) = cleanup(state, frame) {
         return first;
     }
     Event::EdgeTaken(EdgeTaken {
         frame: frame.path.clone(),
-        from: from.clone(),
+        from: frame.phase.clone(),
         to: to.clone(),
         outcome: way.outcome.clone(),
         summary: way.summary.clone(),
         by: Mover::Run,
         task: way.task.clone(),
+        issues: way.issues.clone(),
     })
-}
-
-fn is_phase(target: &PhaseId) -> bool {
-    ![DONE, HUMAN_INTERVENTION].contains(&target.as_str())
 }

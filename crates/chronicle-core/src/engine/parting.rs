@@ -37,11 +37,14 @@ pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
     }
 }
 
-/// Lets somebody help, unless too many wait for each other already.
+/// Lets somebody help, unless too many wait for each other already, or the visit had all the help that it may have.
 fn help(state: &State, frame: &Frame, phase: &Phase, wanted: &FollowUp) -> Event {
     let depth = usize::try_from(phase.limits.depth).unwrap_or(usize::MAX);
     if frame.stack.len() >= depth {
         return intervene(state, frame, words::too_deep(phase, frame, wanted));
+    }
+    if frame.progress.followups >= phase.limits.followups {
+        return intervene(state, frame, words::helped_too_often(phase, wanted));
     }
     Event::FollowUpBegan { place: frame.place(), follow_up: wanted.clone() }
 }

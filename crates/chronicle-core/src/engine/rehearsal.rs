@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::Serialize;
 
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place, RunId};
+use crate::base::limits::COMMANDS_MS;
 use crate::base::time::Millis;
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};
@@ -16,7 +17,7 @@ use crate::engine;
 use crate::engine::work::{Work, work};
 use crate::event::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use crate::event::signal::Signal;
-use crate::event::{Call, GateKind, GateOpened, RunStarted};
+use crate::event::{Call, GateKind, GateOpened, Issues, RunStarted};
 use crate::state::State;
 
 /// Most phases that are shown.
@@ -228,8 +229,8 @@ fn scene(work: &Work, phase: &Phase, through: Option<Through>, asks: Vec<String>
         handover: (!work.is_shell()).then(|| work.handover.clone()),
         asks,
         ways: ways(phase),
-        idle_ms: phase.limits.idle_ms,
-        timeout_ms: phase.limits.timeout_ms,
+        idle_ms: work.idle_ms,
+        timeout_ms: phase.limits.timeout_ms.or(work.is_shell().then_some(COMMANDS_MS)),
     }
 }
 
@@ -278,7 +279,8 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
         do_what_is_demanded(state, attempt, &demands);
         let summary = format!("‹what the worker of `{}` says›", intent.place);
         let (target, task) = (Some(target.clone()), None);
-        let signal = Signal::Leave { target, outcome, summary, task };
+        let issues = Issues::default();
+        let signal = Signal::Leave { target, outcome, summary, task, issues };
         let command = Command::Signal { attempt, request: "rehearsal".to_owned(), signal };
         step(state, &Input { by: by(Actor::Worker(attempt)), ..by_person(command) });
     }

@@ -1,7 +1,7 @@
 //! The way of a person: a frame is sent elsewhere, at once or as soon as nobody works in it.
 
 use crate::base::ids::{FramePath, Outcome, SKIPPED};
-use crate::event::{EdgeTaken, Event, GateAnswer, Mover};
+use crate::event::{EdgeTaken, Event, GateAnswer, Issues, Mover};
 use crate::state::{Frame, Sent, State};
 use crate::words;
 
@@ -45,5 +45,6 @@ pub(super) fn edge(frame: &Frame, sent: &Sent) -> Event {
         summary: sent.note.clone(),
         by: Mover::Person,
         task: None,
+        issues: Issues::default(),
     })
 }

@@ -5,12 +5,18 @@ use crate::base::time::Millis;
 use crate::event::wait::WaitKind;
 
 /// What is waited for after a crash that only time mends, and until when. A time that has passed, or none, is not believed: then the
-/// waits grow. One that is far away is asked about again before.
-pub(super) fn after(named: Option<Millis>, number: u32, now: Millis) -> (WaitKind, Millis) {
-    match named.filter(|until| *until > now) {
-        Some(until) => (WaitKind::Quota, until.min(now.after(QUOTA_WAIT_MAX_MS))),
-        None => (WaitKind::Retry, now.after(backoff_ms(number))),
+/// waits grow, but none is shorter than what the service asked for. One that is far away is asked about again before.
+pub(super) fn after(
+    named: Option<Millis>,
+    asked_ms: u64,
+    number: u32,
+    now: Millis,
+) -> (WaitKind, Millis) {
+    if let Some(until) = named.filter(|until| *until > now) {
+        return (WaitKind::Quota, until.min(now.after(QUOTA_WAIT_MAX_MS)));
     }
+    let asked_ms = asked_ms.min(QUOTA_WAIT_MAX_MS);
+    (WaitKind::Retry, now.after(backoff_ms(number).max(asked_ms)))
 }
 
 fn backoff_ms(number: u32) -> u64 {

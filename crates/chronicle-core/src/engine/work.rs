@@ -84,7 +84,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         env: workflow.env.clone(),
         isolated: run.isolated,
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
-        idle_ms: phase.limits.idle_ms,
+        idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),
         intent,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
-use crate::base::ids::AttemptId;
+use crate::base::ids::{AttemptId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
@@ -79,22 +79,23 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         (TimerKind::Timeout, false) => StopCause::Timeout,
         (TimerKind::Budget, _) => StopCause::Budget,
         (TimerKind::Standstill, false) => StopCause::Standstill,
+        (TimerKind::Tool, false) if attempt.open_call().is_some() => StopCause::Tool,
         (TimerKind::Grace, false)
         | (TimerKind::Timeout | TimerKind::Standstill, true)
-        | (TimerKind::Wait, _) => return,
+        | (TimerKind::Tool | TimerKind::Wait, _) => return,
     };
     // Who is over its time has worked for just so long, whatever it said of it so far.
     let state = scratch.state();
     let left = match timer {
         TimerKind::Budget => budget::time_left_ms(state, &attempt.intent.place),
         TimerKind::Standstill => state.still_left_ms(attempt),
-        TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => None,
+        TimerKind::Grace | TimerKind::Timeout | TimerKind::Tool | TimerKind::Wait => None,
     };
     let active_ms = match timer {
         TimerKind::Budget | TimerKind::Standstill => {
             attempt.active_ms.saturating_add(left.unwrap_or(0))
         }
-        TimerKind::Grace | TimerKind::Timeout | TimerKind::Wait => 0,
+        TimerKind::Grace | TimerKind::Timeout | TimerKind::Tool | TimerKind::Wait => 0,
     };
     if attempt.stop.is_none() {
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
@@ -120,12 +121,15 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 final_text: said,
                 partial,
                 quota_until: seen.quota_until,
+                retry_after_ms: seen.retry_after_ms,
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
         AttemptReport::Idle => {
+            // Who runs a tool or waits for a person need not say anything, and commands have a time-out instead.
+            let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
             let is_asking = scratch.state().is_asking(attempt);
-            if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking {
+            if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking && !may_rest {
                 let cause = StopCause::Idle;
                 scratch.emit(Event::StopAsked { attempt: id, cause, active_ms: 0 });
             }

@@ -266,6 +266,27 @@ pub struct Leave {
     /// What the next phase is to do, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The issues that it named.
+    #[serde(default, skip_serializing_if = "Issues::is_none")]
+    pub issues: Issues,
+}
+
+/// What a worker says about issues when it leaves, for loops that may go on as long as issues are resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Issues {
+    /// Those that it found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<String>,
+    /// Those that are settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolved: Vec<String>,
+}
+
+impl Issues {
+    /// Whether it named none.
+    pub fn is_none(&self) -> bool {
+        self.opened.is_empty() && self.resolved.is_empty()
+    }
 }
 
 /// What ends a worker's turn while its phase goes on.
@@ -336,6 +357,8 @@ pub enum StopCause {
     Repeats,
     /// It worked for long, and no changed file, signal or note came of it.
     Standstill,
+    /// One of its tool calls was open for too long.
+    Tool,
 }
 
 /// The end of an attempt.
@@ -365,6 +388,9 @@ pub struct AttemptEnded {
     /// When there is a new quota, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
+    /// How long its service wants to be left alone, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
 }
 
 /// How an attempt ended.
@@ -432,6 +458,8 @@ pub enum CrashClass {
     ContextFull,
     /// It broke the protocol.
     Protocol,
+    /// Its service, or the program itself, refused what was asked of it: the same again would be refused again.
+    Refused,
     /// Anything else that the agent called an error.
     Other,
 }

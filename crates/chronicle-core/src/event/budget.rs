@@ -6,7 +6,7 @@ use crate::base::ids::Place;
 use crate::definition::budget::Resource;
 use crate::definition::workflow::Budget;
 
-/// What a gate for a budget waits for.
+/// What a gate waits for that a person can give without moving the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "of", rename_all = "snake_case")]
 pub enum Lack {
@@ -14,6 +14,8 @@ pub enum Lack {
     More(Resource),
     /// A price: a person must agree to do without.
     Price,
+    /// More rounds of a loop.
+    Rounds,
 }
 
 /// Most of a limit is spent; said once for each limit.

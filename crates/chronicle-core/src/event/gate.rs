@@ -22,7 +22,7 @@ pub struct GateOpened {
     /// Why it is asked, of a question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// What is lacking, of a budget.
+    /// What is lacking, of a budget or a loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack: Option<Lack>,
     /// The worker that waits for the answer; none = it has ended its turn.
@@ -73,6 +73,6 @@ pub enum GateAnswer {
     Said(String),
     /// Go on without what could not be done.
     Skip,
-    /// More may be spent.
+    /// More may be spent, or more rounds taken.
     Raised,
 }

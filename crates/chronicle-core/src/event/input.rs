@@ -128,6 +128,13 @@ pub enum Command {
         /// How much more of each.
         more: Budget,
     },
+    /// More rounds are allowed; nothing is moved.
+    Loops {
+        /// A phase of the workflow that goes round; the only place that waits for it when none.
+        place: Option<Place>,
+        /// How many more.
+        more: u32,
+    },
     /// Go to a phase, whatever the workflow says.
     Go {
         /// Where to.
@@ -297,6 +304,9 @@ pub struct EndSeen {
     /// When there is a new quota, where the agent said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
+    /// How long its service wants to be left alone, where the agent said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
     /// Exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
@@ -342,6 +352,8 @@ pub enum TimerKind {
     Budget,
     /// Until what the run waits for comes by itself.
     Wait,
+    /// How long a tool call may be open.
+    Tool,
 }
 
 /// What is answered to an input, once its decision is on disk.

@@ -36,7 +36,7 @@ use crate::base::ids::{
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
-    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Leave,
+    AttemptEnded, AttemptStarted, Break, Change, Crash, CrashClass, End, FollowUp, Issues, Leave,
     Performer, Question, StopCause, ToolCalled, Verdict, Why,
 };
 pub use call::{Call, CallSum, Caller, ToolKind};
@@ -330,6 +330,15 @@ pub enum Event {
     BudgetWarned(BudgetWarned),
     /// A person lets more be spent.
     BudgetRaised(BudgetRaised),
+    /// A person allowed more rounds in a workflow that goes round. Nothing was moved.
+    LoopsAllowed {
+        /// A phase of that workflow.
+        place: Place,
+        /// How many more.
+        more: u32,
+        /// Who said so.
+        who: String,
+    },
     /// A person wants a worker to know something.
     NoteGiven {
         /// Its id.
@@ -401,6 +410,9 @@ pub struct EdgeTaken {
     /// What the next phase is to do, in the words of the worker before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The issues that the worker named.
+    #[serde(default, skip_serializing_if = "Issues::is_none")]
+    pub issues: Issues,
 }
 
 /// Who moves a frame.

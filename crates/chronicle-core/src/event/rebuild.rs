@@ -116,6 +116,7 @@ fn left(leave: &Leave) -> Signal {
         outcome: Some(outcome).filter(|outcome| *outcome != Outcome::from("complete")),
         summary: leave.summary.clone(),
         task: leave.task.clone(),
+        issues: leave.issues.clone(),
     }
 }
 
@@ -191,6 +192,7 @@ fn stopped(attempt: AttemptId, cause: StopCause) -> Option<Report> {
         StopCause::Timeout => TimerKind::Timeout,
         StopCause::Budget => TimerKind::Budget,
         StopCause::Standstill => TimerKind::Standstill,
+        StopCause::Tool => TimerKind::Tool,
         StopCause::Idle => {
             let (active_ms, what) = (0, AttemptReport::Idle);
             return Some(Report::Attempt { attempt, active_ms, what });
@@ -243,6 +245,7 @@ fn end(ended: &AttemptEnded) -> EndSeen {
         not_understood: ended.not_understood,
         transcript_bytes: ended.transcript_bytes,
         quota_until: ended.quota_until,
+        retry_after_ms: ended.retry_after_ms,
         final_text: said.map(|said| Box::new(Said(said))),
         ..EndSeen::default()
     };

@@ -71,6 +71,17 @@ impl Snapshot {
         }
     }
 
+    /// Whether an update says anything that was not there before: a finding, or a task, be it open or done. What is said again,
+    /// a task that is opened again, and custom values, which may be anything, are nothing new.
+    pub fn gains(&self, update: &SnapshotUpdate) -> bool {
+        let is_finding = |text: &String| !self.findings.contains(text);
+        let is_task = |text: &String| !self.pending.contains(text) && !self.done.contains(text);
+        let is_done = |text: &String| !self.done.contains(text);
+        update.findings.iter().any(is_finding)
+            || update.pending.iter().any(is_task)
+            || update.done.iter().any(is_done)
+    }
+
     /// The snapshot with an update, unless that would be more than is carried.
     pub(crate) fn with(&self, update: &SnapshotUpdate) -> Result<Self, String> {
         let mut merged = self.clone();

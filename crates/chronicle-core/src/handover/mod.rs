@@ -105,7 +105,7 @@ fn parts(
         Part::text("Your phase", where_it_is(phase, state, stand, attempt), (2_000, 20)),
         Part::text("Instructions", instructions(state, attempt, (phase, stand)), (8_000, 10)),
         Part::text("Tools", tools(state, attempt, phase), (3_000, 14)),
-        Part::text(WAY_OUT, way_out(attempt, (phase, stand)), (8_000, 21)),
+        Part::text(WAY_OUT, way_out(state, attempt, (phase, stand)), (8_000, 21)),
     ];
     parts.extend(carried::parts(state));
     parts
@@ -278,7 +278,7 @@ fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
 }
 
 /// How to leave, and what else can be said.
-fn way_out(attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+fn way_out(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
     if attempt.intent.persona.is_some() {
         return "Call the tool `signal_back` with `signal: complete` and a `summary` of what you did and \
             found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
@@ -294,10 +294,11 @@ fn way_out(attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
          decided, what you found, which files you changed, what is open. Then end your turn. \
          Ending your turn without it does not end the phase.\n\
          You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\
-         {}{}{}\n\n{reminder}",
+         {}{}{}{}\n\n{reminder}",
         list(&names, ", "),
         demands(phase),
         outcomes(phase),
+        over(state, attempt) + &issues(state, attempt, phase),
         beside(phase),
     )
 }
@@ -336,6 +337,36 @@ fn outcomes(phase: &Phase) -> String {
         );
     }
     text
+}
+
+/// How to begin the workflow anew, where that is allowed.
+fn over(state: &State, attempt: &Attempt) -> String {
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let workflow = frame.and_then(|frame| state.workflow(&frame.workflow));
+    workflow.filter(|workflow| workflow.loopable).map_or_else(String::new, |workflow| {
+        format!(
+            "`workflow_step` with `action: loop` starts the workflow over, at `{}`.\n",
+            workflow.initial
+        )
+    })
+}
+
+/// Where loops are judged by the issues that they resolve: how to name them, and which are open.
+fn issues(state: &State, attempt: &Attempt, phase: &Phase) -> String {
+    if phase.limits.loops.progress.is_none() {
+        return String::new();
+    }
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let open = frame.into_iter().flat_map(|frame| &frame.rounds.issues);
+    let open: Vec<String> = open.map(|issue| format!("\"{}\"", words::one_line(issue))).collect();
+    let known = match open.as_slice() {
+        [] => String::new(),
+        open => format!(" Open are: {}.", list(open, ", ")),
+    };
+    format!(
+        "Name the issues that you found with `issues_opened`, and those that are settled with \
+         `issues_resolved`: the run goes round only as long as that changes.{known}\n"
+    )
 }
 
 /// What the worker may say without leaving, or instead of it.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
-use super::frame::Still;
 use super::{Attempt, Commands, Departure, Facts, Frame, Note, Stage, Visit, WayOut, number, v1};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Outcome, Place};
 use crate::base::time::Millis;
@@ -47,7 +46,7 @@ impl Facts {
             }
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
-            Event::ToolCalled(called) => self.call_tool(called),
+            Event::ToolCalled(called) => self.call_tool(cause, called),
             Event::ToolEnded { attempt, call, ok, active_ms } => {
                 self.end_call(*attempt, call, *ok, *active_ms);
             }
@@ -95,6 +94,7 @@ impl Facts {
             Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
+            Event::LoopsAllowed { place, more, .. } => self.allow_rounds(place, *more),
             Event::NoteGiven { note, place, who, text, attempt } => {
                 self.give_note(place, Note::new(*note, who, text, *attempt));
             }
@@ -104,14 +104,6 @@ impl Facts {
             }
             Event::GoAsked { place, who, note } => self.send(place, who, note),
         }
-    }
-
-    /// Something came of what an attempt does: from now on it is counted anew how long nothing did.
-    pub(super) fn stir(&mut self, cause: Cause, id: AttemptId) {
-        let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
-        self.change_frame_of(id, |frame| {
-            frame.worker.still = Still { since: Some(cause), from_ms, before_ms: 0 };
-        });
     }
 
     fn start_run(&mut self, at: Millis, run: &Arc<RunStarted>) {
@@ -171,10 +163,18 @@ impl Facts {
             Mover::Run => Vec::new(),
         };
         self.frames.retain(|path, _| !path.is_within(&below));
+        let is_watched = self.phase_at(&place).is_some_and(|it| it.limits.loops.progress.is_some());
         self.change_frame(&taken.frame, |frame| {
             match taken.by {
                 Mover::Run => frame.count_edge(&taken.from, &taken.to),
                 Mover::Person => frame.edges.clear(),
+            }
+            match taken.by {
+                Mover::Run if is_watched => {
+                    frame.rounds.take(&taken.from, &taken.to, &taken.issues);
+                }
+                Mover::Run => {}
+                Mover::Person => frame.rounds.forget_ways(),
             }
             frame.phase = taken.to.clone();
             frame.stage = Stage::Bound;

@@ -59,6 +59,9 @@ pub struct Attempt {
     /// When its agent has a new quota, where it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
+    /// How long its service wants to be left alone, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
     /// How many commands on the way out have ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chores_done: u32,
@@ -78,6 +81,10 @@ pub struct OpenCall {
     pub sum: Option<CallSum>,
     /// What was answered.
     pub verdict: Verdict,
+    /// The event that answered it.
+    pub since: Cause,
+    /// Active time of the attempt then.
+    pub from_ms: u64,
 }
 
 impl OpenCall {
@@ -91,6 +98,11 @@ impl Attempt {
     /// What it is for, if not for the phase's own work.
     pub fn duty(&self) -> Option<Duty> {
         self.intent.chore.as_ref().map(|chore| chore.duty)
+    }
+
+    /// The call that may run and is open for longest: while there is one, silence means nothing.
+    pub(crate) fn open_call(&self) -> Option<&OpenCall> {
+        self.calls.iter().find(|open| open.verdict == Verdict::Allowed)
     }
 
     /// Whether a signal that ends its turn was accepted.
@@ -172,6 +184,7 @@ impl Facts {
             failed_command: None,
             said: String::new(),
             quota_until: None,
+            retry_after_ms: None,
             chores_done: 0,
             ended: None,
             changes: None,
@@ -201,7 +214,7 @@ impl Facts {
         self.forget_sessions();
     }
 
-    pub(super) fn call_tool(&mut self, called: &ToolCalled) {
+    pub(super) fn call_tool(&mut self, cause: Cause, called: &ToolCalled) {
         self.run_command(called);
         self.change(called.attempt, |attempt| {
             if attempt.calls.len() >= ANSWERS_MAX {
@@ -211,6 +224,8 @@ impl Facts {
                 id: called.call.clone(),
                 sum: called.sum,
                 verdict: called.verdict.clone(),
+                since: cause,
+                from_ms: called.active_ms,
             });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;
@@ -296,6 +311,7 @@ impl Facts {
         self.change(ended.attempt, |attempt| {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.quota_until = ended.quota_until;
+            attempt.retry_after_ms = ended.retry_after_ms;
             attempt.calls.clear();
             attempt.running.clear();
             attempt.answers.clear();
@@ -313,10 +329,14 @@ impl Facts {
     }
 
     pub(super) fn end_work(&mut self, ended: &AttemptEnded, stage: Stage) {
+        // Whoever saw the end may know less of the time than was reported while it worked.
+        let known_ms = self.attempt(ended.attempt).map_or(0, |attempt| attempt.active_ms);
+        let active_ms = ended.active_ms.max(known_ms);
         self.change_frame_of(ended.attempt, |frame| {
-            frame.worker.still.end(ended.active_ms);
+            frame.worker.still.end(active_ms);
+            frame.progress.worked_ms = frame.progress.worked_ms.saturating_add(active_ms);
             let counters = &mut frame.worker.counters;
-            counters.active_ms = counters.active_ms.saturating_add(ended.active_ms);
+            counters.active_ms = counters.active_ms.saturating_add(active_ms);
             if ended.end == End::Lost {
                 counters.losses = counters.losses.saturating_add(1);
             }
@@ -366,6 +386,11 @@ impl Counters {
             | Why::Helps { .. }
             | Why::Helped { .. } => {}
         }
+    }
+
+    /// Whether anything went wrong that progress forgives.
+    pub(super) fn has_failed(&self) -> bool {
+        (self.nudges, self.retries, self.losses, self.waits) != (0, 0, 0, 0)
     }
 
     pub(super) fn progress(&mut self) {

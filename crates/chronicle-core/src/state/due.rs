@@ -3,7 +3,7 @@
 use super::budget;
 use super::{Attempt, Facts};
 use crate::base::ids::{Cause, GateId, SHELL};
-use crate::base::limits::{CLEANUP_MS, LEAVE_GRACE_MS};
+use crate::base::limits::{CLEANUP_MS, COMMANDS_MS, LEAVE_GRACE_MS};
 use crate::event::input::TimerKind;
 use crate::event::trees::Moment;
 use crate::event::{Duty, Message};
@@ -40,6 +40,7 @@ impl Facts {
             .chain(self.timer_of(attempt))
             .chain(self.budget_timer_of(attempt))
             .chain(self.standstill_of(attempt))
+            .chain(self.tool_timer_of(attempt))
             .chain(self.messages_to(attempt))
             .collect()
     }
@@ -92,6 +93,17 @@ impl Facts {
         Some(attempt.effect(cause, attempt.timer(TimerKind::Standstill, active_ms)))
     }
 
+    /// Until the call that is open for longest has been open for too long.
+    fn tool_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        if attempt.is_leaving() || self.is_asking(attempt) {
+            return None;
+        }
+        let open = attempt.open_call()?;
+        let limit = self.phase_at(&attempt.intent.place)?.limits.tool_ms?;
+        let left = limit.saturating_sub(attempt.active_ms.saturating_sub(open.from_ms));
+        Some(attempt.effect(open.since, attempt.timer(TimerKind::Tool, left)))
+    }
+
     /// How long an attempt may work on without anything coming of it; none = for ever.
     pub(crate) fn still_left_ms(&self, attempt: &Attempt) -> Option<u64> {
         let place = &attempt.intent.place;
@@ -119,7 +131,9 @@ impl Facts {
         let of_phase = self.phase_at(place).and_then(|phase| phase.limits.timeout_ms);
         let timeout = match attempt.duty() {
             Some(Duty::Cleanup) => CLEANUP_MS,
-            Some(Duty::Verify) | None => of_phase?,
+            Some(Duty::Verify) => of_phase.unwrap_or(COMMANDS_MS),
+            None if attempt.intent.agent == SHELL => of_phase.unwrap_or(COMMANDS_MS),
+            None => of_phase?,
         };
         // What earlier attempts of the same try used up does not come back with a restart.
         let used = match attempt.duty() {

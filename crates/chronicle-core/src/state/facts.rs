@@ -177,10 +177,7 @@ impl Facts {
     }
 
     pub(super) fn change_file(&mut self, cause: Cause, id: AttemptId, path: &str) {
-        self.change_frame_of(id, |frame| {
-            frame.evidence.wrote(path);
-            frame.worker.repeats.clear();
-        });
+        self.change_frame_of(id, |frame| frame.evidence.wrote(path));
         self.stir(cause, id);
     }
 

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
+use super::loops::Rounds;
+use super::progress::Progress;
 use super::sent::Sent;
 use super::v1_calls;
 use super::wait::Waited;
@@ -12,7 +14,7 @@ use crate::base::ids::{
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::signal::is_ours;
-use crate::event::{Break, CallSum, End, FollowUp, ToolCalled, Why};
+use crate::event::{Break, CallSum, End, FollowUp, Issues, ToolCalled, Why};
 
 /// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +48,21 @@ pub struct Frame {
     pub stack: Vec<Waiting>,
     /// What the record shows of the work at this visit.
     pub evidence: Evidence,
+    /// What this visit has used up of what may count as progress.
+    #[serde(default, skip_serializing_if = "Progress::is_none")]
+    pub progress: Progress,
     /// Questions asked at this visit.
     pub questions: Vec<GateId>,
     /// What people want the workers here to know.
     pub notes: Vec<Note>,
     /// How often each edge was taken; a person's `go` clears it.
     pub edges: Vec<EdgeCount>,
+    /// How many more rounds than its limits say people have allowed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_rounds: u32,
+    /// Its last ways and open issues, where its loops are judged by those.
+    #[serde(default, skip_serializing_if = "Rounds::is_none")]
+    pub rounds: Rounds,
     /// The phase left last, and how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<(PhaseId, Outcome)>,
@@ -264,9 +275,6 @@ pub struct Counters {
     pub lacking: u32,
     /// Active time of this try's attempts that have ended.
     pub active_ms: u64,
-    /// How often changed files counted as progress.
-    #[serde(default)]
-    pub changes: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -321,6 +329,9 @@ pub struct WayOut {
     pub approved: bool,
     /// What the next phase is to do.
     pub task: Option<String>,
+    /// The issues that the worker named.
+    #[serde(default, skip_serializing_if = "Issues::is_none")]
+    pub issues: Issues,
     /// Whether the work is as it was said to be.
     #[serde(default, skip_serializing_if = "Check::is_due")]
     pub check: Check,
@@ -329,7 +340,8 @@ pub struct WayOut {
 impl WayOut {
     /// A way out with nothing said about where to, nothing agreed and nothing checked.
     pub(crate) fn new(outcome: Outcome, summary: String) -> Self {
-        Self { target: None, outcome, summary, approved: false, task: None, check: Check::Due }
+        let (issues, check) = (Issues::default(), Check::Due);
+        Self { target: None, outcome, summary, approved: false, task: None, issues, check }
     }
 }
 
@@ -424,9 +436,12 @@ impl Frame {
             task: None,
             stack: Vec::new(),
             evidence: Evidence::default(),
+            progress: Progress::default(),
             questions: Vec::new(),
             notes: Vec::new(),
             edges: Vec::new(),
+            more_rounds: 0,
+            rounds: Rounds::default(),
             left: None,
             summary: String::new(),
             said: String::new(),
@@ -444,6 +459,7 @@ impl Frame {
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();
+        self.progress = Progress::default();
         self.notes.retain(|note| note.told.is_none());
     }
 

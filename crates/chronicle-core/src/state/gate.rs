@@ -48,9 +48,6 @@ impl Facts {
             }
         });
         self.owe(cause, About::Gate(opened.gate));
-        if let Some(asker) = &opened.asker {
-            self.stir(cause, asker.attempt);
-        }
     }
 
     pub(super) fn answer_gate(
@@ -86,10 +83,10 @@ impl Facts {
                 _ => answered(*held, &opened, answer, note),
             };
             if *answer == GateAnswer::Skip {
-                frame.worker.progress();
+                frame.forgive();
             }
             if *answer == GateAnswer::Retry {
-                frame.worker.progress();
+                frame.forgive();
                 let counters = &mut frame.worker.counters;
                 (counters.continuations, counters.unverified) = (0, 0);
                 frame.agent = agent.cloned().or_else(|| frame.agent.take());

@@ -35,7 +35,6 @@ impl Facts {
         });
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
-            frame.worker.progress();
             frame.worker.parted = session.map(|session| {
                 let (request, parting) = (request.to_owned(), parting.clone());
                 Box::new(Parted { session, request, parting })
@@ -50,11 +49,13 @@ impl Facts {
         (request, answer): (&str, &str),
         update: &SnapshotUpdate,
     ) {
+        let is_new = self.snapshot.gains(update);
         Arc::make_mut(&mut self.snapshot).merge(update);
         let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
-        self.change_frame_of(id, |frame| frame.worker.progress());
-        self.stir(cause, id);
+        if is_new {
+            self.get_on(cause, id);
+        }
     }
 
     /// What a worker had said when its time was over is not lost, as long as there is room.
@@ -105,6 +106,7 @@ impl Facts {
         let asker = self.phase_at(place).map(|phase| phase.worker_name().to_owned());
         self.change_frame(&place.frame(), |frame| {
             let asker = frame.helper().map(|helper| helper.persona.clone()).or(asker);
+            frame.progress.followups = frame.progress.followups.saturating_add(1);
             let (follow_up, worker) = (follow_up.clone(), std::mem::take(&mut frame.worker));
             frame.stack.push(Waiting { follow_up, worker });
             frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
@@ -149,7 +151,7 @@ impl Facts {
 
     pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {
         self.hear(id, message);
-        self.stir(cause, id);
+        self.spoken_to(cause, id);
     }
 
     fn hear(&mut self, id: AttemptId, message: Message) {

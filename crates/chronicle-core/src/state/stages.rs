@@ -11,7 +11,7 @@ pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
         End::Left => attempt.leave.as_ref().map_or_else(broken, |(leave, _)| {
             let way = WayOut::new(leave.outcome.clone(), leave.summary.clone());
             let (target, task) = (Some(leave.target.clone()), leave.task.clone());
-            Stage::Left(WayOut { target, task, ..way })
+            Stage::Left(WayOut { target, task, issues: leave.issues.clone(), ..way })
         }),
         End::BrokeOff => attempt
             .parting

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
-use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, TreeId};
-use crate::base::limits::PROGRESS_TREES_MAX;
+use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
 use crate::event::AttemptStarted;
 use crate::event::trees::{Changes, Moment, TreeRecorded};
 
@@ -208,25 +207,20 @@ impl Facts {
             && !recorded.changes.is_none()
         {
             self.tally_mut(&place).changes.then(&recorded.changes);
-            if let Some(frame) = self.frames.get_mut(&place.frame()) {
-                frame.change();
-            }
+            self.get_on_by(cause, recorded.moment);
+        }
+    }
+
+    /// A worker that changed files got on. A command that is run again changes the same ones again: that is no progress.
+    fn get_on_by(&mut self, cause: Cause, moment: Moment) {
+        let Moment::After(id) = moment else { return };
+        if self.attempt(id).is_some_and(|attempt| attempt.intent.agent != SHELL) {
+            self.get_on(cause, id);
         }
     }
 
     pub(super) fn miss_tree(&mut self, moment: Moment, folder: FolderId, why: &str) {
         self.trees.settle(moment);
         self.trees.folder_mut(folder).missed = Some(why.to_owned());
-    }
-}
-
-impl super::Frame {
-    /// Changed files are progress, but not for ever: whoever changes files and never signals is stuck all the same.
-    fn change(&mut self) {
-        let worker = &mut self.worker;
-        if worker.counters.changes < PROGRESS_TREES_MAX {
-            worker.counters.changes += 1;
-            worker.progress();
-        }
     }
 }

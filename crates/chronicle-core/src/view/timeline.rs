@@ -87,6 +87,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::WaitBegan(_)
         | Event::WaitEnded(_)
         | Event::BudgetWarned(_)
-        | Event::BudgetRaised(_) => false,
+        | Event::BudgetRaised(_)
+        | Event::LoopsAllowed { .. } => false,
     }
 }

@@ -113,6 +113,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Overload => "found no room at its model's service",
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
+        CrashClass::Refused => "cannot do what is asked of it",
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {
@@ -131,6 +132,7 @@ pub(super) fn stop(cause: StopCause) -> &'static str {
         StopCause::Budget => "it used up a budget",
         StopCause::Repeats => "it made the same call again and again",
         StopCause::Standstill => "it worked on, and nothing came of it",
+        StopCause::Tool => "one of its tool calls took longer than the phase allows",
         StopCause::Asks => "it waits for an answer, and nobody stays for that",
     }
 }

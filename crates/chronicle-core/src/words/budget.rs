@@ -68,6 +68,7 @@ pub(crate) fn no_such_limit(place: Option<&Place>, resource: Resource) -> String
 pub(super) fn next(gate: &GateOpened, run: &str) -> String {
     match gate.lack {
         Some(Lack::Price) => format!("chronicle approve {run} {}", gate.gate),
+        Some(Lack::Rounds) => String::new(),
         Some(Lack::More(resource)) => format!("chronicle budget {run} {}", example(resource)),
         None => format!("chronicle budget {run} +N tokens"),
     }

@@ -1,9 +1,10 @@
 //! Words about gates: what a person is asked, what they answer, what to type next.
 
 use super::quote::{one_line, quote, saying};
-use super::{agent_name, budget, end, said};
+use super::{agent_name, budget, end, loops, said};
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::definition::workflow::Phase;
+use crate::event::budget::Lack;
 use crate::event::{End, GateAnswer, GateKind, GateOpened};
 use crate::state::{Did, WayOut};
 
@@ -27,7 +28,7 @@ pub(super) fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Rejected => "rejected".to_owned(),
         GateAnswer::Retry => "answered with `retry`".to_owned(),
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
-        GateAnswer::Raised => "answered with `budget`".to_owned(),
+        GateAnswer::Raised => "answered with more".to_owned(),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
     }
@@ -48,7 +49,7 @@ pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
         GateAnswer::Retry => "asked for another try".to_owned(),
         GateAnswer::Go(to) => format!("sent the run to `{to}`"),
         GateAnswer::Skip => "went on without it".to_owned(),
-        GateAnswer::Raised => "raised the budget".to_owned(),
+        GateAnswer::Raised => "allowed more".to_owned(),
         GateAnswer::Said(_) => format!("answered {}", quote(about)),
     }
 }
@@ -74,6 +75,7 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
         GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
             format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
         }
+        GateKind::Intervention if gate.lack == Some(Lack::Rounds) => loops::next(gate, run),
         GateKind::Intervention => format!(
             "chronicle retry {run} {}  (or: chronicle skip {run}, chronicle go {run} {}, chronicle cancel {run})",
             gate.place,

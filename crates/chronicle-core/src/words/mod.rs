@@ -7,6 +7,7 @@ mod chore;
 mod claims;
 mod evidence;
 mod gate;
+mod loops;
 mod notice;
 mod position;
 mod quote;
@@ -16,8 +17,7 @@ mod trees;
 mod usage;
 mod wait;
 
-use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, PhaseId, Place};
-use crate::base::limits::LoopCount;
+use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Place};
 use crate::base::quote::plain;
 use crate::definition::workflow::Phase;
 use crate::event::{EdgeTaken, Leave, Mover};
@@ -32,6 +32,7 @@ pub(crate) use claims::unproven;
 pub(crate) use evidence::{never_proven, not_proven};
 pub use gate::gate_next;
 pub(crate) use gate::{did, may_begin, may_leave, needs_person, rejected_before, worker_asked};
+pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
@@ -40,13 +41,13 @@ use quote::{code, quote, saying};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
-    nobody_stays, other_step, out_of_context, partial, parting, snapshot_kept, too_deep,
-    worker_cancelled,
+    helped_too_often, nobody_stays, other_step, out_of_context, partial, parting, snapshot_kept,
+    too_deep, worker_cancelled,
 };
 pub use sentence::sentence;
 pub use trees::{bytes, changes, files, lines_changed};
 pub use usage::{duration, spent, thousands, tokens, usd};
-pub(crate) use wait::{REPEATED, repeated, stands_still, wait};
+pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
@@ -122,22 +123,18 @@ pub(crate) fn ended_badly(root: &Frame) -> String {
     format!("`{phase}` ended with `{outcome}`{}", saying(&root.summary))
 }
 
+/// How often, in words.
+fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        many => format!("{many} times"),
+    }
+}
+
 pub(crate) fn no_such_phase(place: &Place) -> String {
     format!("the workflow has no phase at `{place}`")
 }
 
 pub(crate) fn cannot_run(phase: &Phase) -> String {
     format!("`{}` is of a kind that cannot run here", phase.name)
-}
-
-pub(crate) fn looping(from: &PhaseId, to: &PhaseId, taken: u32, count: LoopCount) -> String {
-    match count {
-        _ if from == to => format!("`{from}` was begun anew {taken} times, as often as allowed"),
-        LoopCount::Pair => format!(
-            "`{from}` and `{to}` were left for each other {taken} times, as often as allowed"
-        ),
-        LoopCount::Edge => {
-            format!("`{from}` was left for `{to}` {taken} times, as often as allowed")
-        }
-    }
 }

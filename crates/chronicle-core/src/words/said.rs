@@ -180,10 +180,7 @@ pub(crate) fn out_of_context() -> (String, String) {
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
-    let times = match phase.limits.continuations {
-        1 => "once".to_owned(),
-        many => format!("{many} times"),
-    };
+    let times = super::times(phase.limits.continuations);
     format!(
         "{} was continued {times}, as often as allowed; it stands at {}",
         code(&phase.name),
@@ -203,6 +200,16 @@ pub(crate) fn too_deep(phase: &Phase, frame: &Frame, wanted: &FollowUp) -> Strin
     };
     let reason = saying(&wanted.reason);
     format!("{} would be help within help beyond {levels}{reason}", chain.join(" → "))
+}
+
+/// Why nobody more may help at this visit, and who was asked for.
+pub(crate) fn helped_too_often(phase: &Phase, wanted: &FollowUp) -> String {
+    let times = match phase.limits.followups {
+        0 => "may have no help".to_owned(),
+        count => format!("had help {}, as often as allowed", super::times(count)),
+    };
+    let persona = code(one_line(&wanted.persona));
+    format!("{} {times}; now it asks for {persona}{}", code(&phase.name), saying(&wanted.reason))
 }
 
 pub(super) fn unless_complete(outcome: &Outcome) -> String {

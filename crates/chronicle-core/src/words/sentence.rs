@@ -5,7 +5,7 @@ use super::attempt::{
 };
 use super::gate::{answered, gate_opened, with_agent};
 use super::quote::{because, quote, saying};
-use super::{budget, edge_taken, go_asked, notice, plain, position, said, trees, wait};
+use super::{budget, edge_taken, go_asked, loops, notice, plain, position, said, trees, wait};
 use crate::base::ids::GateId;
 use crate::event::{Event, GateAnswer, RunStarted};
 
@@ -72,6 +72,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => budget::warned(warned),
         Event::BudgetRaised(raised) => budget::raised_by(raised),
+        Event::LoopsAllowed { place, more, who } => loops::allowed(place, *more, who),
         Event::NoticeGiven(given) => notice::given(given),
         Event::BreakAccepted { attempt, parting, .. } => {
             format!("{attempt} ends its turn: {}", said::parting(parting))

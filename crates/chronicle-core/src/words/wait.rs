@@ -4,7 +4,7 @@ use super::gate::with_agent;
 use super::{one_line, saying};
 use crate::definition::workflow::Phase;
 use crate::event::wait::{WaitBegan, WaitEnded, WaitKind};
-use crate::state::Repeat;
+use crate::state::{Progress, Repeat};
 
 /// What a worker hears that makes the same call again and again.
 pub(crate) const REPEATED: &str = "you have made this very call too often, and nothing came of it: a person is asked. End your turn now.";
@@ -61,5 +61,15 @@ pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) 
         "`{}` stands still: it worked for {}, and no file, signal or note came of it{most}",
         phase.name,
         super::duration(still_ms)
+    )
+}
+
+/// Why a worker was ended that always has something new and does not leave.
+pub(crate) fn never_leaves(phase: &Phase, progress: &Progress) -> String {
+    format!(
+        "`{}` does not leave: it worked for {} at this visit, and what is new counted {} times, as often as allowed",
+        phase.name,
+        super::duration(progress.worked_ms),
+        progress.counted
     )
 }

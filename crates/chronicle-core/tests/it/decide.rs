@@ -271,7 +271,7 @@ fn going_back_and_forth_is_a_loop() {
               a5 started at `verify` (scripted)
             a5 leaves for `build`: "did it"
             a5 ended
-              g1 waits at `verify` for intervention: `verify` and `build` were left for each other 3 times, as often as allowed
+              g1 waits at `verify` for intervention: the run went between `verify` and `build` 3 times, as often as allowed
             g1 answered with `go verify` by ann
               `verify` left for `verify` (skipped) by a person's word
               phase `verify` entered
@@ -293,7 +293,7 @@ fn going_back_and_forth_is_a_loop() {
               a9 started at `build` (scripted)
             a9 leaves for `verify`: "did it"
             a9 ended
-              g2 waits at `build` for intervention: `build` and `verify` were left for each other 3 times, as often as allowed
+              g2 waits at `build` for intervention: the run went between `build` and `verify` 3 times, as often as allowed
         "#]],
     );
 }

@@ -3,14 +3,16 @@
 use chronicle_core::base::ids::{AttemptId, GateId, Place};
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::workflow::Budget;
-use chronicle_core::event::input::{Answer, AttemptReport, Command};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report, TimerKind};
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{End, Event, GateKind, StopCause};
 use chronicle_core::state::Status;
+use chronicle_core::state::effect::Action;
 use expect_test::expect;
 use proptest::prelude::*;
 
 use crate::decide::check;
-use crate::world::{World, about, person};
+use crate::world::{World, about, person, report, tree};
 
 const TOKENS: &str = "{name: T, budget: {tokens: 100}, phases: {plan: {next: [build]}, build: {}}}";
 
@@ -34,7 +36,7 @@ fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when
             a1 was ended: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: 114 tokens of 100 tokens
             the run's budget raised by 50 tokens by ann
-              g1 answered with `budget` by ann
+              g1 answered with more by ann
               a2 resumed at `plan` (scripted): there is more to spend
             a2 leaves for `build`: "did it"
             a2 ended
@@ -81,7 +83,7 @@ fn nobody_begins_a_phase_whose_budget_is_used_up() {
             a2 was ended: it used up a budget
               g1 waits at `build` for a budget: the budget of `build` is used up: 10 tokens of 10 tokens
             the budget of `build` raised by 5 tokens by ann
-              g1 answered with `budget` by ann
+              g1 answered with more by ann
               a3 resumed at `build` (scripted): there is more to spend
             a3 leaves for `plan`: "did it"
             a3 ended
@@ -95,7 +97,7 @@ fn nobody_begins_a_phase_whose_budget_is_used_up() {
               phase `build` entered
               g2 waits at `build` for a budget: the budget of `build` is used up: 1 attempt of 1 attempt
             the budget of `build` raised by 1 attempt by ann
-              g2 answered with `budget` by ann
+              g2 answered with more by ann
               a5 started at `build` (scripted)
             a5 reported 10 tokens
               a5 is being ended: it used up a budget
@@ -134,7 +136,7 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
             a2 was ended: it used up a budget
               g1 waits at `in/judge` for a budget: the budget of `in` is used up: 40 tokens of 40 tokens
             the budget of `in` raised by 100 tokens by ann
-              g1 answered with `budget` by ann
+              g1 answered with more by ann
               a3 resumed at `in/judge` (scripted): there is more to spend
             a3 leaves for `done`: "did it"
             a3 ended
@@ -171,7 +173,7 @@ fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
             a1 was ended: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is $1.00, and what `scripted` costs cannot be known: may it work all the same?
             ann lets be spent from the run's budget what has no known price
-              g1 answered with `budget` by ann
+              g1 answered with more by ann
               a2 resumed at `plan` (scripted): there is more to spend
             a2 leaves for `build`: "did it"
             a2 ended
@@ -227,7 +229,7 @@ fn time_is_counted_by_a_clock_that_fires_once() {
             a1 was ended: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: 1 min 00 s of 1 min 00 s
             the run's budget raised by 1.0 s by ann
-              g1 answered with `budget` by ann
+              g1 answered with more by ann
               98 % of the run's budget is spent: 1 min 00 s of 1 min 01 s
               a2 resumed at `plan` (scripted): there is more to spend
             a2 leaves for `done`: "did it"
@@ -354,5 +356,30 @@ proptest! {
         let warnings = world.lines.iter().flat_map(|line| &line.events);
         let warnings = warnings.filter(|event| matches!(event, Event::BudgetWarned(_))).count();
         prop_assert!(warnings <= 5, "once per limit: {}", world.told());
+    }
+}
+
+#[test]
+fn what_was_worked_before_a_loss_counts_for_the_time_out_and_the_budget() {
+    let workflow = "{name: T, budget: {time: 10m}, phases: {dig: {limits: {timeout: 5m}}}}";
+    let left = |world: &World, kind: TimerKind| {
+        world.state.due().into_iter().find_map(|effect| match effect.action {
+            Action::RunTimer { timer, active_ms, .. } if timer == kind => Some(active_ms),
+            _ => None,
+        })
+    };
+    let seen = || AttemptReport::Ended(EndSeen { lost: true, ..EndSeen::default() });
+    let usage = AttemptReport::Usage { scope: Scope::Turn, usage: Usage::default() };
+    let at = |active_ms, what| report(Report::Attempt { attempt: AttemptId(1), active_ms, what });
+    // Told by whoever finds it lost, or reported while it worked: the longer time holds.
+    for reports in [vec![at(60_000, seen())], vec![at(60_000, usage), at(0, seen())]] {
+        let mut world = World::started(workflow, "");
+        world.one_move();
+        for input in reports {
+            world.step(&input);
+        }
+        world.step(&tree(Moment::After(AttemptId(1)), &[]));
+        assert_eq!(left(&world, TimerKind::Timeout), Some(4 * 60_000), "{}", world.told());
+        assert_eq!(left(&world, TimerKind::Budget), Some(9 * 60_000), "{}", world.told());
     }
 }

@@ -1,6 +1,7 @@
 //! Evidence before done, and claims held against the record.
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::Issues;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::signal::Signal;
 use expect_test::{Expect, expect};
@@ -34,7 +35,8 @@ fn run(world: &mut World, attempt: u32, command: &str, ok: Option<bool>) {
 fn leave(world: &mut World, attempt: u32, outcome: Option<&str>, summary: &str) -> String {
     let (outcome, summary) = (outcome.map(Into::into), summary.to_owned());
     let request = format!("r{}", world.lines.len());
-    let what = Signal::Leave { target: None, outcome, summary, task: None };
+    let what =
+        Signal::Leave { target: None, outcome, summary, task: None, issues: Issues::default() };
     match world.step(&signal(AttemptId(attempt), &request, what)) {
         Answer::Accepted(text) => format!("accepted: {text}"),
         Answer::Refused(text) => format!("refused: {text}"),

@@ -7,7 +7,7 @@ use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use expect_test::expect;
 
-use crate::world::{World, about, report, tree};
+use crate::world::{World, about, calls, report, tree};
 
 const WORKFLOW: &str =
     "{name: T, phases: {Dig: {timeout_minutes: 1.5, next: [fill], on: {timeout: fill}}, fill: {}}}";
@@ -142,4 +142,78 @@ fn who_had_changed_files_was_in_no_circle() {
     assert!(told.ends_with("a2 resumed at `dig` (scripted): it had changed files\n"), "{told}");
     let played = world.play();
     assert_eq!(played.state.status(), Status::Done, "{}", played.told());
+}
+
+fn timers(world: &World) -> Vec<(TimerKind, u64)> {
+    let due = world.state.due().into_iter();
+    due.filter_map(|effect| match effect.action {
+        Action::RunTimer { timer, active_ms, .. } => Some((timer, active_ms)),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn a_worker_may_be_silent_while_a_call_that_it_was_allowed_is_open() {
+    let workflow = "{name: I, phases: {dig: {tools: {deny: [rm]}, limits: {standstill: none}}}}";
+    let mut world = World::started(workflow, "");
+    world.one_move();
+    let id = AttemptId(1);
+    let at = |active_ms, what| report(Report::Attempt { attempt: id, active_ms, what });
+    let is_ended = |world: &World| world.told().contains("a1 is being ended");
+    world.step(&at(5_000, calls("c1", "bash", "cargo test")));
+    world.step(&at(6_000, AttemptReport::Idle));
+    assert!(!is_ended(&world), "{}", world.told());
+    // The call has a time of its own, from when it began.
+    assert_eq!(timers(&world), [(TimerKind::Tool, 3_600_000)]);
+    world.step(&at(65_000, calls("c2", "read", "a.rs")));
+    assert_eq!(timers(&world), [(TimerKind::Tool, 3_540_000)], "the one that is open for longest");
+    world.step(&at(66_000, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }));
+    assert_eq!(timers(&world), [(TimerKind::Tool, 3_599_000)]);
+    world.step(&at(66_000, AttemptReport::ToolEnded { call: "c2".to_owned(), ok: true }));
+    assert_eq!(timers(&world), []);
+    // What was denied does not run: whoever is silent after it is silent.
+    world.step(&at(67_000, calls("c3", "rm", "")));
+    assert_eq!(timers(&world), []);
+    world.step(&at(68_000, AttemptReport::Idle));
+    assert!(is_ended(&world), "{}", world.told());
+}
+
+#[test]
+fn a_call_that_is_open_for_too_long_ends_the_attempt_as_silence_does() {
+    let limits = "{tool: 5m, nudges: 1, retries: 0}";
+    let workflow = format!("{{name: T, phases: {{dig: {{limits: {limits}}}}}}}");
+    let world = World::started(&workflow, "dig 1: tool bash; tool-over\ndig 2: go done").play();
+    let told = world.told();
+    let over = "a1 is being ended: one of its tool calls took longer than the phase allows\n";
+    assert!(told.contains(over), "{told}");
+    // It is reminded, and goes on after the call.
+    assert_eq!(world.state.status(), Status::Done, "{told}");
+    let workflow = "{name: T, phases: {dig: {on: {stuck: fill}, next: [fill]}, fill: {}}}";
+    let world = World::started(workflow, "dig: tool bash; tool-over\nfill: go done").play();
+    assert!(world.told().contains("`dig` left for `fill` (stuck)"), "{}", world.told());
+    // A timer that comes after the call's end says nothing.
+    let world =
+        World::started(workflow, "dig: tool bash; tool-end c0; tool-over; go fill\nfill: go done");
+    assert!(!world.play().told().contains("being ended"));
+}
+
+#[test]
+fn commands_may_be_silent_and_have_an_hour_where_nothing_else_is_said() {
+    let workflow = "{name: C, phases: {make: {run: command, commands: [a]}}}";
+    let mut world = World::started(workflow, "");
+    world.one_move();
+    assert_eq!(timers(&world), [(TimerKind::Timeout, 3_600_000)]);
+    world.step(&about(AttemptId(1), AttemptReport::Idle));
+    assert_eq!(timers(&world).len(), 1, "{}", world.told());
+    let world = World::started(workflow, "make: timeout").play();
+    assert_eq!((world.state.status(), world.state.attempts.len()), (Status::Waiting, 1));
+    // So have those that verify, however long the worker may work.
+    let workflow = "{name: V, phases: {dig: {verify: [cargo test]}}}";
+    let mut world = World::started(workflow, "dig: go done");
+    while !world.state.live_attempts().any(|it| it.duty().is_some()) {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    world.one_move();
+    assert_eq!(timers(&world), [(TimerKind::Timeout, 3_600_000)]);
 }

@@ -2,11 +2,11 @@
 
 use chronicle_core::base::ids::{AttemptId, PhaseId};
 use chronicle_core::base::time::Millis;
-use chronicle_core::event::Verdict;
 use chronicle_core::event::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What,
 };
 use chronicle_core::event::signal::Signal;
+use chronicle_core::event::{Issues, Verdict};
 use chronicle_core::state::Status;
 use expect_test::expect;
 
@@ -19,6 +19,7 @@ fn leave(target: &str) -> Signal {
         outcome: None,
         summary: String::new(),
         task: None,
+        issues: Issues::default(),
     }
 }
 

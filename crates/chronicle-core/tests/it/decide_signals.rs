@@ -265,9 +265,24 @@ phases:
               a3 started at `in/look` (scripted)
             a3 leaves for `judge`: "did it"
             a3 ended
-              g1 waits at `in/look` for intervention: `look` and `judge` were left for each other 2 times, as often as allowed
+              `in/look` left for `in/judge`
+              phase `in/judge` entered
+              a4 started at `in/judge` (scripted)
+            a4 leaves for `look`: "once more"
+            a4 ended
+              `in/judge` left for `in/look`
+              phase `in/look` entered
+              a5 started at `in/look` (scripted)
+            a5 leaves for `judge`: "did it"
+            a5 ended
+              `in/look` left for `in/judge`
+              phase `in/judge` entered
+              a6 started at `in/judge` (scripted)
+            a6 leaves for `look`: "once more"
+            a6 ended
+              g1 waits at `in/judge` for intervention: workflow `inner` was started over 2 times, as often as allowed
             g1 answered with `go done` by ann
-              `in/look` left, nothing follows (skipped) by a person's word
+              `in/judge` left, nothing follows (skipped) by a person's word
               the workflow in `in` came to its end
               `in` left, nothing follows (skipped)
               the workflow came to its end

@@ -4,7 +4,7 @@ use chronicle_core::base::ids::{AttemptId, PhaseId, Place};
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report, TimerKind};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Break, Question, SnapshotUpdate, Verdict};
+use chronicle_core::event::{Break, Issues, Question, SnapshotUpdate, Verdict};
 use chronicle_core::state::{Standing, Status};
 use chronicle_core::view;
 use expect_test::expect;
@@ -22,6 +22,8 @@ fn stops() -> Vec<(&'static str, Vec<Input>)> {
         scope: chronicle_core::base::usage::Scope::Message("m1".to_owned()),
         usage: chronicle_core::base::usage::Usage { input: 2_000, ..Default::default() },
     };
+    // Whoever runs a tool may be silent.
+    let ended = about(A1, AttemptReport::ToolEnded { call: "before".to_owned(), ok: true });
     let again = |n: u32| about(A1, calls(&format!("again{n}"), "read", "a"));
     vec![
         ("cancel", vec![person(Command::Cancel { reason: String::new() })]),
@@ -30,7 +32,8 @@ fn stops() -> Vec<(&'static str, Vec<Input>)> {
         ("timeout", vec![fired(TimerKind::Timeout)]),
         ("standstill", vec![fired(TimerKind::Standstill)]),
         ("time", vec![fired(TimerKind::Budget)]),
-        ("idle", vec![about(A1, AttemptReport::Idle)]),
+        ("tool", vec![fired(TimerKind::Tool)]),
+        ("idle", vec![ended, about(A1, AttemptReport::Idle)]),
         ("tokens", vec![about(A1, usage)]),
         ("circle", vec![again(1), again(2), again(3)]),
     ]
@@ -72,6 +75,7 @@ fn every_call_is_denied() {
         timeout: this attempt is being stopped: it took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
         standstill: this attempt is being stopped: it worked on, and nothing came of it. Nothing was done, and nothing more will be: end your turn now
         time: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
+        tool: this attempt is being stopped: one of its tool calls took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
         idle: this attempt is being stopped: nothing was heard of it for too long. Nothing was done, and nothing more will be: end your turn now
         tokens: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
         circle: this attempt is being stopped: it made the same call again and again. Nothing was done, and nothing more will be: end your turn now
@@ -87,7 +91,13 @@ fn signals() -> Vec<Signal> {
     vec![
         Signal::Status,
         Signal::Malformed("nonsense".to_owned()),
-        Signal::Leave { target, outcome: None, summary: "late".to_owned(), task: None },
+        Signal::Leave {
+            target,
+            outcome: None,
+            summary: "late".to_owned(),
+            task: None,
+            issues: Issues::default(),
+        },
         Signal::Loop { summary: "late".to_owned() },
         Signal::Cancel { summary: "late".to_owned() },
         Signal::Break(Break::Continue { progress: "late".to_owned(), point: "p".to_owned() }),
@@ -120,6 +130,7 @@ fn a_signal_that_was_accepted_before_the_stop_keeps_its_answer() {
         outcome: None,
         summary: "dug".to_owned(),
         task: None,
+        issues: Issues::default(),
     };
     let first = world.step(&signal(A1, "r1", leave.clone()));
     assert!(matches!(first, Answer::Accepted(_)), "{first:?}");

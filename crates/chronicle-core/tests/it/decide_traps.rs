@@ -78,7 +78,7 @@ fn what_may_run_only_once_is_never_run_again_without_a_word() {
         world.step(&ended(seen, 1));
         assert_eq!(world.state.attempts.len(), 1, "{}", world.told());
     }
-    let mut world = World::started(workflow, "ship: idle\n").play();
+    let mut world = World::started(workflow, "ship: timeout\n").play();
     assert_eq!((world.state.status(), world.state.attempts.len()), (Status::Waiting, 1));
     world.step(&person(Command::Retry { place: None, note: String::new(), agent: None }));
     assert_eq!(world.state.attempts.len(), 2, "a person's word is enough");

@@ -1,6 +1,7 @@
 //! The project's files are recorded before every attempt and after it, in the order of the way out.
 
 use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
+use chronicle_core::event::Issues;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
 use chronicle_core::event::trees::Moment;
 use chronicle_core::state::Status;
@@ -22,7 +23,13 @@ fn actions(world: &World) -> Vec<Action> {
 fn leave(to: &str) -> chronicle_core::event::signal::Signal {
     let target = Some(to.into());
     let summary = "did it".to_owned();
-    chronicle_core::event::signal::Signal::Leave { target, outcome: None, summary, task: None }
+    chronicle_core::event::signal::Signal::Leave {
+        target,
+        outcome: None,
+        summary,
+        task: None,
+        issues: Issues::default(),
+    }
 }
 
 fn finish(world: &mut World, id: AttemptId) {

@@ -3,14 +3,16 @@
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::base::limits::{Limits, QUOTA_WAIT_MAX_MS};
 use chronicle_core::base::time::Millis;
-use chronicle_core::event::input::{Answer, Command, Report, TimerKind};
+use chronicle_core::event::CrashClass;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report, TimerKind};
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::wait::WaitKind;
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::view;
 use expect_test::expect;
 
-use crate::world::{NOW, World, person, report};
+use crate::world::{NOW, World, about, person, report, tree};
 
 const WORKFLOW: &str = "{name: W, phases: {plan: {next: [build]}, build: {}}}";
 
@@ -229,4 +231,47 @@ fn a_helper_waits_as_anybody_does() {
     let world = World::started(WORKFLOW, script).play();
     assert_eq!(world.state.status(), Status::Done, "{}", world.told());
     assert!(world.told().contains("a3 resumed at `plan` as `mender` (scripted): it has waited"));
+}
+
+/// An attempt that ends with an error of that class.
+fn fails(world: &mut World, class: CrashClass, retry_after_ms: Option<u64>) {
+    let error = Some((class, "404 no such model".to_owned()));
+    let seen = EndSeen { error, retry_after_ms, ..EndSeen::default() };
+    let id = *world.state.live.last().unwrap();
+    world.step(&about(id, AttemptReport::Ended(seen)));
+    world.step(&tree(Moment::After(id), &[]));
+}
+
+#[test]
+fn a_service_is_left_alone_for_as_long_as_it_asks() {
+    for (class, asked, waited) in [
+        (CrashClass::Overload, Some(20_000), 20_000),
+        (CrashClass::Quota, Some(20_000), 20_000),
+        (CrashClass::Overload, Some(500), 2_000),
+        (CrashClass::Overload, None, 2_000),
+        (CrashClass::Overload, Some(u64::MAX), QUOTA_WAIT_MAX_MS),
+    ] {
+        let mut world = World::started(WORKFLOW, "");
+        world.one_move();
+        fails(&mut world, class, asked);
+        let until = world.state.waits().next().map(|(_, wait)| wait.began.until);
+        assert_eq!(until, Some(NOW.after(waited)), "{}", world.told());
+    }
+}
+
+#[test]
+fn what_will_not_pass_by_itself_is_asked_about_at_once_in_the_agents_words() {
+    for class in [CrashClass::Refused, CrashClass::CannotStart, CrashClass::Auth] {
+        let mut world = World::started(WORKFLOW, "");
+        world.one_move();
+        fails(&mut world, class, None);
+        assert_eq!(world.state.attempts.len(), 1, "{}", world.told());
+        let about = world.state.open_gates().next().unwrap().opened.about.clone();
+        assert!(about.ends_with(": \"404 no such model\""), "{about}");
+    }
+    let own = "{name: W, phases: {plan: {next: [build], on: {crash: build}}, build: {}}}";
+    let mut world = World::started(own, "");
+    world.one_move();
+    fails(&mut world, CrashClass::Refused, None);
+    assert!(world.told().contains("`plan` left for `build` (crash)"), "{}", world.told());
 }

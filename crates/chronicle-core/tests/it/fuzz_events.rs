@@ -21,8 +21,8 @@ use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
-    EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Leave, Mover,
-    Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
+    EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Issues, Leave,
+    Mover, Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
@@ -108,6 +108,7 @@ phases: {a: {next: [a]}}
                     summary: said,
                     by,
                     task: None,
+                    issues: Issues::default(),
                 })
             }
         ),
@@ -227,7 +228,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             let not_understood = transcript_bytes;
             let partial = final_text.chars().take(usize::from(strays > 0) * 40).collect();
             Event::AttemptEnded(AttemptEnded {
-                attempt, end, active_ms, strays, transcript_bytes, final_text, partial, not_understood, quota_until,
+                attempt, end, active_ms, strays, transcript_bytes, final_text, partial, not_understood, quota_until, retry_after_ms: Some(active_ms),
             })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
@@ -243,13 +244,13 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), name(), text(), text()).prop_map(|(attempt, to, request, summary)| {
             let (target, outcome) = (PhaseId::new(to), Outcome::new(request.clone()));
             let answer = summary.clone();
-            let leave = Leave { target, outcome, summary, task: None };
+            let leave = Leave { target, outcome, summary, task: None, issues: Issues::default() };
             Event::SignalAccepted { attempt, request, leave, answer }
         }),
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
         }),
-        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats, StopCause::Standstill]), number())
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats, StopCause::Standstill, StopCause::Tool]), number())
             .prop_map(|(attempt, cause, active_ms)| Event::StopAsked { attempt, cause, active_ms }),
     ]
 }
@@ -397,6 +398,11 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 Event::BudgetRaised(BudgetRaised { place, more, unpriced, who })
             }
         ),
+        (small(), name(), text()).prop_map(|(more, place, who)| Event::LoopsAllowed {
+            place: Place::new(place),
+            more,
+            who,
+        }),
         (small(), name(), number(), text(), any::<bool>()).prop_map(
             |(number, place, until, note, begins)| {
                 let (attempt, place) = (AttemptId(number), Place::new(place));

@@ -10,7 +10,7 @@ use chronicle_core::definition::workflow::Tools;
 use chronicle_core::engine;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Said};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Question, SnapshotUpdate};
+use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Issues, Question, SnapshotUpdate};
 use chronicle_core::handover::{self, Told, handover, told_to};
 use expect_test::{expect, expect_file};
 use proptest::prelude::*;
@@ -63,7 +63,11 @@ fn call(world: &mut World, attempt: u32, what: Signal) {
 
 fn leave_for(world: &mut World, attempt: u32, target: &str, summary: &str) {
     let (target, summary) = (Some(target.into()), summary.to_owned());
-    call(world, attempt, Signal::Leave { target, outcome: None, summary, task: None });
+    call(
+        world,
+        attempt,
+        Signal::Leave { target, outcome: None, summary, task: None, issues: Issues::default() },
+    );
     end(world, attempt, finished());
 }
 
@@ -167,7 +171,17 @@ fn after_words() -> Vec<(&'static str, World)> {
     let helps = parts(Break::FollowUp(wanted));
     let mut helped = helps.clone();
     let summary = "mended it".to_owned();
-    call(&mut helped, 2, Signal::Leave { target: None, outcome: None, summary, task: None });
+    call(
+        &mut helped,
+        2,
+        Signal::Leave {
+            target: None,
+            outcome: None,
+            summary,
+            task: None,
+            issues: Issues::default(),
+        },
+    );
     end(&mut helped, 2, finished());
     let (question, context) = ("Which port?".to_owned(), "Both are free.".to_owned());
     let mut answered = parts(Break::Ask(Question { question, options: Vec::new(), context }));
@@ -231,7 +245,11 @@ phases:
     );
     let task = Some("Look at the parser first.".to_owned());
     let summary = "found the hole".to_owned();
-    call(&mut world, 1, Signal::Leave { target: None, outcome: None, summary, task });
+    call(
+        &mut world,
+        1,
+        Signal::Leave { target: None, outcome: None, summary, task, issues: Issues::default() },
+    );
     end(&mut world, 1, finished());
     world.step(&person(Command::Note { place: None, text: "be quick".to_owned() }));
     approve(&mut world, "good work");
@@ -307,7 +325,13 @@ fn a_long_past_is_cut_from_its_oldest_end() {
     let mut world = World::started(workflow, "");
     for number in 1..=40 {
         let summary = format!("summary {number} {}", "x".repeat(TEXT_MAX / 2));
-        let what = Signal::Leave { target: None, outcome: None, summary, task: None };
+        let what = Signal::Leave {
+            target: None,
+            outcome: None,
+            summary,
+            task: None,
+            issues: Issues::default(),
+        };
         world.step(&signal(AttemptId(number), "r1", what));
         end(&mut world, number, finished());
     }

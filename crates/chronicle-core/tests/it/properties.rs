@@ -17,7 +17,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{
-    Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered,
+    Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered, Issues,
     Message, Mover, Question, SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::budget::{self, Doing};
@@ -87,6 +87,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::Quota,
         CrashClass::Overload,
         CrashClass::CannotStart,
+        CrashClass::Refused,
     ]);
     let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
         finished: flags[0],
@@ -144,6 +145,7 @@ fn input() -> impl Strategy<Value = Input> {
         TimerKind::Budget,
         TimerKind::Standstill,
         TimerKind::Wait,
+        TimerKind::Tool,
     ]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
     let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
@@ -151,6 +153,7 @@ fn input() -> impl Strategy<Value = Input> {
         outcome: outcome.map(Outcome::from),
         summary: "s".to_owned(),
         task: None,
+        issues: Issues::default(),
     });
     let any_signal = prop_oneof![
         8 => leave,
@@ -193,6 +196,9 @@ fn input() -> impl Strategy<Value = Input> {
         2 => (place(), 0..9_u64).prop_map(|(place, to)| person(rewind(place, to))),
         2 => prop::option::of(place()).prop_map(move |place| {
             person(Command::Retry { place: place.map(Place::new), note: note(), agent: None })
+        }),
+        1 => (prop::option::of(place()), 0u32..3).prop_map(|(place, more)| {
+            person(Command::Loops { place: place.map(Place::new), more })
         }),
         2 => place().prop_map(move |place| person(Command::Go { place: Place::new(place), note: note() })),
     ]

@@ -7,7 +7,7 @@ use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Said, What};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
-use chronicle_core::event::{Event, RunStarted};
+use chronicle_core::event::{Event, Issues, RunStarted};
 use chronicle_core::state::State;
 
 use crate::world::{World, about, calls, person, signal, start, tree, workflows};
@@ -81,7 +81,7 @@ fn what_the_events_do_not_tell_is_written_and_the_summary_once() {
     world.step(&tree(Moment::Before(AttemptId(1)), &[]));
     let (target, outcome) = (None, Some(Outcome::from("complete")));
     let (summary, task) = ("it is dug".to_owned(), None);
-    let leave = Signal::Leave { target, outcome, summary, task };
+    let leave = Signal::Leave { target, outcome, summary, task, issues: Issues::default() };
     world.step(&signal(AttemptId(1), "r1", leave.clone()));
     let line = read(world.lines.last().unwrap());
     let text = serde_json::to_string(&line).unwrap();
@@ -92,7 +92,7 @@ fn what_the_events_do_not_tell_is_written_and_the_summary_once() {
 
     let target = Some(PhaseId::from("nowhere"));
     let (outcome, summary) = (None, "lost".to_owned());
-    let refused = Signal::Leave { target, outcome, summary, task: None };
+    let refused = Signal::Leave { target, outcome, summary, task: None, issues: Issues::default() };
     world.step(&signal(AttemptId(1), "r2", refused));
     let line = world.lines.last().unwrap();
     assert!(matches!(line.events[..], [Event::SignalRefused { .. }]), "{line:?}");

@@ -173,7 +173,7 @@ fn limits_are_those_said_upon_the_defaults() {
         "[limits]\nloop = {count = \"edge\", max = 7}\nretries = 0\nidle = \"none\"\ntimeout = \"30m\"\n",
     );
     let expected = Limits {
-        loops: LoopLimit { count: LoopCount::Edge, max: 7 },
+        loops: LoopLimit { count: LoopCount::Edge, max: 7, progress: None },
         retries: 0,
         idle_ms: None,
         timeout_ms: Some(30 * 60 * 1_000),

@@ -2,6 +2,7 @@
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::definition::template::expand;
+use chronicle_core::event::Issues;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::handover::handover;
@@ -59,8 +60,13 @@ fn end(world: &mut World, attempt: u32) {
 }
 
 fn leave(world: &mut World, attempt: u32) {
-    let signal_leave =
-        Signal::Leave { target: None, outcome: None, summary: "ok".to_owned(), task: None };
+    let signal_leave = Signal::Leave {
+        target: None,
+        outcome: None,
+        summary: "ok".to_owned(),
+        task: None,
+        issues: Issues::default(),
+    };
     world.step(&signal(AttemptId(attempt), "r", signal_leave));
     end(world, attempt);
 }
@@ -121,7 +127,13 @@ fn the_workflows_own_words_remind_and_refuse() {
 #[test]
 fn after_the_leaving_signal_every_tool_hears_why() {
     let mut world = started(TEXTS);
-    let leave = Signal::Leave { target: None, outcome: None, summary: String::new(), task: None };
+    let leave = Signal::Leave {
+        target: None,
+        outcome: None,
+        summary: String::new(),
+        task: None,
+        issues: Issues::default(),
+    };
     world.step(&signal(AttemptId(1), "r", leave));
     let called = calls("c", "bash", "");
     let Answer::Verdict(verdict) = world.step(&about(AttemptId(1), called)) else { panic!() };

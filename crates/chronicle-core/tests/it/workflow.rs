@@ -78,9 +78,9 @@ fn a_phase_overrides_the_workflow_and_the_workflow_the_default() {
          phases: [{id: a, limits: {loop: {count: edge}, timeout: 500ms}}, {id: b, timeout_minutes: 1.5}]",
     );
     let (a, b) = (&phase(&workflow, "a").limits, &phase(&workflow, "b").limits);
-    assert_eq!(a.loops, LoopLimit { count: LoopCount::Edge, max: 7 });
+    assert_eq!(a.loops, LoopLimit { count: LoopCount::Edge, max: 7, progress: None });
     assert_eq!((a.idle_ms, a.timeout_ms, a.nudges, a.retries), (Some(90_000), Some(500), 0, 2));
-    assert_eq!(b.loops, LoopLimit { count: LoopCount::Pair, max: 7 });
+    assert_eq!(b.loops, LoopLimit { count: LoopCount::Pair, max: 7, progress: None });
     assert_eq!(b.timeout_ms, Some(90_000));
 }
 

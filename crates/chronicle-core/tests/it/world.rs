@@ -27,7 +27,8 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
 use chronicle_core::event::{
-    Break, Call, Change, CrashClass, Duty, Event, FollowUp, Question, RunStarted, SnapshotUpdate,
+    Break, Call, Change, CrashClass, Duty, Event, FollowUp, Issues, Question, RunStarted,
+    SnapshotUpdate,
 };
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
@@ -379,9 +380,10 @@ impl World {
                 self.step(&self::signal(id, &request, signal));
                 return;
             }
-            "timeout" | "still" | "time-over" => {
+            "timeout" | "still" | "time-over" | "tool-over" => {
                 let timer = match verb {
                     "timeout" => TimerKind::Timeout,
+                    "tool-over" => TimerKind::Tool,
                     "still" => TimerKind::Standstill,
                     _ => TimerKind::Budget,
                 };
@@ -489,12 +491,25 @@ fn signalled(verb: &str, rest: &str) -> Signal {
         "loop" => Signal::Loop { summary: text },
         "cancel" => Signal::Cancel { summary: text },
         "status" => Signal::Status,
-        "claim" => Signal::Leave { target: None, outcome: None, summary: text, task: None },
+        "claim" => Signal::Leave {
+            target: None,
+            outcome: None,
+            summary: text,
+            task: None,
+            issues: Issues::default(),
+        },
         verb => {
-            let mut words = rest.split_whitespace();
+            // `go test fail +found -settled` names issues.
+            let named =
+                |mark: char| rest.split_whitespace().filter_map(move |it| it.strip_prefix(mark));
+            let issues = Issues {
+                opened: named('+').map(str::to_owned).collect(),
+                resolved: named('-').map(str::to_owned).collect(),
+            };
+            let mut words = rest.split_whitespace().filter(|it| !it.starts_with(['+', '-']));
             let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
             let outcome = words.next().map(Outcome::from);
-            Signal::Leave { target, outcome, summary: "did it".to_owned(), task: None }
+            Signal::Leave { target, outcome, summary: "did it".to_owned(), task: None, issues }
         }
     }
 }
@@ -524,6 +539,7 @@ fn answer(gate: GateId, text: &str) -> Command {
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
         "budget" => Command::Budget { place: None, more: more(rest) },
+        "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
         other => panic!("no such answer: {other}"),
     }
 }

@@ -12,7 +12,7 @@ use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, What,
 };
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Call, RunStarted, ToolKind};
+use chronicle_core::event::{Call, Issues, RunStarted, ToolKind};
 use serde_json::{Value, json};
 
 /// Rounds of tool call, end and usage in one attempt: an hour or two of a real agent.
@@ -123,6 +123,7 @@ pub(crate) fn attempt(
         summary: "the hour is read from the clock, and both halves of the day are tested"
             .to_owned(),
         task: None,
+        issues: Issues::default(),
     };
     let signal = Command::Signal {
         attempt: AttemptId(attempt),

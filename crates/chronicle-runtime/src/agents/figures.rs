@@ -35,6 +35,8 @@ pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     match status {
         401 | 403 => Some(CrashClass::Auth),
         429 => Some(CrashClass::Quota),
+        // The request itself is wrong: a model that does not exist, an input that is not taken, a bill that nobody paid.
+        400 | 402 | 404 | 405 | 422 => Some(CrashClass::Refused),
         500..=599 => Some(CrashClass::Overload),
         _ => None,
     }

@@ -214,6 +214,8 @@ pub enum Seen {
         class: CrashClass,
         /// Its words.
         text: String,
+        /// How long it waits before, in milliseconds.
+        after_ms: u64,
     },
     /// Its quota is used up until then.
     QuotaReset {

@@ -42,6 +42,8 @@ fn transition() -> SignalTool {
                 "summary": text("What you did and found; the next phase reads it."),
                 "outcome": text("How it went, where the workflow asks for that: `pass`, `fail`, …"),
                 "task": text("What the next phase is to do, in your words."),
+                "issues_opened": texts("Issues that you found, each by a short name."),
+                "issues_resolved": texts("Issues that are settled now, by the same names."),
             }),
             &["target_state", "summary"],
         ),

@@ -25,6 +25,7 @@ use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
 use super::watchdog::{Bark, Watchdog};
+use super::worked::Worked;
 use crate::agents;
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine};
@@ -172,10 +173,12 @@ fn tend(
         let _ = done.send(());
     })?;
     let (it, stopper) = (Arc::clone(shared), control.clone());
+    let mut worked = Worked::new(shared.context.folder.worked(shared.attempt));
     thread("watch", move || {
         it.watchdog.watch(idle, |bark| match bark {
             Bark::Idle => it.reporter.tell(AttemptReport::Idle),
             Bark::Lingers => stopper.stop(super::STOP_GRACE),
+            Bark::Moment => worked.keep(it.reporter.active_ms()),
         });
     })?;
     let it = Arc::clone(shared);
@@ -228,11 +231,17 @@ impl Shared {
         let last = self.last_words();
         let stderr = last.stderr.text();
         let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
-        let error = last.error.clone().or_else(|| if last.finished { None } else { died_of() });
+        // Whoever was killed had no time to speak.
+        let by_itself =
+            matches!(end, KeeperEnd::Ended { code: Some(_), stopped: false, survivors: 0, .. });
+        let never_spoke = || last.never_spoke(&stderr).filter(|_| by_itself);
+        let of_itself = || if last.finished { None } else { died_of().or_else(never_spoke) };
+        let error = last.error.clone().or_else(of_itself);
         let seen = EndSeen {
             finished: last.finished,
             error,
             quota_until: last.quota_until,
+            retry_after_ms: last.retry_after_ms,
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),

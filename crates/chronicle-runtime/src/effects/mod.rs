@@ -15,6 +15,7 @@ mod transcript;
 mod tree;
 mod voice;
 mod watchdog;
+mod worked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -141,7 +142,7 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
-            Err(seen) => Some(ended(id, *seen)),
+            Err(seen) => Some(ended(id, 0, *seen)),
         }
     }
 
@@ -166,7 +167,7 @@ impl Processes {
             // Decided and taken back in one breath: it never ran.
             None => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
-                return Some(ended(id, seen));
+                return Some(ended(id, 0, seen));
             }
         }
         fail::at(Point::AfterStop);
@@ -204,10 +205,11 @@ impl Processes {
     fn observe(&mut self, id: AttemptId) -> Option<Input> {
         let cookie = self.context.cookies.cookie(id);
         self.running.insert(id, Running::Observed);
-        let reporter = Reporter::new(self.context.inbox.clone(), id);
+        let worked_ms = worked::known_ms(&self.context.folder.worked(id));
+        let reporter = Reporter::of_lost(self.context.inbox.clone(), id, worked_ms);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
             .err()
-            .map(|text| ended(id, *agent::cannot_start(text)))
+            .map(|text| ended(id, worked_ms, *agent::cannot_start(text)))
     }
 }
 
@@ -271,7 +273,7 @@ impl World for Processes {
 fn without_host(effect: &Effect) -> Option<Input> {
     match effect.action {
         Action::RunAttempt(id) | Action::StopAttempt(id) => {
-            Some(ended(id, EndSeen { lost: true, ..EndSeen::default() }))
+            Some(ended(id, 0, EndSeen { lost: true, ..EndSeen::default() }))
         }
         Action::Tell(..)
         | Action::RunTimer { .. }
@@ -282,7 +284,7 @@ fn without_host(effect: &Effect) -> Option<Input> {
     }
 }
 
-fn ended(attempt: AttemptId, seen: EndSeen) -> Input {
+fn ended(attempt: AttemptId, active_ms: u64, seen: EndSeen) -> Input {
     let what = AttemptReport::Ended(seen);
-    reported(Report::Attempt { attempt, active_ms: 0, what })
+    reported(Report::Attempt { attempt, active_ms, what })
 }

@@ -13,7 +13,7 @@ use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
 use super::observe::{is_absent, observed};
-use super::{ended, tree};
+use super::{ended, tree, worked};
 use crate::cookie::Cookies;
 use crate::driver::World;
 use crate::inbox::reported;
@@ -51,7 +51,10 @@ impl Recorder {
 
     fn finish(&mut self, state: &State, effect: &Effect) -> Option<Input> {
         match effect.action {
-            Action::StopAttempt(id) => Some(ended(id, self.stop(effect.by, id))),
+            Action::StopAttempt(id) => {
+                let worked_ms = worked::known_ms(&self.folder.worked(id));
+                Some(ended(id, worked_ms, self.stop(effect.by, id)))
+            }
             Action::Notify(about) => Some(self.miss(about)),
             Action::RecordTree(_) | Action::RestoreTree => {
                 tree::finish(&self.folder, state, effect)

@@ -52,6 +52,20 @@ impl Reporter {
         Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)) }
     }
 
+    /// For an attempt of an earlier supervisor: it had worked for so long, and does no more.
+    pub(super) fn of_lost(inbox: SyncSender<Message>, attempt: AttemptId, worked_ms: u64) -> Self {
+        let since = Instant::now();
+        let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
+        let worked = Worked { since, rests: Some(rests) };
+        Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)) }
+    }
+
+    /// How long it has worked.
+    pub(super) fn active_ms(&self) -> u64 {
+        let active = self.worked().active(Instant::now());
+        u64::try_from(active.as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Whether it waits for a person: that time does not count.
     pub(super) fn rests(&self, rests: bool) {
         self.worked().rests(rests, Instant::now());
@@ -86,8 +100,7 @@ impl Reporter {
     }
 
     fn input(&self, what: AttemptReport) -> Input {
-        let active = self.worked().active(Instant::now());
-        let active_ms = u64::try_from(active.as_millis()).unwrap_or(u64::MAX);
+        let active_ms = self.active_ms();
         reported(Report::Attempt { attempt: self.attempt, active_ms, what })
     }
 }

@@ -14,6 +14,7 @@ use super::agent::{cannot_start, ended_as, environment, thread};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
+use super::worked::Worked;
 use crate::activity::Bit;
 use crate::fail::{self, Point};
 use crate::process::{
@@ -76,11 +77,12 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     };
     let stop = Stop { now: Arc::clone(&shell.now) };
     let (watchdog, reporter) = (shell.watchdog.clone(), shell.reporter.clone());
-    let idle = shell.work.idle_ms.map(Duration::from_millis);
+    let mut worked = Worked::new(shell.context.folder.worked(id));
     thread("watch", move || {
-        watchdog.watch(idle, |bark| match bark {
-            Bark::Idle => reporter.tell(AttemptReport::Idle),
-            Bark::Lingers => {}
+        // Commands may be silent: they have a time-out.
+        watchdog.watch(None, |bark| match bark {
+            Bark::Moment => worked.keep(reporter.active_ms()),
+            Bark::Idle | Bark::Lingers => {}
         });
     })
     .and_then(|()| thread("shell", move || shell.run()))
@@ -168,7 +170,7 @@ impl Shell {
         done: SyncSender<()>,
     ) -> Result<(), String> {
         let (context, id) = (Arc::clone(&self.context), self.work.intent.attempt);
-        let (transcript, watchdog) = (Arc::clone(&self.transcript), self.watchdog.clone());
+        let transcript = Arc::clone(&self.transcript);
         let output = Arc::clone(output);
         let body = move || {
             let mut inside_key = false;
@@ -181,7 +183,6 @@ impl Shell {
                 context.activities.line(id, text.len());
                 context.activities.add(id, Bit::Printed, &text);
                 transcript.add(from, &text);
-                watchdog.heard();
                 output.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());
             }
             let _ = done.send(());

@@ -1,7 +1,9 @@
-//! Watches one attempt for silence, and for an agent that does not end after its turn did.
+//! Watches one attempt for silence, and for an agent that does not end after its turn did; and wakes whoever keeps its time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::worked;
 
 /// How long an agent may linger after its terminal event.
 const LINGER: Duration = Duration::from_secs(5);
@@ -27,6 +29,8 @@ pub(super) enum Bark {
     Idle,
     /// The turn has ended, the process has not.
     Lingers,
+    /// Another moment has passed.
+    Moment,
 }
 
 impl Watchdog {
@@ -69,27 +73,29 @@ impl Watchdog {
 
     /// Watches until the agent is gone. Silence is barked at once per limit, for as long as it lasts: whoever hears it may
     /// know of a question that was asked elsewhere. That it lingers is told once.
-    pub(super) fn watch(&self, idle: Option<Duration>, bark: impl Fn(Bark)) {
+    pub(super) fn watch(&self, idle: Option<Duration>, mut bark: impl FnMut(Bark)) {
         let mut has_lingered = false;
+        let mut moment = Instant::now() + worked::EVERY;
         let mut seen = self.lock();
         while !seen.over {
-            let next = next_bark(&seen, idle, has_lingered);
+            let next = next_bark(&seen, idle, has_lingered).filter(|(at, _)| *at < moment);
+            let next = next.unwrap_or((moment, Bark::Moment));
             let now = Instant::now();
             seen = match next {
-                Some((at, reason)) if at <= now => {
+                (at, reason) if at <= now => {
                     match reason {
                         Bark::Idle => seen.last = now,
                         Bark::Lingers => has_lingered = true,
+                        Bark::Moment => moment = now + worked::EVERY,
                     }
                     drop(seen);
                     bark(reason);
                     self.lock()
                 }
-                Some((at, _)) => {
+                (at, _) => {
                     let woken = self.shared.1.wait_timeout(seen, at - now);
                     woken.unwrap_or_else(PoisonError::into_inner).0
                 }
-                None => self.shared.1.wait(seen).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }

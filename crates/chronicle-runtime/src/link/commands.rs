@@ -16,6 +16,7 @@ pub(crate) fn barred(command: &Command) -> Option<&'static str> {
         | Command::Answer { .. }
         | Command::Note { .. }
         | Command::Budget { .. }
+        | Command::Loops { .. }
         | Command::Go { .. } => None,
         Command::Start(_) | Command::Prepare(_) => {
             Some("this run has begun already: a run is started by whoever drives it")

@@ -107,8 +107,8 @@ fn signals_are_read_by_the_core_and_sub_agents_cannot_send_them() {
 {"type":"signal","id":"s4","tool":"workflow_transition","arguments":null}
 {"type":"signal","id":"s5","tool":"workflow_step","arguments":{"action":"next"},"parent":"c1"}
 "#), @r#"
-    Signal { request: "s1", signal: Leave { target: Some(PhaseId("build")), outcome: None, summary: "planned", task: None } }
-    Signal { request: "s2", signal: Leave { target: None, outcome: Some(Outcome("pass")), summary: "looked", task: None } }
+    Signal { request: "s1", signal: Leave { target: Some(PhaseId("build")), outcome: None, summary: "planned", task: None, issues: Issues { opened: [], resolved: [] } } }
+    Signal { request: "s2", signal: Leave { target: None, outcome: Some(Outcome("pass")), summary: "looked", task: None, issues: Issues { opened: [], resolved: [] } } }
     Signal { request: "s3", signal: Status }
     Signal { request: "s4", signal: Malformed("`workflow_transition` needs `target_state`: the phase to go to") }
     Signal { request: "s5", signal: Malformed("a sub-agent cannot call `workflow_step`: tell the agent that started you instead") }
@@ -126,7 +126,7 @@ fn errors_have_a_class_and_a_retry_is_none() {
     Error { class: Auth, text: "sign in" }
     Error { class: SessionGone, text: "" }
     Error { class: Other, text: "?" }
-    Retrying { class: Overload, text: "529" }
+    Retrying { class: Overload, text: "529", after_ms: 2000 }
     "#);
 }
 

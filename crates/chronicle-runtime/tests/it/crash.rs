@@ -117,6 +117,17 @@ fn notices() {
     every_death(&NOTICES);
 }
 
+const LOOPS: Scenario = (
+    "loops",
+    "{name: L, limits: {loop: 1}, phases: {build: {next: [test]}, test: {next: [done], on: {fail: build}}}}",
+    "build: usage 2; go test\ntest 1: go build fail\ntest 2: go build fail\ntest 3: go done\ng1: loops 2",
+);
+
+#[test]
+fn loops() {
+    every_death(&LOOPS);
+}
+
 const BUDGET: Scenario = (
     "budget",
     "{name: B, budget: {tokens: 10}, phases: {plan: {next: [build]}, build: {}}}",
@@ -481,6 +492,7 @@ impl Trial {
                 let more = chronicle_core::definition::budget::read(rest).unwrap();
                 Command::Budget { place: None, more }
             }
+            "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
             "answer" => Command::Answer { gate: Some(gate), text: note },
             other => panic!("no such answer: {other}"),
         }

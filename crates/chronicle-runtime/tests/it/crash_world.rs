@@ -21,7 +21,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Change, CrashClass, Duty};
+use chronicle_core::event::{Change, CrashClass, Duty, Issues};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_runtime::for_tests::clock;
@@ -267,7 +267,11 @@ impl<'a> Simulated<'a> {
         let target = words.next().map(PhaseId::from);
         let outcome = words.next().map(Outcome::from);
         let summary = format!("{attempt} did it");
-        self.call(attempt, request, Signal::Leave { target, outcome, summary, task: None });
+        self.call(
+            attempt,
+            request,
+            Signal::Leave { target, outcome, summary, task: None, issues: Issues::default() },
+        );
     }
 
     fn call(&mut self, attempt: AttemptId, request: String, signal: Signal) {

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 23] = [
+const STORIES: [(&str, &str, &str); 24] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -59,6 +59,19 @@ const STORIES: [(&str, &str, &str); 23] = [
         "{name: Limits, phases: {plan: {limits: {timeout: 5m}, next: [build], on: {timeout: build}}, \
             build: {next: [test], on: {stuck: test}}, test: {limits: {loop: 1}, next: [test, done]}}}",
         "plan: timeout\nbuild: idle\ntest 1: unclear\ntest: go test\ng1: retry\ng2: go done",
+    ),
+    (
+        "loops",
+        "{name: Loops, limits: {loop: 1}, phases: {build: {limits: {tool: 5m}, next: [test]}, \
+            test: {next: [done], on: {fail: build}}}}",
+        r#"build 1: session s; tool bash; tool-over
+         build: go test
+         test 1: call workflow_transition {"target_state": "build", "outcome": "fail", "summary": "it leaks", "issues_opened": ["leak"]}
+         test 2: go build fail
+         test 3: crash refused no such model
+         test 4: go done
+         g1: loops 2
+         g2: retry"#,
     ),
     (
         "commands-inside",

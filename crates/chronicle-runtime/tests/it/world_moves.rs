@@ -9,7 +9,7 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Call, Change, CrashClass};
+use chronicle_core::event::{Call, Change, CrashClass, Issues};
 
 /// A call as an adapter reports it. The input is JSON, or else a text; it is shown as it stands here.
 pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
@@ -51,6 +51,7 @@ impl Move {
             "timeout" => return Self::Timer(TimerKind::Timeout),
             "grace" => return Self::Timer(TimerKind::Grace),
             "still" => return Self::Timer(TimerKind::Standstill),
+            "tool-over" => return Self::Timer(TimerKind::Tool),
             "time-over" => return Self::Timer(TimerKind::Budget),
             "person" => return Self::Person(command(rest, None)),
             "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),
@@ -132,7 +133,13 @@ fn leave(verb: &str, rest: &str) -> Signal {
     let mut words = rest.split_whitespace();
     let target = (verb == "go").then(|| words.next().map(PhaseId::from)).flatten();
     let outcome = words.next().map(Outcome::from);
-    Signal::Leave { target, outcome, summary: "did it".to_owned(), task: None }
+    Signal::Leave {
+        target,
+        outcome,
+        summary: "did it".to_owned(),
+        task: None,
+        issues: Issues::default(),
+    }
 }
 
 /// What a person types.
@@ -150,6 +157,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
             place: None,
             more: chronicle_core::definition::budget::read(rest).unwrap(),
         },
+        "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
         "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "pause" => Command::Pause { reason: note },

@@ -93,15 +93,27 @@ pub(super) struct RetryArgs {
 
 /// Go to a phase, whatever the workflow says; it is recorded as a person's word
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle go 5f3a9c1e verify")]
+#[command(
+    after_help = "Examples:\n  chronicle go 5f3a9c1e verify\n  chronicle go 5f3a9c1e --loops +3    stay, and let it go round three more times"
+)]
 pub(super) struct GoArgs {
     /// The run
     run: String,
     /// The phase, as a place: `verify`, `review/look`, or `done`
-    place: String,
+    #[arg(required_unless_present = "loops")]
+    place: Option<String>,
     /// What is to be remembered about it
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", conflicts_with = "loops")]
     note: String,
+    /// Move nothing, and allow so many more rounds in the workflow of that phase
+    #[arg(long, value_name = "+N", value_parser = more_rounds)]
+    loops: Option<u32>,
+}
+
+/// `+3`, or just `3`.
+fn more_rounds(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix('+').unwrap_or(text);
+    number.parse().map_err(|_| "say how many more: `+3`".to_owned())
 }
 
 /// Give a run up; its ledger stays
@@ -156,8 +168,13 @@ fn gate_and_words(words: &[String]) -> (Option<GateId>, String) {
 }
 
 pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
-    let place = Place::new(args.place);
-    tell(setting, &args.run, &Command::Go { place, note: args.note })
+    let place = args.place.map(Place::new);
+    let command = match (place, args.loops) {
+        (place, Some(more)) => Command::Loops { place, more },
+        (Some(place), None) => Command::Go { place, note: args.note },
+        (None, None) => return Err(Failure::usage("say where to go")),
+    };
+    tell(setting, &args.run, &command)
 }
 
 pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Failure> {

@@ -115,21 +115,26 @@ fn needs_claude_exits_well_with_nothing_done() {
     goes_on_in_its_session(&yard, supervisor, "finished without a leaving signal");
 }
 
-/// A program under an agent's name that exits 0 without a word: a person is asked, after as many tries as the workflow says.
+/// Another program under an agent's name: it would end the same however often it is started, so that a person is asked at once, in
+/// the program's own words.
 #[test]
-fn a_program_that_does_nothing_asks_a_person() {
+fn another_program_under_an_agents_name_asks_a_person_at_once() {
+    let without_a_word = "it ended before it took part in the run, without a word";
+    let in_its_words = "it ended before it took part in the run; it said: ls: ";
     for name in ["claude", "pi"] {
-        let limits = "{nudges: 1, retries: 1}";
-        let workflow = format!("name: One\nphases: {{work: {{next: [done], limits: {limits}}}}}\n");
-        let session = Session::with(&workflow, "");
-        let config = session.user().join("config.toml");
-        let settings = std::fs::read_to_string(&config).unwrap();
-        let settings = format!("{settings}\n[agents.{name}]\ncommand = 'true'\n");
-        std::fs::write(config, settings).unwrap();
-        let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
-        said.talks("`work` cannot go on: the last attempt died before its turn ended");
-        assert_eq!(session.events_of("attempt_started").len(), 3);
-        session.assert_whole();
+        for (program, words) in [("true", without_a_word), ("ls", in_its_words)] {
+            let workflow = "name: One\nphases: {work: {next: [done]}}\n";
+            let session = Session::with(workflow, "");
+            let config = session.user().join("config.toml");
+            let settings = std::fs::read_to_string(&config).unwrap();
+            let settings = format!("{settings}\n[agents.{name}]\ncommand = '{program}'\n");
+            std::fs::write(config, settings).unwrap();
+            let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
+            let why = "`work` cannot go on: the last attempt cannot do what is asked of it";
+            said.talks(why).talks(words);
+            assert_eq!(session.events_of("attempt_started").len(), 1);
+            session.assert_whole();
+        }
     }
 }
 

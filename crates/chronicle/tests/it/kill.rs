@@ -377,3 +377,29 @@ fn a_run_that_is_killed_again_and_again_asks_a_person() {
     assert_eq!(session.json(&["status"])["status"], "done");
     session.assert_whole();
 }
+
+/// How long the newest run's attempt has worked, as far as it is on disk.
+fn worked_ms(session: &Session, attempt: &str) -> u64 {
+    let file = format!(".chronicle/runs/{}/keepers/{attempt}.worked", session.run_id());
+    fs::read_to_string(session.path(&file)).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn a_kill_gives_no_time_back() {
+    let workflow = "name: Long\nbudget: {time: 10m}\nphases: {work: {next: [done]}}\n";
+    let script =
+        "work:\n  - touch: {file: reached}\n  - wait_for: {file: go}\n  - transition: {to: done}\n";
+    let session = Session::with(workflow, script);
+    let supervisor = session.spawn_run();
+    // It says nothing, and nothing is reported of it.
+    until("its time is on disk", || session.has("reached") && worked_ms(&session, "a1") > 0);
+    supervisor.kill();
+    let known = worked_ms(&session, "a1");
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0);
+    let ended = session.events_of("attempt_ended");
+    let (lost, next) = (&ended[0]["data"], &ended[1]["data"]);
+    assert_eq!((&lost["end"]["is"], &lost["active_ms"]), (&"lost".into(), &known.into()));
+    let spent = session.json(&["status"])["active_ms"].as_u64().unwrap();
+    assert_eq!(spent, known + next["active_ms"].as_u64().unwrap());
+}

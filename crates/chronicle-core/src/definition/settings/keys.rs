@@ -82,7 +82,7 @@ pub const KEYS: &[Key] = &[
         "limits.loop",
         Form::Loop,
         "{ count = \"pair\", max = 3 }",
-        "Transitions between the same two phases (`pair`: either way, `edge`: one way) before a person is asked.",
+        "How often a run may go round before a person is asked. Edges of `on` and starting over count by themselves, circles of `next` edges by pairs of phases (`pair`) or one way (`edge`).",
     ),
     both("limits.retries", Form::Count, "2", "Fresh starts of a phase after crashes."),
     both("limits.nudges", Form::Count, "3", "Reminders to a worker that ends without a signal."),
@@ -99,6 +99,12 @@ pub const KEYS: &[Key] = &[
         "Fresh sessions that go on, after `partially-complete` or a conversation that grew too long.",
     ),
     both("limits.depth", Form::Count, "3", "Follow-ups upon follow-ups."),
+    both(
+        "limits.followups",
+        Form::Count,
+        "10",
+        "Follow-ups at one visit of a phase before a person is asked.",
+    ),
     both(
         "limits.waits",
         Form::Count,
@@ -124,6 +130,7 @@ pub const KEYS: &[Key] = &[
         "How long a worker may go on after its leaving signal was accepted.",
     ),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
+    both("limits.tool", Form::TimeOrNone, "\"60m\"", "Time that one tool call may be open."),
     both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
     both(
         "budget.usd",

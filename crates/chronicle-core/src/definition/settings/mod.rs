@@ -14,7 +14,7 @@ pub use keys::{Form, KEYS, Key, Whose};
 pub(crate) use read::dollars;
 pub use write::commented;
 
-use crate::base::limits::{Limits, LoopCount, LoopLimit};
+use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 use crate::definition::prices::Price;
 use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
@@ -190,11 +190,13 @@ impl Settings {
             losses: count("limits.losses", default.losses),
             continuations: count("limits.continuations", default.continuations),
             depth: count("limits.depth", default.depth),
+            followups: count("limits.followups", default.followups),
             waits: count("limits.waits", default.waits),
             repeats: count("limits.repeats", default.repeats),
             standstill_ms: self.time("limits.standstill", default.standstill_ms),
             grace_ms: self.time("limits.grace", None).unwrap_or(default.grace_ms),
             idle_ms: self.time("limits.idle", default.idle_ms),
+            tool_ms: self.time("limits.tool", default.tool_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
         }
     }
@@ -241,7 +243,14 @@ impl fmt::Display for Value {
                 let all: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
                 write!(f, "[{}]", all.join(", "))
             }
-            Self::Loop(LoopLimit { count, max }) => {
+            Self::Loop(LoopLimit { progress: Some(progress), .. }) => {
+                let LoopProgress { bounce, stagnation, cap } = progress;
+                write!(
+                    f,
+                    "{{ policy = \"progress\", bounce = {bounce}, stagnation = {stagnation}, cap = {cap} }}"
+                )
+            }
+            Self::Loop(LoopLimit { count, max, progress: None }) => {
                 let count = match count {
                     LoopCount::Pair => "pair",
                     LoopCount::Edge => "edge",

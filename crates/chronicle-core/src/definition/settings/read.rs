@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::{Form, KEYS, Key, Whose};
 use super::{Layer, Value};
-use crate::base::limits::{Limits, LoopCount, LoopLimit};
+use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 use crate::definition::prices;
 use crate::definition::workflow::{Finding, Problems, Span, closest, decimal, duration_ms, quoted};
 
@@ -248,16 +248,24 @@ fn loops(said: &DeValue<'_>) -> Option<LoopLimit> {
     let DeValue::Table(table) = said else {
         return Some(LoopLimit { max: max(said)?, ..default });
     };
-    let mut limit = default;
+    let (mut limit, mut progress, mut by_issues) = (default, None::<LoopProgress>, false);
     for (name, value) in table {
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("max", value) => limit.max = max(value)?,
             ("count", value) if value.as_str() == Some("pair") => limit.count = LoopCount::Pair,
             ("count", value) if value.as_str() == Some("edge") => limit.count = LoopCount::Edge,
+            ("policy", value) if value.as_str() == Some("count") => {}
+            ("policy", value) if value.as_str() == Some("progress") => by_issues = true,
+            ("bounce", value) => progress.get_or_insert_default().bounce = max(value)?,
+            ("stagnation", value) => progress.get_or_insert_default().stagnation = max(value)?,
+            ("cap", value) => progress.get_or_insert_default().cap = max(value)?,
             _ => return None,
         }
     }
-    Some(limit)
+    // What belongs to the other policy makes no sense.
+    let is_other = if by_issues { limit != default } else { progress.is_some() };
+    limit.progress = by_issues.then(|| progress.unwrap_or_default());
+    (!is_other).then_some(limit)
 }
 
 fn described(said: &DeValue<'_>) -> String {

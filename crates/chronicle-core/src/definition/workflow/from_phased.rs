@@ -10,6 +10,7 @@ use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, V
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
 use super::yaml;
+use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
 
 /// Most entries that get names of their own.
@@ -64,6 +65,19 @@ const PHASE_NATIVE: [&str; 20] = [
     "isolation",
     "session",
 ];
+
+/// How often a workflow of this format may be started over, where nobody says otherwise: its users go round more often than a
+/// pair of phases should be left for each other. There, nothing bounds it.
+const ROUNDS: u32 = 10;
+
+/// The limits that hold where such a workflow sets none.
+pub(crate) fn limits(outer: &Limits) -> Limits {
+    let mut limits = outer.clone();
+    if limits.loops == Limits::default().loops {
+        limits.loops.max = ROUNDS;
+    }
+    limits
+}
 
 /// What the text says; none when it cannot be read, which is told.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {

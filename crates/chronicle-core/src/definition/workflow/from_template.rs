@@ -12,12 +12,34 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     let mut draft = from_native::read(source, text, problems)?;
     // A template that names a program would surprise: nothing of that format does.
     draft.fields.retain(|field| keep(field, &["agent"], problems));
+    draft.fields.iter_mut().filter(|it| it.name == "loop_policy").for_each(loop_policy);
     for entry in draft.entries_mut() {
         if let Entry::Phase(phase) = entry {
             mend(phase, problems);
         }
     }
     Some(draft)
+}
+
+/// That format's own name for loops that are judged by the issues that they resolve, and for its fields.
+fn loop_policy(field: &mut Field) {
+    let at = field.at;
+    if let Value::Map(said) = &mut field.value.value {
+        for field in said.iter_mut() {
+            let name = match field.name.as_str() {
+                "pair_bounce_threshold" => "bounce",
+                "stagnation_threshold" => "stagnation",
+                "hard_transition_cap" => "cap",
+                _ => continue,
+            };
+            name.clone_into(&mut field.name);
+        }
+        said.push(Field::said("policy", "progress", at));
+    }
+    let span = field.value.span;
+    let said = std::mem::replace(&mut field.value.value, Value::Null);
+    let inner = Field { name: "loop".to_owned(), at, value: Node { span, value: said } };
+    *field = Field::with("limits", Value::Map(vec![inner]), at);
 }
 
 fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {

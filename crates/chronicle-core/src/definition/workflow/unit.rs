@@ -142,7 +142,9 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
     if format == Format::Phased {
         from_phased::name_references(&mut draft);
     }
-    judge(&draft, limits, &mut unit);
+    let limits =
+        if format == Format::Phased { from_phased::limits(limits) } else { limits.clone() };
+    judge(&draft, &limits, &mut unit);
     if format == Format::Chain {
         chain(&mut unit);
     }

@@ -9,7 +9,7 @@ use crate::base::quote::quoted;
 use crate::base::verdict::{Judged, judged};
 use crate::definition::workflow::Phase;
 use crate::event::input::Answer;
-use crate::event::{Break, Event, Leave};
+use crate::event::{Break, Event, Issues, Leave};
 use crate::state::{Attempt, State};
 use crate::words;
 
@@ -19,6 +19,7 @@ pub(super) struct Asked<'a> {
     pub(super) outcome: Option<&'a Outcome>,
     pub(super) summary: &'a str,
     pub(super) task: &'a Option<String>,
+    pub(super) issues: &'a Issues,
 }
 
 pub(super) fn leave(
@@ -38,7 +39,8 @@ pub(super) fn leave(
     let target = resolve(phase, asked.target, &outcome)?;
     agrees(phase, asked, &outcome)?;
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
-    let leave = Leave { target, outcome, summary, task };
+    let issues = asked.issues.clone();
+    let leave = Leave { target, outcome, summary, task, issues };
     // The same signal under another id, as after a lost answer. One that says anything else would lose what it says.
     if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
         return Ok(Answer::Accepted(words::leaving(&leave)));

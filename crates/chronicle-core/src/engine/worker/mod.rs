@@ -54,9 +54,9 @@ pub(super) fn signal(
         Signal::OfStep { .. } => Err("a signal is for one step: name one `stepId`".to_owned()),
         Signal::Status => return step::status(scratch, &call),
         Signal::Malformed(why) => return refuse(scratch, &call, why.clone()),
-        Signal::Leave { target, outcome, summary, task } => {
-            let asked =
-                leave::Asked { target: target.as_ref(), outcome: outcome.as_ref(), summary, task };
+        Signal::Leave { target, outcome, summary, task, issues } => {
+            let (target, outcome) = (target.as_ref(), outcome.as_ref());
+            let asked = leave::Asked { target, outcome, summary, task, issues };
             leave::leave(scratch, &call, &asked)
         }
         Signal::Loop { summary } => step::start_over(scratch, &call, summary),

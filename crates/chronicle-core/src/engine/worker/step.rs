@@ -5,7 +5,7 @@ use super::leave::{accept, proven};
 use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
 use crate::base::ids::Outcome;
 use crate::event::input::Answer;
-use crate::event::{Event, Leave};
+use crate::event::{Event, Issues, Leave};
 use crate::words;
 
 pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {
@@ -41,7 +41,8 @@ pub(super) fn start_over(
     }
     let target = workflow.initial.clone();
     let (outcome, summary) = (Outcome::from("complete"), summary.to_owned());
-    let leave = Leave { target, outcome, summary, task: None };
+    let issues = Issues::default();
+    let leave = Leave { target, outcome, summary, task: None, issues };
     if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
         return Ok(Answer::Accepted(words::leaving(&leave)));
     }

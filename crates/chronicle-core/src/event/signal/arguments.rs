@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::limits::{OPTION_MAX, OPTIONS_MAX, TEXT_MAX};
+use crate::base::limits::{ISSUE_MAX, ISSUES_MAX, OPTION_MAX, OPTIONS_MAX, TEXT_MAX};
+use crate::event::Issues;
 
 /// What a call was given.
 pub(super) struct Arguments<'a> {
@@ -60,6 +61,20 @@ impl<'a> Arguments<'a> {
         }
         options.iter().try_for_each(|option| within("options", option, OPTION_MAX))?;
         Ok(options)
+    }
+
+    /// The issues that a worker found or settled.
+    pub(super) fn issues(&self) -> Result<Issues, String> {
+        let list = |name: &str| {
+            let named = self.value(&[name])?.map_or(Ok(Vec::new()), |value| texts(name, value))?;
+            if named.len() > ISSUES_MAX {
+                let count = named.len();
+                return Err(format!("{count} `{name}` are too many: {ISSUES_MAX} fit"));
+            }
+            named.iter().try_for_each(|issue| within(name, issue, ISSUE_MAX))?;
+            Ok(named)
+        };
+        Ok(Issues { opened: list("issues_opened")?, resolved: list("issues_resolved")? })
     }
 }
 

@@ -29,6 +29,7 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
             outcome: arguments.text(&["outcome"])?.map(Outcome::new),
             summary: field(arguments, &signal, &["summary"], "what you did and found")?,
             task: None,
+            issues: arguments.issues()?,
         }),
         "partially-complete" => Ok(Signal::Break(Break::Continue {
             progress: field(arguments, &signal, &["progress"], "what is done by now")?,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::quote::quoted;
-use crate::event::{Break, Question, SnapshotUpdate};
+use crate::event::{Break, Issues, Question, SnapshotUpdate};
 use arguments::Arguments;
 
 pub use back::SIGNALS;
@@ -31,6 +31,9 @@ pub enum Signal {
         summary: String,
         /// What the next phase is to do, in its words.
         task: Option<String>,
+        /// The issues that it names.
+        #[serde(default, skip_serializing_if = "Issues::is_none")]
+        issues: Issues,
     },
     /// It ends its turn, and its phase is not done.
     Break(Break),
@@ -127,6 +130,7 @@ fn transition(arguments: &Arguments<'_>) -> Result<Signal, String> {
         outcome: arguments.text(&["outcome"])?.map(Outcome::new),
         summary: arguments.need(&["summary"], "what you did and found")?,
         task: arguments.text(&["task"])?,
+        issues: arguments.issues()?,
     })
 }
 
@@ -134,7 +138,10 @@ fn step(arguments: &Arguments<'_>) -> Result<Signal, String> {
     const ACTIONS: &str = "`next`, `status`, `loop` or `cancel`";
     let summary = arguments.text(&["summary"])?.unwrap_or_default();
     match arguments.need(&["action"], ACTIONS)?.as_str() {
-        "next" => Ok(Signal::Leave { target: None, outcome: None, summary, task: None }),
+        "next" => {
+            let issues = arguments.issues()?;
+            Ok(Signal::Leave { target: None, outcome: None, summary, task: None, issues })
+        }
         "status" => Ok(Signal::Status),
         "loop" => Ok(Signal::Loop { summary }),
         "cancel" => Ok(Signal::Cancel { summary }),

@@ -221,9 +221,10 @@ fn system(message: &Value) -> Vec<Seen> {
             let class = status.and_then(class_of_status).unwrap_or(CrashClass::Overload);
             let what = text(message, "error").unwrap_or("unknown");
             let status = status.map_or_else(String::new, |status| format!(" ({status})"));
-            let number = number(message, "attempt");
-            let text = format!("tries again, {number}: {}{status}", quoted(what));
-            vec![Seen::Retrying { class, text }]
+            let count = number(message, "attempt");
+            let text = format!("tries again, {count}: {}{status}", quoted(what));
+            let after_ms = number(message, "retry_delay_ms");
+            vec![Seen::Retrying { class, text, after_ms }]
         }
         _ => alive(),
     }
@@ -274,6 +275,8 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
         CrashClass::SessionGone
     } else if text.contains("/login") {
         CrashClass::Auth
+    } else if text.contains("Credit balance is too low") {
+        CrashClass::Refused
     } else {
         by_status.unwrap_or(CrashClass::Other)
     }

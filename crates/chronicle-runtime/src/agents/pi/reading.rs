@@ -109,7 +109,8 @@ impl Reading {
             Some("extension_ui_request") => self.dialog(&message),
             Some("auto_retry_start") => {
                 let (class, text) = failure(text(&message, "errorMessage").unwrap_or_default());
-                vec![Seen::Retrying { class, text }]
+                let after_ms = number(&message, "delayMs");
+                vec![Seen::Retrying { class, text, after_ms }]
             }
             Some("agent_settled") => vec![self.settled()],
             Some(plain) if PLAIN.contains(&plain) => alive(),
@@ -257,10 +258,14 @@ fn failure(words: &str) -> (CrashClass, String) {
     let lower = words.to_ascii_lowercase();
     let is_full = ["context_length_exceeded", "context length", "prompt is too long"];
     let is_unsigned = ["no api key", "not logged in", "/login"];
+    // A bill that nobody paid is no quota that comes back by itself.
+    let is_unpaid = ["insufficient_quota", "credit balance is too low"];
     let class = if is_full.iter().any(|it| lower.contains(it)) {
         CrashClass::ContextFull
     } else if is_unsigned.iter().any(|it| lower.contains(it)) {
         CrashClass::Auth
+    } else if is_unpaid.iter().any(|it| lower.contains(it)) {
+        CrashClass::Refused
     } else if lower.contains("terminated") {
         CrashClass::Overload
     } else {

@@ -261,10 +261,11 @@ fn error(message: &Failure) -> Seen {
         "context_full" => CrashClass::ContextFull,
         "session_gone" => CrashClass::SessionGone,
         "protocol" => CrashClass::Protocol,
+        "refused" => CrashClass::Refused,
         _ => CrashClass::Other,
     };
     match message.retry_in_ms {
-        Some(_) => Seen::Retrying { class, text },
+        Some(after_ms) => Seen::Retrying { class, text, after_ms },
         None => Seen::Error { class, text },
     }
 }

@@ -17,6 +17,12 @@ pub(super) struct LastWords {
     pub(super) error: Option<(CrashClass, String)>,
     /// When there is a new quota.
     pub(super) quota_until: Option<Millis>,
+    /// How long its service wants to be left alone.
+    pub(super) retry_after_ms: Option<u64>,
+    /// Whether it ever said anything that means something.
+    pub(super) has_spoken: bool,
+    /// What it said first, while it did not.
+    pub(super) first_line: String,
     pub(super) stderr: Ring,
     /// Lines that meant nothing.
     pub(super) not_understood: u64,
@@ -30,10 +36,27 @@ impl LastWords {
             finished: false,
             error: None,
             quota_until: None,
+            retry_after_ms: None,
+            has_spoken: false,
+            first_line: String::new(),
             stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
             said: String::new(),
         }
+    }
+
+    /// Why it ended, if it was none that we know how to talk to: another program of that name, or another version, that does not
+    /// take these options. The same again would end the same.
+    pub(super) fn never_spoke(&self, stderr: &str) -> Option<(CrashClass, String)> {
+        if self.has_spoken {
+            return None;
+        }
+        let said = [stderr.trim(), self.first_line.trim()].into_iter().find(|it| !it.is_empty());
+        let text = match said {
+            Some(said) => format!("it ended before it took part in the run; it said: {said}"),
+            None => "it ended before it took part in the run, without a word".to_owned(),
+        };
+        Some((CrashClass::Refused, text))
     }
 
     /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.

@@ -94,10 +94,14 @@ impl<'a> Reading<'a> {
         self.puzzled += 1;
         let mut last = self.shared.last_words();
         last.not_understood = last.not_understood.saturating_add(1);
+        if !last.has_spoken && last.first_line.is_empty() {
+            last.first_line = bounded(line, FIRST_MAX);
+        }
     }
 
     fn seen(&mut self, seen: Seen) {
         self.puzzled = 0;
+        self.shared.last_words().has_spoken = true;
         self.shared.watchdog.heard();
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
             self.retries = 0;
@@ -109,7 +113,7 @@ impl<'a> Reading<'a> {
                 self.note(Bit::Said, &text);
             }
             Seen::Thought(text) => self.note(Bit::Thought, &text),
-            Seen::Retrying { class, text } => self.tries_again(class, text),
+            Seen::Retrying { class, text, after_ms } => self.tries_again(class, text, after_ms),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall(raw) => {
                 let tool = raw.call.tool.clone();
@@ -145,9 +149,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Its own retries are bounded by ours: some go on for minutes without a word to anybody.
-    fn tries_again(&mut self, class: CrashClass, text: String) {
+    /// What its service asked for holds for our own waits too.
+    fn tries_again(&mut self, class: CrashClass, text: String, after_ms: u64) {
         self.note(Bit::Retries, &text);
         self.retries += 1;
+        self.shared.last_words().retry_after_ms = Some(after_ms).filter(|ms| *ms > 0);
         if self.retries > OWN_RETRIES_MAX {
             self.failed(class, text);
         }
@@ -219,7 +225,7 @@ impl<'a> Reading<'a> {
         let mut last = self.shared.last_words();
         last.finished = true;
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
-        last.quota_until = None;
+        (last.quota_until, last.retry_after_ms) = (None, None);
         drop(last);
         self.shared.voice.close();
         self.shared.watchdog.finished();

@@ -8,7 +8,9 @@ use chronicle_core::event::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What,
 };
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Break, Change, CrashClass, Duty, FollowUp, Question, SnapshotUpdate};
+use chronicle_core::event::{
+    Break, Change, CrashClass, Duty, FollowUp, Issues, Question, SnapshotUpdate,
+};
 
 use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
@@ -294,7 +296,13 @@ impl Sim<'_> {
         let target = (!agent.helps).then(|| agent.toward.clone());
         self.signal(
             id,
-            Signal::Leave { target, outcome: None, summary: "did it".to_owned(), task: None },
+            Signal::Leave {
+                target,
+                outcome: None,
+                summary: "did it".to_owned(),
+                task: None,
+                issues: Issues::default(),
+            },
         );
     }
 
@@ -307,7 +315,16 @@ impl Sim<'_> {
         };
         let words = ["complete", "fail", "gaps", "rejected", "odd"];
         let outcome = self.rng.pick(&words).map(|word| Outcome::from(*word));
-        self.signal(id, Signal::Leave { target, outcome, summary: "well".to_owned(), task: None });
+        self.signal(
+            id,
+            Signal::Leave {
+                target,
+                outcome,
+                summary: "well".to_owned(),
+                task: None,
+                issues: Issues::default(),
+            },
+        );
     }
 
     /// Anything that a worker may say within its phase.
@@ -377,7 +394,13 @@ impl Sim<'_> {
                 id,
                 other,
                 "r1".to_owned(),
-                Signal::Leave { target: None, outcome: None, summary: note, task: None },
+                Signal::Leave {
+                    target: None,
+                    outcome: None,
+                    summary: note,
+                    task: None,
+                    issues: Issues::default(),
+                },
             ),
         };
         input.by.actor = Actor::Worker(id);

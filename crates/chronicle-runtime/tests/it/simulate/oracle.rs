@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
 use std::path::Path;
 
-use chronicle_core::base::ids::{AttemptId, FramePath, GateId, Place, SessionId};
+use chronicle_core::base::ids::{AttemptId, FramePath, GateId, PhaseId, Place, SessionId};
 use chronicle_core::base::limits::LoopCount;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::workflow::allowed_targets;
 use chronicle_core::engine;
 use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
-use chronicle_core::state::{Frame, State, Status};
+use chronicle_core::state::{EdgeCount, Frame, State, Status};
 use chronicle_runtime::for_tests::ledger::{self, Cursor, Head, SUM_DIGITS};
 use chronicle_testkit::Simulated;
 
@@ -291,16 +292,32 @@ impl Oracle {
             && counters.continuations <= limits.continuations
             && frame.stack.len() <= limits.depth as usize;
         ensure(within, || format!("{counters:?} at `{}` beyond {limits:?}", frame.place()))?;
+        let max = limits.loops.max + frame.more_rounds;
         for edge in &frame.edges {
-            let back = if edge.from == edge.to { 0 } else { frame.taken(&edge.to, &edge.from) };
-            let both = match limits.loops.count {
-                LoopCount::Pair => edge.taken + back,
-                LoopCount::Edge => edge.taken,
-            };
-            let is_end = ["done", "human_intervention"].contains(&edge.to.as_str());
-            ensure(is_end || both <= limits.loops.max, || format!("{edge:?} taken {both} times"))?;
+            let count = self.rounds(frame, edge, limits.loops.count);
+            ensure(count <= max, || format!("{edge:?} taken {count} times"))?;
         }
         Ok(())
+    }
+
+    /// What an edge counts for. The way that leads round to an edge which is counted by itself is free.
+    fn rounds(&self, frame: &Frame, edge: &EdgeCount, count: LoopCount) -> u32 {
+        let workflow = self.state.workflow(&frame.workflow);
+        let by_itself = |from: &PhaseId, to: &PhaseId| {
+            workflow.and_then(|it| it.phase(from)).is_some_and(|phase| {
+                phase.on.values().any(|on| on == to) || !allowed_targets(phase).contains(to)
+            })
+        };
+        let is_end = ["done", "human_intervention"].contains(&edge.to.as_str());
+        let back = if edge.from == edge.to { 0 } else { frame.taken(&edge.to, &edge.from) };
+        match count {
+            _ if is_end => 0,
+            _ if by_itself(&edge.from, &edge.to) => edge.taken,
+            // Without a way straight back there may be a longer one, of whatever edges.
+            _ if back == 0 || by_itself(&edge.to, &edge.from) => 0,
+            LoopCount::Pair => edge.taken + back,
+            LoopCount::Edge => edge.taken,
+        }
     }
 
     /// An agent is about to be started.

@@ -60,7 +60,8 @@ impl Sim<'_> {
                 let place = self.rng.chance(30).then(|| self.some_place());
                 Command::Retry { place, note, agent: None }
             }
-            87..=92 => Command::Go { place: self.some_place(), note },
+            87..=91 => Command::Go { place: self.some_place(), note },
+            92 => Command::Loops { place: None, more: 2 },
             93 | 94 => self.some_rewind(),
             95 => Command::Start(Box::new(self.shape.start.clone())),
             96..=98 => {
@@ -152,6 +153,9 @@ impl Sim<'_> {
             }
             GateKind::Question => Command::Answer { gate: Some(id), text: "so".to_owned() },
             GateKind::Budget => Command::Budget { place: None, more: more(gate.opened.lack) },
+            GateKind::Intervention if gate.opened.lack == Some(Lack::Rounds) && id.0 % 2 == 0 => {
+                Command::Loops { place: Some(gate.opened.place.clone()), more: 1 }
+            }
             GateKind::Intervention => Command::Go { place: self.way_on(&gate.opened.place), note },
         }
     }
@@ -225,7 +229,7 @@ fn more(lack: Option<Lack>) -> Budget {
         Some(Lack::More(Resource::Attempts)) => {
             Budget { attempts: Some(1_000), ..Budget::default() }
         }
-        Some(Lack::More(Resource::Tokens) | Lack::Price) | None => {
+        Some(Lack::More(Resource::Tokens) | Lack::Price | Lack::Rounds) | None => {
             Budget { tokens: Some(MUCH), ..Budget::default() }
         }
     }

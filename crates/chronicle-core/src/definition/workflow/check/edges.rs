@@ -129,14 +129,12 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
     let is = |known: &[&str]| known.contains(&outcome.text.as_str());
     let why = match phase.run {
         _ if !is(&KNOWN_OUTCOMES) => return,
-        PhaseKind::Worker | PhaseKind::Command
-            if is(&["timeout"]) && phase.limits.timeout_ms.is_none() =>
-        {
+        PhaseKind::Worker if is(&["timeout"]) && phase.limits.timeout_ms.is_none() => {
             "no `limits.timeout` is set"
         }
         _ if is(&["unverified"]) && phase.verify.is_empty() => "it has no `verify`",
-        PhaseKind::Command if is(&["stuck"]) && phase.limits.idle_ms.is_none() => {
-            "`limits.idle` is `none`"
+        PhaseKind::Command if is(&["stuck"]) => {
+            "commands may be silent, and end with `timeout` if they take too long"
         }
         PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow
             if is(&[REJECTED]) && !phase.approval.is_before() && !phase.approval.is_after() =>

@@ -6,10 +6,13 @@ use super::super::draft::{Field, Value};
 use super::super::model::Budget;
 use super::super::problem::{Finding, quoted};
 use super::fields::{Fields, zero};
-use crate::base::limits::{Limits, LoopCount, LoopLimit};
+use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 
 const MINUTE_MS: u64 = 60_000;
 const LOOP_COUNTS: &[(&str, LoopCount)] = &[("pair", LoopCount::Pair), ("edge", LoopCount::Edge)];
+
+/// Whether loops are judged by the issues that they resolve.
+const LOOP_POLICIES: &[(&str, bool)] = &[("count", false), ("progress", true)];
 
 /// All limits, written out: what the fields say upon what holds outside of them.
 pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
@@ -37,32 +40,58 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         losses: fields.count("losses").unwrap_or(outer.losses),
         continuations: fields.count("continuations").unwrap_or(outer.continuations),
         depth: fields.count("depth").unwrap_or(outer.depth),
+        followups: fields.count("followups").unwrap_or(outer.followups),
         waits: fields.count("waits").unwrap_or(outer.waits),
         repeats: fields.count("repeats").unwrap_or(outer.repeats),
         standstill_ms: fields.duration_or_none("standstill", outer.standstill_ms),
         grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
+        tool_ms: fields.duration_or_none("tool", outer.tool_ms),
         timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),
     };
     (limits, timeout_said)
 }
 
-/// A number, or `{count: pair|edge, max: N}`.
+/// A number, `{count: pair|edge, max: N}`, or `{policy: progress, bounce: N, stagnation: N, cap: N}`.
 fn read_loop(fields: &mut Fields<'_, '_>, outer: LoopLimit) -> LoopLimit {
     let Some(field) = fields.take("loop") else { return outer };
     match &field.value.value {
         Value::Scalar(text) => read_loop_max(fields, field, text, outer),
         Value::Map(_) => {
-            let said = fields.map("loop", &field.value, |fields| LoopLimit {
-                count: fields.choice("count", LOOP_COUNTS).unwrap_or(outer.count),
-                max: fields.positive("max").unwrap_or(outer.max),
-            });
+            let said = fields.map("loop", &field.value, |fields| read_loop_map(fields, outer));
             said.unwrap_or(outer)
         }
         Value::Null | Value::List(_) => {
             fields.wrong("loop", &field.value, "a whole number or `{count: edge, max: 3}`");
             outer
         }
+    }
+}
+
+/// By count, or by the issues that a loop resolves: what belongs to the other policy is not ignored.
+fn read_loop_map(fields: &mut Fields<'_, '_>, outer: LoopLimit) -> LoopLimit {
+    let by_issues = fields.choice("policy", LOOP_POLICIES).unwrap_or(outer.progress.is_some());
+    let (own, other): (&[&'static str], _) = if by_issues {
+        (&["count", "max"], "progress")
+    } else {
+        (&["bounce", "stagnation", "cap"], "count")
+    };
+    for name in own {
+        if let Some(field) = fields.take(name) {
+            let message = format!("`{name}` means nothing with `policy: {other}`");
+            fields.problems.push(Finding::error("conflicting-fields", field.at, message));
+        }
+    }
+    let known = outer.progress.unwrap_or_default();
+    let progress = LoopProgress {
+        bounce: fields.positive("bounce").unwrap_or(known.bounce),
+        stagnation: fields.positive("stagnation").unwrap_or(known.stagnation),
+        cap: fields.positive("cap").unwrap_or(known.cap),
+    };
+    LoopLimit {
+        count: fields.choice("count", LOOP_COUNTS).unwrap_or(outer.count),
+        max: fields.positive("max").unwrap_or(outer.max),
+        progress: by_issues.then_some(progress),
     }
 }
 
@@ -74,7 +103,7 @@ fn read_loop_max(
 ) -> LoopLimit {
     match text.parse() {
         Ok(0) => fields.problems.push(zero("loop", field.value.span)),
-        Ok(max) => return LoopLimit { max, ..outer },
+        Ok(max) => return LoopLimit { max, progress: None, ..outer },
         Err(_) => fields.wrong("loop", &field.value, "a whole number"),
     }
     outer

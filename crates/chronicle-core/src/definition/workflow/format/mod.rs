@@ -229,8 +229,8 @@ pub(crate) const LIMITS: Shape = Shape {
         field(
             &["loop"],
             Kind::PositiveOr(&LOOP),
-            "3, either way",
-            "How often the same two phases may be left for each other.",
+            "3",
+            "How often a run may go round before a person is asked. An edge of `on` is counted by itself, and so is starting over (`loop`); what leads round to them is free. A circle of `next` edges is counted by pairs of phases, both ways together.",
         ),
         field(&["retries"], Kind::Count, "2", "Fresh starts after crashes."),
         field(
@@ -247,6 +247,12 @@ pub(crate) const LIMITS: Shape = Shape {
         ),
         field(&["continuations"], Kind::Count, "5", "Continuations after `partially-complete`."),
         field(&["depth"], Kind::Count, "3", "Follow-ups upon follow-ups."),
+        field(
+            &["followups"],
+            Kind::Count,
+            "10",
+            "Follow-ups at one visit of a phase, whoever asks for them.",
+        ),
         field(
             &["waits"],
             Kind::Count,
@@ -275,9 +281,20 @@ pub(crate) const LIMITS: Shape = Shape {
             &["idle"],
             Kind::DurationOrNone,
             "10m",
-            "How long an agent may say nothing before it counts as stuck.",
+            "How long an agent may say nothing before it counts as stuck. It may be silent while a tool call that it was allowed is open.",
         ),
-        field(&["timeout"], Kind::DurationOrNone, "none", "How long one try may work."),
+        field(
+            &["tool"],
+            Kind::DurationOrNone,
+            "60m",
+            "How long one tool call of an agent may be open.",
+        ),
+        field(
+            &["timeout"],
+            Kind::DurationOrNone,
+            "none, 60m for commands",
+            "How long one try may work; for commands and `verify`, how long they may take together.",
+        ),
     ],
 };
 
@@ -288,16 +305,40 @@ pub(crate) const LOOP: Shape = Shape {
     about: "When going back and forth becomes a loop.",
     fields: &[
         field(
+            &["policy"],
+            Kind::Choice(&["count", "progress"]),
+            "count",
+            "`count`: a way may be taken so often. `progress`: the run may go on as long as its workers open or resolve issues (`issues_opened`, `issues_resolved` of `workflow_transition`).",
+        ),
+        field(
             &["count"],
             Kind::Choice(&["pair", "edge"]),
             "pair",
-            "What counts as the same way: two phases in either direction, or one direction alone.",
+            "How a circle of `next` edges is counted: two phases in either direction, or one direction alone.",
         ),
         field(
             &["max"],
             Kind::Positive,
             "3",
-            "How often it may be taken; the next time a person is asked.",
+            "How often it may be taken; the next time a person is asked. `chronicle go RUN --loops +3` allows more.",
+        ),
+        field(
+            &["bounce"],
+            Kind::Positive,
+            "6",
+            "With `progress`: a person is asked when two phases were left for each other so often in the last 14 transitions, `stagnation` is reached and an issue is open.",
+        ),
+        field(
+            &["stagnation"],
+            Kind::Positive,
+            "3",
+            "With `progress`: transitions in a row that neither opened nor resolved an issue.",
+        ),
+        field(
+            &["cap"],
+            Kind::Positive,
+            "12",
+            "With `progress`: how often one phase may be left for another, whatever is resolved.",
         ),
     ],
 };

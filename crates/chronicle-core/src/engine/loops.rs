@@ -1,0 +1,196 @@
+//! When going round becomes a loop, and what a person says to that.
+//!
+//! An edge that the workflow has for an outcome (`on`), and beginning anew (`loop`), are counted by themselves: the ways that lead
+//! round to them are free, so that every repair is checked. Only circles of plain `next` edges are counted as pairs, or each way by
+//! itself. So every circle has an edge that is counted.
+//!
+//! A workflow may have its loops judged by the issues that they resolve instead: then one goes on while issues are opened or
+//! resolved, up to a hard cap.
+
+use std::collections::BTreeSet;
+
+use super::follow::next_of;
+use super::gate::opened;
+use super::people::{emit_answer, refuse_over, who};
+use super::scratch::Scratch;
+use crate::base::ids::{DONE, GateId, HUMAN_INTERVENTION, PhaseId, Place};
+use crate::base::limits::{LoopCount, LoopProgress};
+use crate::definition::workflow::{Phase, Workflow, allowed_targets};
+use crate::event::budget::Lack;
+use crate::event::input::{Answer, By};
+use crate::event::{Event, GateAnswer, GateKind, GateOpened, Issues};
+use crate::state::{Frame, Stage, State};
+use crate::words;
+
+/// How an edge is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By itself: the workflow has it for an outcome.
+    Outcome,
+    /// Together with every other start over of the workflow.
+    Over,
+    /// As the limit says: it is on a circle of edges that are all plain.
+    Plain,
+    /// Not at all: every circle through it has an edge that is counted by itself.
+    Free,
+}
+
+/// Asks a person, if a frame went this way as often as it may.
+pub(super) fn too_often(
+    state: &State,
+    frame: &Frame,
+    to: &PhaseId,
+    issues: &Issues,
+) -> Option<Event> {
+    let workflow = state.workflow(&frame.workflow)?;
+    let phase = workflow.phase(&frame.phase)?;
+    if [DONE, HUMAN_INTERVENTION].contains(&to.as_str()) {
+        return None;
+    }
+    let limit = phase.limits.loops;
+    if let Some(progress) = limit.progress {
+        let said = stagnates(frame, to, issues, progress);
+        return said.map(|said| ask(state, frame, said));
+    }
+    let (taken, said) = match way(workflow, phase, to) {
+        Way::Free => return None,
+        Way::Outcome => one_way(frame, to),
+        Way::Over => {
+            let taken = started_over(workflow, frame);
+            (taken, words::started_over(&workflow.key, taken))
+        }
+        Way::Plain if limit.count == LoopCount::Edge || *to == frame.phase => one_way(frame, to),
+        Way::Plain => {
+            let taken = frame.taken(&frame.phase, to).saturating_add(frame.taken(to, &frame.phase));
+            (taken, words::back_and_forth(&frame.phase, to, taken))
+        }
+    };
+    let is_too_often = taken >= limit.max.saturating_add(frame.more_rounds);
+    is_too_often.then(|| ask(state, frame, said))
+}
+
+/// Why a loop must not go on that may as long as it resolves issues; none while it may. The transition at hand counts too.
+fn stagnates(frame: &Frame, to: &PhaseId, issues: &Issues, limit: LoopProgress) -> Option<String> {
+    let (from, more) = (&frame.phase, frame.more_rounds);
+    let taken = frame.taken(from, to);
+    if taken >= limit.cap.saturating_add(more) {
+        return Some(words::one_way(from, to, taken));
+    }
+    let mut after = frame.rounds.clone();
+    after.take(from, to, issues);
+    let is_stuck = after.between(from, to) >= limit.bounce.saturating_add(more)
+        && after.stagnant >= limit.stagnation
+        && !after.issues.is_empty();
+    is_stuck.then(|| words::stagnates(from, to, &after))
+}
+
+fn ask(state: &State, frame: &Frame, said: String) -> Event {
+    let gate = opened(state, frame, GateKind::Intervention, said);
+    Event::GateOpened(GateOpened { lack: Some(Lack::Rounds), ..gate })
+}
+
+fn one_way(frame: &Frame, to: &PhaseId) -> (u32, String) {
+    let taken = frame.taken(&frame.phase, to);
+    (taken, words::one_way(&frame.phase, to, taken))
+}
+
+fn way(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> Way {
+    if phase.on.values().any(|target| target == to) {
+        return Way::Outcome;
+    }
+    if is_over(workflow, phase, to) {
+        return Way::Over;
+    }
+    if leads_back(workflow, to, &phase.id) { Way::Plain } else { Way::Free }
+}
+
+/// Whether an edge can only come from a worker that begins the workflow anew.
+fn is_over(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> bool {
+    *to == workflow.initial && !allowed_targets(phase).contains(to)
+}
+
+/// Whether plain edges lead from one phase to another.
+fn leads_back(workflow: &Workflow, from: &PhaseId, to: &PhaseId) -> bool {
+    let (mut known, mut open) = (BTreeSet::from([from]), vec![from]);
+    while let Some(at) = open.pop() {
+        if at == to {
+            return true;
+        }
+        let Some(phase) = workflow.phase(at) else { continue };
+        let is_plain = |target: &&PhaseId| !phase.on.values().any(|on| on == *target);
+        open.extend(phase.next.iter().filter(is_plain).filter(|target| known.insert(target)));
+    }
+    false
+}
+
+/// How often a worker has begun the workflow of a frame anew, from any phase.
+fn started_over(workflow: &Workflow, frame: &Frame) -> u32 {
+    let is_over = |from: &PhaseId, to: &PhaseId| {
+        workflow.phase(from).is_some_and(|phase| is_over(workflow, phase, to))
+    };
+    let over = frame.edges.iter().filter(|edge| is_over(&edge.from, &edge.to));
+    over.fold(0, |sum, edge| sum.saturating_add(edge.taken))
+}
+
+/// A person allows more rounds. The run is not moved: whoever waits for just that goes on as it would have.
+pub(super) fn allow(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: Option<&Place>,
+    more: u32,
+) -> Answer {
+    let place = match refuse_over(scratch.state())
+        .and_then(|()| meant(scratch.state(), place, more).map_err(Answer::Refused))
+    {
+        Ok(place) => place,
+        Err(refusal) => return refusal,
+    };
+    let text = words::rounds_allowed(&place, more);
+    let waits = waits_for_rounds(scratch.state(), &place);
+    scratch.emit(Event::LoopsAllowed { place: place.clone(), more, who: who(by) });
+    if let Some(gate) = waits.filter(|_| goes_on(scratch.state(), &place)) {
+        emit_answer(scratch, by, gate, GateAnswer::Raised, "");
+    }
+    Answer::Accepted(text)
+}
+
+/// The place that a person means: the one named, else the only one that waits for more rounds.
+fn meant(state: &State, place: Option<&Place>, more: u32) -> Result<Place, String> {
+    if more == 0 {
+        return Err("say how many more rounds: `--loops +3`".to_owned());
+    }
+    if let Some(place) = place {
+        let is_there = state.phase_at(place).is_some();
+        return if is_there {
+            Ok(place.clone())
+        } else {
+            Err(format!("the run is in no workflow with a phase `{place}`"))
+        };
+    }
+    let mut waiting = state.frames.values().map(Frame::place);
+    let mut waiting = waiting.by_ref().filter(|place| waits_for_rounds(state, place).is_some());
+    match (waiting.next(), waiting.next()) {
+        (Some(place), None) => Ok(place),
+        (Some(one), Some(two)) => {
+            Err(format!("several places wait for more rounds, name one: `{one}`, `{two}`"))
+        }
+        (None, _) => Err("no place waits for more rounds: name one".to_owned()),
+    }
+}
+
+/// The gate that holds a place up because it went round too often.
+fn waits_for_rounds(state: &State, place: &Place) -> Option<GateId> {
+    let frame = state.frames.get(&place.frame())?;
+    let Stage::Gated { gate, .. } = &frame.stage else { return None };
+    let opened = &state.gate(*gate)?.opened;
+    (opened.lack == Some(Lack::Rounds)).then_some(*gate)
+}
+
+/// Whether what is held up there would go on now.
+fn goes_on(state: &State, place: &Place) -> bool {
+    let Some(frame) = state.frames.get(&place.frame()) else { return false };
+    let Stage::Gated { held, .. } = &frame.stage else { return false };
+    let freed = Frame { stage: (**held).clone(), ..frame.clone() };
+    let next = next_of(state, &freed);
+    !matches!(next, Some(Event::GateOpened(GateOpened { lack: Some(Lack::Rounds), .. })))
+}

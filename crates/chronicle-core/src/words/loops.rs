@@ -1,0 +1,68 @@
+//! Words about going round.
+
+use super::gate::some_phase;
+use super::quote::quote;
+use super::times;
+use crate::base::ids::{PhaseId, Place};
+use crate::state::Rounds;
+
+/// One direction was taken as often as it may be.
+pub(crate) fn one_way(from: &PhaseId, to: &PhaseId, taken: u32) -> String {
+    let times = times(taken);
+    if from == to {
+        return format!("`{from}` was begun again {times}, as often as allowed");
+    }
+    format!("`{from}` was left for `{to}` {times}, as often as allowed")
+}
+
+/// Two phases were left for each other, both ways together, as often as they may be.
+pub(crate) fn back_and_forth(from: &PhaseId, to: &PhaseId, taken: u32) -> String {
+    format!("the run went between `{from}` and `{to}` {}, as often as allowed", times(taken))
+}
+
+/// A workflow was begun anew as often as it may be.
+pub(crate) fn started_over(workflow: &str, taken: u32) -> String {
+    format!("workflow `{workflow}` was started over {}, as often as allowed", times(taken))
+}
+
+/// Two phases were left for each other, and nothing came of it for the issues that are open.
+pub(crate) fn stagnates(from: &PhaseId, to: &PhaseId, rounds: &Rounds) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = rounds.issues.iter().take(SHOWN).map(|it| quote(it)).collect();
+    let more = match rounds.issues.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "the run goes between `{from}` and `{to}` without progress: {} transitions in a row opened and resolved no issue, and {} still open",
+        rounds.stagnant,
+        match shown.as_slice() {
+            [one] if more.is_empty() => format!("{one} is"),
+            all => format!("{}{more} are", all.join(", ")),
+        }
+    )
+}
+
+/// What a person hears who allows more rounds.
+pub(crate) fn rounds_allowed(place: &Place, more: u32) -> String {
+    format!("{} allowed at `{place}`", more_rounds(more))
+}
+
+pub(super) fn allowed(place: &Place, more: u32, who: &str) -> String {
+    format!("{who} allowed {} at `{place}`", more_rounds(more))
+}
+
+fn more_rounds(more: u32) -> String {
+    match more {
+        1 => "1 more round".to_owned(),
+        many => format!("{many} more rounds"),
+    }
+}
+
+/// What to type at a gate that waits for more rounds.
+pub(super) fn next(gate: &crate::event::GateOpened, run: &str) -> String {
+    let (place, other) = (&gate.place, some_phase(gate));
+    format!(
+        "chronicle go {run} {place} --loops +3  (or: chronicle go {run} {other}, chronicle cancel {run})"
+    )
+}

@@ -34,6 +34,7 @@ mod definitions;
 mod kill;
 mod kill_random;
 mod kill_signals;
+mod limits;
 mod link;
 mod link_apart;
 mod link_hostile;

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::base::ids::{GateId, Place};
+use chronicle_core::base::ids::{GateId, HUMAN_INTERVENTION, Place};
 use chronicle_core::event::GateKind;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::view::{GateRow, RunView};
@@ -16,37 +15,73 @@ use chronicle_runtime::handle::Remote;
 
 use crate::terminal;
 
-/// Asks about one gate at a time.
+/// Asks about one gate at a time, and reads every line that is typed while the run is driven here: a line that nobody reads would
+/// be taken by the shell afterwards.
 pub(super) struct Inline {
     remote: Remote,
     asked: BTreeSet<GateId>,
-    /// A line is being waited for.
-    is_asking: Arc<AtomicBool>,
+    shared: Arc<Mutex<Shared>>,
+    is_listening: bool,
+}
+
+/// What the thread that reads lines must know.
+#[derive(Default)]
+struct Shared {
+    /// The gate that the next line answers.
+    gate: Option<GateRow>,
+    /// A gate that was answered, and the last line of the ledger that was seen before: if it stays open, it is asked about again.
+    answered: Option<(GateId, u64)>,
+    /// The last line of the ledger that was seen.
+    seq: u64,
 }
 
 impl Inline {
     pub(super) fn new(remote: Remote) -> Self {
-        Self { remote, asked: BTreeSet::new(), is_asking: Arc::default() }
+        Self { remote, asked: BTreeSet::new(), shared: Arc::default(), is_listening: false }
     }
 
     /// Asks about the first gate that was not asked about. Whether a line is being waited for.
-    pub(super) fn ask(&mut self, view: &RunView, say: impl FnOnce(&str)) -> bool {
-        if self.is_asking.load(Ordering::SeqCst) {
-            return true;
+    pub(super) fn ask(&mut self, view: &RunView, say: impl Fn(&str)) -> bool {
+        let mut shared = lock(&self.shared);
+        shared.seq = view.seq;
+        let is_open = |id: GateId| view.needs_you.iter().any(|gate| gate.gate == id);
+        if let Some((id, before)) = shared.answered
+            && view.seq > before
+        {
+            shared.answered = None;
+            self.asked.remove(&id);
         }
-        let new = view.needs_you.iter().find(|gate| !self.asked.contains(&gate.gate));
-        let Some(gate) = new else { return false };
+        if let Some(gate) = shared.gate.as_ref().map(|gate| gate.gate) {
+            if is_open(gate) {
+                return true;
+            }
+            shared.gate = None;
+            say(&format!("{gate} was answered elsewhere."));
+        }
+        let waits = shared.answered.map(|(id, _)| id);
+        let mut new = view.needs_you.iter().filter(|gate| waits != Some(gate.gate));
+        let Some(gate) = new.find(|gate| !self.asked.contains(&gate.gate)) else { return false };
         self.asked.insert(gate.gate);
         say(&shown(gate));
-        self.is_asking.store(true, Ordering::SeqCst);
-        let (remote, gate) = (self.remote.clone(), gate.clone());
-        let is_asking = Arc::clone(&self.is_asking);
-        let hear = move || {
-            hear(&remote, &gate);
-            is_asking.store(false, Ordering::SeqCst);
-        };
-        std::thread::Builder::new().name("inline".to_owned()).spawn(hear).is_ok()
+        shared.gate = Some(gate.clone());
+        drop(shared);
+        self.listen()
     }
+
+    /// Reads lines from now on. Nothing is read before the first question: what was piped in is for whoever comes next.
+    fn listen(&mut self) -> bool {
+        if !self.is_listening {
+            let (remote, shared) = (self.remote.clone(), Arc::clone(&self.shared));
+            let hear = std::thread::Builder::new().name("inline".to_owned());
+            self.is_listening = hear.spawn(move || hear_all(&remote, &shared)).is_ok();
+        }
+        self.is_listening
+    }
+}
+
+/// A thread that panicked while it held this has changed nothing by halves.
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is being asked, and what may be typed.
@@ -61,7 +96,13 @@ fn shown(gate: &GateRow) -> String {
     let options = (1..).zip(&gate.options);
     lines
         .extend(options.map(|(number, option)| format!("  {number}  {}", words::one_line(option))));
-    lines.push(match gate.kind {
+    lines.push(choices(gate));
+    lines.join("\n")
+}
+
+/// What may be typed.
+fn choices(gate: &GateRow) -> String {
+    match gate.kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
         }
@@ -71,11 +112,14 @@ fn shown(gate: &GateRow) -> String {
                 .to_owned()
         }
         GateKind::Question => "Type your answer; an empty line answers later:".to_owned(),
+        // The worker asked for a person: there is no phase to try again or to skip.
+        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
+            "Type `go PLACE` or `cancel`; an empty line answers later:".to_owned()
+        }
         GateKind::Intervention => {
             "Type `retry`, `skip`, `go PLACE` or `cancel`; an empty line answers later:".to_owned()
         }
-    });
-    lines.join("\n")
+    }
 }
 
 /// Many lines may be approved, but none may fool the terminal.
@@ -83,23 +127,40 @@ fn plain(kind: GateKind, text: &str) -> String {
     text.lines().map(|line| words::about(kind, line)).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Reads lines until one is an answer that counts.
-fn hear(remote: &Remote, gate: &GateRow) {
+/// Reads lines until there are none left. The lock is not held while an answer is given: the screen needs it too.
+fn hear_all(remote: &Remote, shared: &Mutex<Shared>) {
     for line in std::io::stdin().lock().lines() {
-        let line = line.unwrap_or_default();
-        if line.trim().is_empty() {
-            break;
-        }
-        let Some(command) = command(gate, line.trim()) else {
-            terminal::talk("That is no answer here.");
+        let Ok(line) = line else { break };
+        let gate = lock(shared).gate.clone();
+        let Some(gate) = gate else {
+            if !line.trim().is_empty() {
+                terminal::talk("Nothing is asked now: that line was not used.");
+            }
             continue;
         };
-        if let Some(Answer::Refused(why)) = remote.submit(command) {
-            terminal::talk(&format!("Refused: {why}."));
+        if line.trim().is_empty() {
+            lock(shared).gate = None;
+            remote.leave();
+            continue;
         }
-        return;
+        hear(remote, shared, &gate, line.trim());
     }
+    lock(shared).gate = None;
     remote.leave();
+}
+
+/// A line that does not count leaves the question open.
+fn hear(remote: &Remote, shared: &Mutex<Shared>, gate: &GateRow, line: &str) {
+    let Some(command) = command(gate, line) else {
+        return terminal::talk(&format!("That is no answer here. {}", choices(gate)));
+    };
+    let before = lock(shared).seq;
+    if let Some(Answer::Refused(why)) = remote.submit(command) {
+        return terminal::talk(&format!("Refused: {why}. {}", choices(gate)));
+    }
+    let mut shared = lock(shared);
+    shared.gate = None;
+    shared.answered = Some((gate.gate, before));
 }
 
 fn command(gate: &GateRow, line: &str) -> Option<Command> {

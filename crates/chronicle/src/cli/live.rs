@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Event;
@@ -183,7 +183,6 @@ fn is_news(event: &Event) -> bool {
 struct Screen {
     paint: Paint,
     bar: Option<ProgressBar>,
-    began: Instant,
     view: Option<Arc<RunView>>,
     /// Whether the terminal rings when a person is needed.
     rings: bool,
@@ -197,7 +196,7 @@ impl Screen {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { paint: Paint::stderr(), bar, began: Instant::now(), view: None, rings }
+        Self { paint: Paint::stderr(), bar, view: None, rings }
     }
 
     /// Says something with nothing moving below it.
@@ -229,13 +228,14 @@ impl Screen {
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        let elapsed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let working = view.working.first();
+        let since = working.map_or(view.updated_at, |attempt| attempt.started_at);
         let mut parts = vec![
-            view.working.first().map_or("…", |attempt| attempt.place.as_str()).to_owned(),
-            words::duration(elapsed),
+            working.map_or("…", |attempt| attempt.place.as_str()).to_owned(),
+            words::duration(handle::now().0.saturating_sub(since.0)),
             words::tokens(view.spent.tokens),
         ];
-        let activity = view.working.first().and_then(|row| driven.activity(row.attempt));
+        let activity = working.and_then(|row| driven.activity(row.attempt));
         parts.extend(activity.map(|activity| words::one_line(&activity.last)));
         bar.set_message(parts.join(" · "));
         bar.tick();

@@ -112,3 +112,37 @@ fn needs_tmux_a_person_at_the_terminal_is_asked_and_answers_there() {
     assert_eq!(answers[0]["data"]["answer"]["to"], "blue");
     session.assert_whole();
 }
+
+const BREAKS: &str = "{name: Breaks, limits: {nudges: 0, retries: 0}, phases: {work: {}}}";
+const BREAKS_ONCE: &str = "work: {1: [{crash: 3}], otherwise: [{complete: {summary: mended}}]}";
+
+#[test]
+fn needs_tmux_an_answer_that_is_refused_leaves_the_question_open() {
+    let session = Session::with(BREAKS, BREAKS_ONCE);
+    let terminal =
+        Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
+    until("it asks", || terminal.screen().contains("answers later:"));
+    terminal.tmux(&["send-keys", "go nwhere", "Enter"]);
+    until("it is refused", || terminal.screen().contains("has no phase `nwhere`"));
+    terminal.tmux(&["send-keys", "what", "Enter"]);
+    until("it is no answer", || terminal.screen().contains("That is no answer here"));
+    terminal.tmux(&["send-keys", "retry", "Enter"]);
+    until("it ends", || terminal.screen().contains("ended with 0"));
+    session.assert_whole();
+}
+
+#[test]
+fn needs_tmux_a_question_that_is_answered_elsewhere_is_not_asked_any_longer() {
+    let workflow = "{name: Two, phases: {work: {next: [ship]}, ship: {approval: before}}}";
+    let script = format!("{ASKS}\nship: [{{complete: {{summary: shipped}}}}]");
+    let session = Session::with(workflow, &script);
+    let terminal =
+        Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
+    until("it asks", || terminal.screen().contains("answers later:"));
+    session.chronicle(&["answer", &session.short(), "2"]).exits(0);
+    until("it says so", || terminal.screen().contains("g1 was answered elsewhere"));
+    until("it asks for the approval", || terminal.screen().contains("may `ship` begin?"));
+    terminal.tmux(&["send-keys", "yes", "Enter"]);
+    until("it ends", || terminal.screen().contains("ended with 0"));
+    session.assert_whole();
+}

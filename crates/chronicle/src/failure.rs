@@ -137,6 +137,7 @@ impl From<FindError> for Failure {
         let hint = match &error {
             FindError::None { .. } => "`chronicle runs` lists the runs there are",
             FindError::Many { .. } => "give more of the id",
+            FindError::Short { .. } => "`chronicle runs` shows the ids",
             FindError::Empty { .. } => "start one with `chronicle run NAME \"TASK\"`",
         };
         Self::of(Exit::Usage, &error).hint(hint)

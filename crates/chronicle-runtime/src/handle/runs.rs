@@ -11,7 +11,10 @@ use crate::index;
 pub use crate::index::{all as all_runs, was_begun};
 pub use crate::project::{Claimed, FilesLock, Project, RunFolder, new_run_id};
 
-/// Digits that are enough to mean a run of another project.
+/// Characters that are enough to mean a run of this project.
+const RUN_MIN: usize = 4;
+
+/// Characters that are enough to mean a run of another project.
 const SHORT_MIN: usize = 8;
 
 /// A run that cannot be told.
@@ -32,6 +35,12 @@ pub enum FindError {
         text: String,
         /// Their ids.
         runs: Vec<String>,
+    },
+    /// So few characters may fit a run that nobody meant.
+    #[error("`{text}` is too short for a run: {RUN_MIN} characters at least")]
+    Short {
+        /// What was asked for.
+        text: String,
     },
     /// There are no runs at all.
     #[error("there are no runs in `{}`", project.display())]
@@ -62,8 +71,12 @@ pub fn newest_run(project: &Project) -> Result<RunFolder, FindError> {
     project.runs().into_iter().next().ok_or_else(empty)
 }
 
-/// The run whose id begins or ends with that text: of this project first, then of any on this machine.
+/// The run that this text names: the beginning of what is shown of its id, or the beginning or end of the whole id. Of this project
+/// first, then of any on this machine.
 pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
+    if text.len() < RUN_MIN {
+        return Err(FindError::Short { text: text.to_owned() });
+    }
     let mut found = fitting(project.runs(), text);
     if found.is_empty() && text.len() >= SHORT_MIN {
         found = fitting(index::all(), text);
@@ -81,7 +94,7 @@ pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
 fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
     let fits = |run: &RunFolder| {
         let id = run.id.as_str();
-        !text.is_empty() && (id.starts_with(text) || id.ends_with(text))
+        run.id.short().starts_with(text) || id.starts_with(text) || id.ends_with(text)
     };
     runs.into_iter().filter(fits).collect()
 }

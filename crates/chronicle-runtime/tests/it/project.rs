@@ -26,7 +26,8 @@ fn a_run_is_found_by_any_beginning_or_end_that_only_it_has() {
         ("0199-a", "0199-aaaa-1111"),
         ("1111", "0199-aaaa-1111"),
         ("bbbb-2222", "0199-bbbb-2222"),
-        ("02", "0200-aaaa-2222"),
+        ("0200", "0200-aaaa-2222"),
+        ("bbb-", "0199-bbbb-2222"),
         ("0199-bbbb-2222", "0199-bbbb-2222"),
     ] {
         assert_eq!(found(text).unwrap(), id, "{text}");
@@ -36,8 +37,12 @@ fn a_run_is_found_by_any_beginning_or_end_that_only_it_has() {
         .assert_eq(&many.to_string());
     assert!(matches!(found("0199").unwrap_err(), FindError::Many { runs, .. } if runs.len() == 2));
     // The middle of an id names nothing: people see its end and copy its beginning.
-    for text in ["aaaa", "0199-aaaa-1111-", "../runs", "/", "x"] {
+    for text in ["9-aa", "0199-aaaa-1111-", "../runs"] {
         assert!(matches!(found(text), Err(FindError::None { .. })), "{text}");
+    }
+    // So few characters could name a run by accident.
+    for text in ["", "/", "x", "111"] {
+        assert!(matches!(found(text), Err(FindError::Short { .. })), "{text}");
     }
 }
 

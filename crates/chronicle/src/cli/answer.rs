@@ -4,6 +4,7 @@
 
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::state::Standing;
 use chronicle_runtime::handle::{self, RunFolder, Told, agents, definitions};
 use clap::Args;
 
@@ -14,7 +15,7 @@ use crate::terminal;
 
 /// Say yes at an approval
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle approve 5f3a9c1e g2 && chronicle resume 5f3a9c1e")]
+#[command(after_help = "Example:  chronicle approve 5f3a9c1e g2")]
 pub(super) struct ApproveArgs {
     /// The run
     run: String,
@@ -190,8 +191,7 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
         Answer::Accepted(text) => text,
         Answer::Noted | Answer::Verdict(_) | Answer::Waits => "noted".to_owned(),
         Answer::Refused(why) => {
-            return Err(Failure::usage(why)
-                .hint(format!("chronicle status {} shows what it waits for", folder.id.short())));
+            return Err(Failure::usage(why).hint(after_refusal(&folder)));
         }
     };
     let (view, _) = handle::view(&folder)?;
@@ -199,6 +199,9 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
         say_json(&view)?;
     } else {
         terminal::say(&format!("Run {}: {text}.", folder.id.short()));
+        if view.status == Standing::Done && !view.supervised {
+            terminal::say(&format!("Run {} is done.", folder.id.short()));
+        }
         if let Some(next) = view.next.first().filter(|_| told == Told::Ledger) {
             terminal::talk(&format!("Next: {next}"));
         }
@@ -207,6 +210,20 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
         mention_copies(&folder);
     }
     Ok(Exit::Done)
+}
+
+/// What to type after a refusal: a run that is over waits for nothing.
+fn after_refusal(folder: &RunFolder) -> String {
+    let run = folder.id.short();
+    let is_over = handle::view(folder).is_ok_and(|(view, _)| {
+        let ended = [Standing::Done, Standing::Cancelled, Standing::Failed];
+        ended.contains(&view.status) && !view.goes_on
+    });
+    if is_over {
+        format!("chronicle log {run} shows what happened")
+    } else {
+        format!("chronicle status {run} shows what it waits for")
+    }
 }
 
 /// Says that the run is at work in another folder too, for whoever thinks that it has ended.

@@ -90,7 +90,9 @@ impl Site {
                     .to_vec(),
                 Some("done") => return Ok(view.unwrap()),
                 Some("waiting") => approval(view.as_ref().unwrap())?,
-                Some("running" | "paused") => vec!["resume".to_owned(), self.short()],
+                Some("running" | "ending" | "interrupted" | "paused") => {
+                    vec!["resume".to_owned(), self.short()]
+                }
                 Some(other) => return Err(format!("the run is {other}")),
             };
             if self.stay == Stay::Wait && words[0] != "approve" {

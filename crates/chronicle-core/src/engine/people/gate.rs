@@ -42,6 +42,13 @@ fn answer_approval(
         Ok(gate) => gate.opened.clone(),
         Err(refusal) => return refusal,
     };
+    // Without a reason the worker would be sent back with nothing to go by.
+    if answer == GateAnswer::Rejected && note.trim().is_empty() {
+        return Answer::Refused(format!(
+            "a no at {} needs a reason: it is what is told",
+            gate.gate
+        ));
+    }
     let said = if answer == GateAnswer::Approved { "approved" } else { "rejected" };
     let text = format!("{said} {} at `{}`", gate.gate, gate.place);
     emit_answer(scratch, by, gate.gate, answer, note);

@@ -189,7 +189,7 @@ fn files_are_put_back_only_while_nobody_works() {
     assert_eq!(actions(&world), [Action::RestoreTree]);
     assert!(matches!(world.step(&undo()), Answer::Refused(_)));
     // Whatever a person answers meanwhile, nobody begins before the files are back.
-    world.step(&person(Command::Reject { gate: None, note: String::new() }));
+    world.step(&person(Command::Reject { gate: None, note: "not so".to_owned() }));
     assert_eq!(actions(&world), [Action::RestoreTree]);
     let kept = vec!["build/x".to_owned()];
     world.step(&report(Report::TreeRestored { files: 3, kept, error: None }));

@@ -75,16 +75,16 @@ fn an_update_longer_than_any_request_is_read() {
 
 #[test]
 fn newer_views_and_nonsense_end_the_watching_with_words() {
-    let newer = json!({"update": {"v": 2, "seq": 1, "entries": "of another shape"}});
-    let same_shape = json!({"update": {"v": 2, "seq": 1, "entries": [], "view": null}});
-    let words = "these are views of version 2, and this Chronicle reads up to 1: update it";
+    let newer = json!({"update": {"v": 3, "seq": 1, "entries": "of another shape"}});
+    let same_shape = json!({"update": {"v": 3, "seq": 1, "entries": [], "view": null}});
+    let words = "these are views of version 3, and this Chronicle reads up to 2: update it";
     let away = json!({"refused": {"text": "too many watch this run"}});
     for (told, why) in [
         (newer, words),
         (same_shape, words),
         (away, "the supervisor said: too many watch this run"),
         (json!({"rests": {"id": 1}}), "the supervisor did not answer"),
-        (json!({"update": {"v": 1}}), "the supervisor did not answer"),
+        (json!({"update": {"v": 2}}), "the supervisor did not answer"),
         (json!([]), "the supervisor did not answer"),
     ] {
         let (heard, _) = watched(vec![update(1, "one"), told, update(2, "two")]);

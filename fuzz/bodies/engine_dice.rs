@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use chronicle_core::base::ids::SHELL;
 use chronicle_core::base::ids::{
     AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
-use chronicle_core::base::ids::{FolderId, SHELL};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::workflow::{Source, Workflow, load};
@@ -14,7 +14,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::trees::{Changes, FileChange, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Restored, TreeRecorded, Unclear};
 use chronicle_core::event::{
     Break, Call, Caller, Change, CrashClass, FollowUp, Issues, Message, OnGate, Question,
     RunStarted, SnapshotUpdate, ToolKind,
@@ -320,7 +320,8 @@ impl Dice<'_> {
             }
             7 => Command::Go { place: self.place(), note },
             _ if self.byte() > 220 => {
-                Command::Undo { what: note, from: TreeId::from("a"), to: TreeId::from("b") }
+                let (from, to, back) = (TreeId::from("a"), TreeId::from("b"), None);
+                Command::Undo { what: note, from, to, back }
             }
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),
@@ -372,19 +373,22 @@ impl Dice<'_> {
                     changes.add(FileChange { path, change, from: None, added, removed });
                 }
                 let (tree, unreadable) = (TreeId::new(text.clone()), u32::from(byte % 2));
+                let unclear = Unclear { tree: tree.clone(), changes: changes.clone() };
                 let unreadable_files = vec![text];
                 Some(Report::TreeRecorded(Box::new(TreeRecorded {
-                    folder: FolderId::Project,
-                    moment,
-                    tree,
-                    changes,
+                    unclear: byte.is_multiple_of(3).then(|| Box::new(unclear)),
                     unreadable,
+                    too_large_files: unreadable_files.clone(),
                     unreadable_files,
+                    ..TreeRecorded::new(moment, tree, changes)
                 })))
             }
             _ => {
                 let error = byte.is_multiple_of(2).then(|| text.clone());
-                Some(Report::TreeRestored { files: 7, kept: vec![text], error })
+                let [kept, edited, failed] = [(); 3].map(|()| vec![text.clone()]);
+                let restored =
+                    Restored { files: 7, kept, edited, failed, error, ..Restored::default() };
+                Some(Report::TreeRestored(Box::new(restored)))
             }
         }
     }

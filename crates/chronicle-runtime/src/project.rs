@@ -1,7 +1,7 @@
 //! Where things are on disk: a project and the folders of its runs.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, RunId};
@@ -45,6 +45,8 @@ pub enum Claimed {
     Ours(FilesLock),
     /// Another run works on them.
     By(RunId),
+    /// Another run had them last, and left them in a state that is to be seen to first.
+    LeftBy(RunId),
 }
 
 /// Holds the project's files for one run.
@@ -108,25 +110,41 @@ impl Project {
         ids.into_iter().rev().map(|id| self.run(RunId::new(id))).collect()
     }
 
-    /// Takes the project's files for one run, so that no two work on them at once.
-    pub fn claim_files(&self, run: &RunId) -> io::Result<Claimed> {
-        let path = self.definitions().join(FILES_LOCK);
+    /// Takes the project's files for one run, so that no two work on them at once. Whether another run that had them last left
+    /// them fit for work is asked first; until it did, it stays known as the last one.
+    pub(crate) fn claim_files(
+        &self,
+        run: &RunId,
+        is_fit: impl FnOnce(&RunFolder) -> bool,
+    ) -> io::Result<Claimed> {
+        let path = self.files_lock();
         path.parent().map(fs::create_dir_all).transpose()?;
         let mut file =
             File::options().create(true).truncate(false).read(true).write(true).open(path)?;
         match file.try_lock() {
             Ok(()) => {
+                let last = holder(&file)?;
+                if last != *run && !is_fit(&self.run(last.clone())) {
+                    return Ok(Claimed::LeftBy(last));
+                }
                 file.set_len(0)?;
+                file.rewind()?;
                 file.write_all(run.as_str().as_bytes())?;
                 Ok(Claimed::Ours(FilesLock { _file: file }))
             }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                file.take(RUN_ID_MAX).read_to_string(&mut holder)?;
-                Ok(Claimed::By(RunId::new(holder)))
-            }
+            Err(TryLockError::WouldBlock) => Ok(Claimed::By(holder(&file)?)),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// The run that had the project's files last.
+    pub(crate) fn last_with_files(&self) -> Option<RunFolder> {
+        let last = holder(&File::open(self.files_lock()).ok()?).ok()?;
+        Some(self.run(last)).filter(|run| run.path.is_dir())
+    }
+
+    fn files_lock(&self) -> PathBuf {
+        self.definitions().join(FILES_LOCK)
     }
 
     /// The folder of a run, whether or not it is there.
@@ -134,6 +152,13 @@ impl Project {
         let path = self.definitions().join("runs").join(id.as_str());
         RunFolder { id, path, project: self.root.clone() }
     }
+}
+
+/// Who is named in a lock.
+fn holder(file: &File) -> io::Result<RunId> {
+    let mut holder = String::new();
+    file.take(RUN_ID_MAX).read_to_string(&mut holder)?;
+    Ok(RunId::new(holder))
 }
 
 impl RunFolder {

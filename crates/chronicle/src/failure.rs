@@ -118,6 +118,10 @@ impl From<HandleError> for Failure {
             HandleError::Busy { ref run } => {
                 Self::of(Exit::Held, &error).hint(format!("`chronicle pause {run}` lets it rest"))
             }
+            HandleError::HalfUndone { ref run, .. } => {
+                let hint = format!("`chronicle undo {run} --finish`, or `--back` to take it back");
+                Self::of(Exit::Usage, &error).hint(hint)
+            }
             HandleError::Refused { .. } => {
                 Self::of(Exit::Usage, &error).hint("`chronicle status` says how it stands")
             }

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     match args.get(1).and_then(|word| word.to_str()) {
         Some("keeper") => programs::keeper(&args),
         Some("keeper-exec") => programs::keeper_exec(&args),
+        Some("tool-exec") => programs::tool_exec(&args),
         Some("scripted-agent") => scripted::main(&args),
         Some("mcp") => mcp::main(),
         _ => cli::main(&args),

@@ -17,6 +17,8 @@ pub const NOTICES_MAX: usize = 32;
 /// How often at one visit what a worker produces counts as progress: one that always finds something new and never leaves is
 /// stuck all the same.
 pub const PROGRESS_MAX: u32 = 10;
+/// Most stretches of time in which one attempt could change files that are told apart; beyond that, near ones count as one.
+pub const HANDS_MAX: usize = 64;
 /// Most events that one decision may have: a workflow that turns without working ends here.
 pub const DECISION_EVENTS_MAX: usize = 400;
 /// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.

@@ -11,7 +11,9 @@ use crate::base::limits::{
 use crate::base::time::Millis;
 use crate::event::input::{AttemptReport, Command, EndSeen, Input, Report, Said, What};
 use crate::event::signal::Signal;
-use crate::event::trees::{TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded};
+use crate::event::trees::{
+    Changes, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
+};
 use crate::event::{Call, End};
 use crate::state::State;
 
@@ -112,10 +114,7 @@ fn hear_report(state: &State, report: &mut Report) {
         }
         Report::TreeRecorded(recorded) => hear_tree(recorded),
         Report::TreeMissed { why, .. } => cut(why, TEXT_MAX),
-        Report::TreeRestored { kept, error, .. } => {
-            hear_names(kept);
-            cut_some(error.as_mut(), TEXT_MAX);
-        }
+        Report::TreeRestored(restored) => hear_restored(restored),
         Report::Attempt { attempt, active_ms, what } => {
             hear_attempt(state, *attempt, active_ms, what);
         }
@@ -127,12 +126,34 @@ fn hear_report(state: &State, report: &mut Report) {
 }
 
 fn hear_tree(recorded: &mut TreeRecorded) {
-    recorded.changes.list.truncate(TREE_FILES_MAX);
-    for file in &mut recorded.changes.list {
+    hear_changes(&mut recorded.changes);
+    if let Some(unclear) = &mut recorded.unclear {
+        hear_changes(&mut unclear.changes);
+    }
+    hear_names(&mut recorded.unreadable_files);
+    hear_names(&mut recorded.too_large_files);
+    if let Some(moved) = &mut recorded.moved {
+        hear_names(&mut moved.commits);
+    }
+}
+
+fn hear_changes(changes: &mut Changes) {
+    changes.list.truncate(TREE_FILES_MAX);
+    for file in &mut changes.list {
         cut(&mut file.path, TREE_PATH_MAX);
         cut_some(file.from.as_mut(), TREE_PATH_MAX);
     }
-    hear_names(&mut recorded.unreadable_files);
+}
+
+fn hear_restored(restored: &mut Restored) {
+    restored.list.truncate(TREE_FILES_MAX);
+    for name in &mut restored.list {
+        cut(name, TREE_PATH_MAX);
+    }
+    for list in [&mut restored.kept, &mut restored.edited, &mut restored.failed] {
+        hear_names(list);
+    }
+    cut_some(restored.error.as_mut(), TEXT_MAX);
 }
 
 fn hear_names(list: &mut Vec<String>) {

@@ -130,13 +130,10 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
 /// The files after an attempt, as they were.
 fn nothing_changed(state: &State, attempt: AttemptId) -> Input {
     let last = state.trees.project().last.as_ref().map(|(tree, _)| tree.clone());
+    let (moment, tree) = (Moment::After(attempt), last.unwrap_or_else(|| TreeId::from("")));
     let recorded = TreeRecorded {
-        moment: Moment::After(attempt),
-        folder: state.folder_of(Moment::After(attempt)),
-        tree: last.unwrap_or_else(|| TreeId::from("")),
-        changes: Changes::default(),
-        unreadable: 0,
-        unreadable_files: Vec::new(),
+        folder: state.folder_of(moment),
+        ..TreeRecorded::new(moment, tree, Changes::default())
     };
     by_supervisor(state, Report::TreeRecorded(Box::new(recorded)))
 }

@@ -4,7 +4,7 @@ use super::scratch::Scratch;
 use crate::base::ids::{FolderId, TreeId};
 use crate::event::Event;
 use crate::event::input::Answer;
-use crate::event::trees::{Moment, TreeRecorded};
+use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 
 /// The files were recorded. What nobody waits for any more says nothing new, but for what a person asked for.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
@@ -27,7 +27,12 @@ fn is_awaited(scratch: &Scratch<'_>, moment: Moment) -> bool {
 }
 
 /// Files are put back only while nobody works on them.
-pub(super) fn undo(scratch: &mut Scratch<'_>, what: &str, from: &TreeId, to: &TreeId) -> Answer {
+pub(super) fn undo(
+    scratch: &mut Scratch<'_>,
+    what: &str,
+    (from, to): (&TreeId, &TreeId),
+    back: Option<u64>,
+) -> Answer {
     let state = scratch.state();
     if state.run.is_none() {
         return Answer::Refused("the run has not started".to_owned());
@@ -41,18 +46,14 @@ pub(super) fn undo(scratch: &mut Scratch<'_>, what: &str, from: &TreeId, to: &Tr
     }
     let text = format!("undoing `{what}`");
     let (what, from, to) = (what.to_owned(), from.clone(), to.clone());
-    scratch.emit(Event::UndoStarted { what, folder: FolderId::Project, from, to });
+    let folder = FolderId::Project;
+    scratch.emit(Event::UndoStarted(UndoStarted { what, folder, from, to, back }));
     Answer::Accepted(text)
 }
 
-pub(super) fn restored(
-    scratch: &mut Scratch<'_>,
-    files: u32,
-    kept: &[String],
-    error: Option<&str>,
-) {
+/// Files were put back. What nobody waits for any more says nothing new.
+pub(super) fn restored(scratch: &mut Scratch<'_>, restored: &Restored) {
     if let Some((folder, _)) = scratch.state().trees.undo() {
-        let error = error.map(str::to_owned);
-        scratch.emit(Event::UndoEnded { folder, files, kept: kept.to_vec(), error });
+        scratch.emit(Event::UndoEnded(Restored { folder, ..restored.clone() }));
     }
 }

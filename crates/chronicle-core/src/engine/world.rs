@@ -37,9 +37,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         Report::TimerFired { attempt, timer } => fire(scratch, *attempt, *timer),
         Report::TreeRecorded(recorded) => super::trees::recorded(scratch, recorded),
         Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
-        Report::TreeRestored { files, kept, error } => {
-            super::trees::restored(scratch, *files, kept, error.as_deref());
-        }
+        Report::TreeRestored(restored) => super::trees::restored(scratch, restored),
         Report::NoticeGiven(given) => {
             if scratch.state().notices.owed.iter().any(|owed| owed.about == given.about) {
                 scratch.record(Event::NoticeGiven(given.clone()));

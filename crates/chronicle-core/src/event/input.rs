@@ -11,7 +11,7 @@ use crate::definition::workflow::Budget;
 use crate::event::carried::Carried;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
-use crate::event::trees::{Moment, TreeRecorded};
+use crate::event::trees::{Moment, Restored, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, Message, RunStarted};
 
 /// One thing that came in.
@@ -150,6 +150,9 @@ pub enum Command {
         from: TreeId,
         /// The files as they are to be.
         to: TreeId,
+        /// The line of the undo that is taken back, with every later one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        back: Option<u64>,
     },
     /// Go back to where the run once stood. Who asks has read the ledger up to there (`State::carried`).
     Rewind {
@@ -216,14 +219,7 @@ pub enum Report {
         why: String,
     },
     /// Files were put back, or why they could not be.
-    TreeRestored {
-        /// How many.
-        files: u32,
-        /// Those that stayed.
-        kept: Vec<String>,
-        /// Why it ended early.
-        error: Option<String>,
-    },
+    TreeRestored(Box<Restored>),
     /// A timer ran out.
     TimerFired {
         /// Of which attempt.

@@ -28,11 +28,11 @@ use serde::{Deserialize, Serialize};
 
 use self::budget::{BudgetRaised, BudgetWarned};
 use self::carried::Carried;
-use self::trees::{Moment, TreeRecorded};
+use self::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
     AttemptId, COMPLETE, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId,
-    StepId, TreeId,
+    StepId,
 };
 use crate::base::usage::{Scope, Usage};
 pub use attempt::{
@@ -279,32 +279,10 @@ pub enum Event {
         /// Why not.
         why: String,
     },
-    /// A person puts files back as they were: the intent, written before the first file is touched.
-    UndoStarted {
-        /// Whose work is undone: a place, or an undo before.
-        what: String,
-        /// In which folder.
-        #[serde(default, skip_serializing_if = "FolderId::is_project")]
-        folder: FolderId,
-        /// The files as they were found, to be had again.
-        from: TreeId,
-        /// The files as they are to be.
-        to: TreeId,
-    },
+    /// A person puts files back as they were.
+    UndoStarted(UndoStarted),
     /// Files were put back, or could not be.
-    UndoEnded {
-        /// In which folder.
-        #[serde(default, skip_serializing_if = "FolderId::is_project")]
-        folder: FolderId,
-        /// How many were written or removed.
-        files: u32,
-        /// Files that stayed, since something that no tree has is in their place.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        kept: Vec<String>,
-        /// Why it came to an end before all were back.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-    },
+    UndoEnded(Restored),
 
     /// The run waits for a person.
     GateOpened(GateOpened),

@@ -136,9 +136,12 @@ fn asked(event: &Event) -> Option<Command> {
         Event::RunPaused { reason } => Some(Command::Pause { reason: reason.clone() }),
         Event::RunResumed => Some(Command::Resume),
         Event::RunCancelled { reason } => Some(Command::Cancel { reason: reason.clone() }),
-        Event::UndoStarted { what, from, to, .. } => {
-            Some(Command::Undo { what: what.clone(), from: from.clone(), to: to.clone() })
-        }
+        Event::UndoStarted(undo) => Some(Command::Undo {
+            what: undo.what.clone(),
+            from: undo.from.clone(),
+            to: undo.to.clone(),
+            back: undo.back,
+        }),
         Event::GateAnswered { gate, answer, note, .. } => {
             let (gate, note) = (Some(*gate), note.clone());
             match answer {
@@ -172,9 +175,7 @@ fn report(event: &Event) -> Option<Report> {
         Event::TreeMissed { moment, why, .. } => {
             Some(Report::TreeMissed { moment: *moment, why: why.clone() })
         }
-        Event::UndoEnded { files, kept, error, .. } => {
-            Some(Report::TreeRestored { files: *files, kept: kept.clone(), error: error.clone() })
-        }
+        Event::UndoEnded(restored) => Some(Report::TreeRestored(Box::new(restored.clone()))),
         Event::StopAsked { attempt, cause, .. } => stopped(*attempt, *cause),
         Event::WaitEnded(ended) => {
             Some(Report::TimerFired { attempt: ended.attempt, timer: TimerKind::Wait })

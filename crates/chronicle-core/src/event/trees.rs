@@ -35,17 +35,138 @@ pub struct TreeRecorded {
     /// Which folder.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// Its id.
+    /// Its id. After an attempt: the files with what the attempt changed, and without what is unclear.
     pub tree: TreeId,
     /// What differs from the tree before it: of the same attempt, else of the run.
     #[serde(default)]
     pub changes: Changes,
+    /// What changed during or after an attempt and is not known to be its work; none if there is nothing of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclear: Option<Box<Unclear>>,
     /// How many files could not be read; the tree has them as they were known before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u32,
     /// The first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable_files: Vec<String>,
+    /// How many files are larger than what is recorded; the tree has them as they were known before, or not at all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub too_large: u32,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub too_large_files: Vec<String>,
+    /// Where the person's own repository stood; none if there is none, or it has no commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<RepositoryHead>,
+    /// How that moved while the attempt worked; none if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Box<HeadMoved>>,
+}
+
+impl TreeRecorded {
+    /// The tree of a moment in the project's own folder, with what differs, and nothing else to tell.
+    pub fn new(moment: Moment, tree: TreeId, changes: Changes) -> Self {
+        Self {
+            moment,
+            folder: FolderId::Project,
+            tree,
+            changes,
+            unclear: None,
+            unreadable: 0,
+            unreadable_files: Vec::new(),
+            too_large: 0,
+            too_large_files: Vec::new(),
+            head: None,
+            moved: None,
+        }
+    }
+
+    /// The files as they were on disk: with everything that is unclear.
+    pub fn found(&self) -> &TreeId {
+        self.unclear.as_ref().map_or(&self.tree, |unclear| &unclear.tree)
+    }
+}
+
+/// What changed, and nobody can tell who did it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unclear {
+    /// The files as they were on disk.
+    pub tree: TreeId,
+    /// How they differ from what the attempt left.
+    pub changes: Changes,
+}
+
+/// Where a repository stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryHead {
+    /// The commit.
+    pub commit: String,
+    /// The branch; none if it is on no branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+}
+
+/// How a repository's head moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadMoved {
+    /// Where it stood before.
+    pub from: RepositoryHead,
+    /// The first commits that it did not have before, the newest first: short id and subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<String>,
+}
+
+/// A person puts files back: the intent, written before the first file is touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoStarted {
+    /// Whose work is undone, as a person says it: a place, an attempt, the run, or an undo before.
+    pub what: String,
+    /// In which folder.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
+    /// The files as they were found, to be had again.
+    pub from: TreeId,
+    /// The files as they are to be.
+    pub to: TreeId,
+    /// The line of the undo that is taken back, with every later one. Absent in lines of older versions, where an undo called
+    /// `undo` takes back the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<u64>,
+}
+
+/// What became of files that were to be put back. Each list has the first so many names.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Restored {
+    /// In which folder.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
+    /// How many were written or removed.
+    pub files: u32,
+    /// Which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub list: Vec<String>,
+    /// Files that stayed, since something that no tree has is in their place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+    /// Files that stayed, since somebody changed them after the undo began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<String>,
+    /// Files that could not be written or removed, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+    /// What the undo left, where that is not all that it was to be: files that stayed or failed are as they were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<TreeId>,
+    /// Why it came to an end before all were back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Restored {
+    /// Nothing was put back.
+    pub fn none(error: &str) -> Self {
+        Self { error: Some(error.to_owned()), ..Self::default() }
+    }
 }
 
 /// What differs between two trees, or what several pieces of work changed one after the other (`then`).

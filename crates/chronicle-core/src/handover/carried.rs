@@ -153,7 +153,15 @@ fn files(state: &State) -> Vec<String> {
     let missed = state.trees.project().missed.as_ref();
     let missed =
         missed.map(|why| format!("not all is known: the last look at the files failed: {why}"));
-    told.chain(missed).collect()
+    told.chain(unclear(state)).chain(missed).collect()
+}
+
+/// Files that changed too, and are nobody's known work: a person may have them in hand.
+fn unclear(state: &State) -> Option<String> {
+    let changes = &state.trees.project().unclear;
+    let names: Vec<String> = changes.list.iter().map(file).collect();
+    let told = format!("changed meanwhile, and not known to be a worker's: {}", names.join(", "));
+    (!changes.is_none()).then_some(told)
 }
 
 fn file(changed: &FileChange) -> String {

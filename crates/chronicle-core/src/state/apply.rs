@@ -46,9 +46,9 @@ impl Facts {
             }
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
-            Event::ToolCalled(called) => self.call_tool(cause, called),
+            Event::ToolCalled(called) => self.call_tool(cause, at, called),
             Event::ToolEnded { attempt, call, ok, active_ms } => {
-                self.end_call(*attempt, call, *ok, *active_ms);
+                self.end_call((*attempt, call), *ok, at, *active_ms);
             }
             Event::FileChanged { attempt, path, .. } => self.change_file(cause, *attempt, path),
             Event::UsageReported { attempt, scope, usage, active_ms } => {
@@ -84,8 +84,8 @@ impl Facts {
             Event::AttemptEnded(ended) => self.end_attempt(cause, at, ended),
             Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
             Event::TreeMissed { moment, folder, why } => self.miss_tree(*moment, *folder, why),
-            Event::UndoStarted { folder, to, .. } => self.begin_undo(cause, *folder, to),
-            Event::UndoEnded { folder, .. } => self.end_undo(*folder),
+            Event::UndoStarted(undo) => self.begin_undo(cause, undo),
+            Event::UndoEnded(restored) => self.end_undo(restored.folder),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
                 self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));

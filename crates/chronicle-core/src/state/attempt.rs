@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::anomaly::Impossible;
+use super::evidence;
 use super::frame::is_zero;
 use super::stages::after;
-use super::{Counters, Facts, Stage, number};
+use super::{Counters, Facts, Hands, Stage, number};
 use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::time::Millis;
@@ -65,6 +66,9 @@ pub struct Attempt {
     /// How many commands on the way out have ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chores_done: u32,
+    /// When it could change files.
+    #[serde(default, skip_serializing_if = "Hands::is_none")]
+    pub hands: Hands,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
     /// What it did to files; none until they are recorded.
@@ -85,6 +89,9 @@ pub struct OpenCall {
     pub since: Cause,
     /// Active time of the attempt then.
     pub from_ms: u64,
+    /// Whether it may change files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes: bool,
 }
 
 impl OpenCall {
@@ -186,6 +193,7 @@ impl Facts {
             quota_until: None,
             retry_after_ms: None,
             chores_done: 0,
+            hands: Hands::default(),
             ended: None,
             changes: None,
         };
@@ -214,9 +222,13 @@ impl Facts {
         self.forget_sessions();
     }
 
-    pub(super) fn call_tool(&mut self, cause: Cause, called: &ToolCalled) {
+    pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
+        let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
         self.change(called.attempt, |attempt| {
+            if changes {
+                attempt.hands.begin(at);
+            }
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
             }
@@ -226,6 +238,7 @@ impl Facts {
                 verdict: called.verdict.clone(),
                 since: cause,
                 from_ms: called.active_ms,
+                changes,
             });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;

@@ -8,6 +8,7 @@ use crate::base::limits::{EVIDENCE_FILES_MAX, bounded};
 use crate::base::shell;
 use crate::definition::workflow::CHANGED_FILES;
 use crate::event::trees::TREE_PATH_MAX;
+use crate::event::{ToolCalled, ToolKind};
 
 /// Tools that change nothing, in lower case. Any other may.
 const READ_ONLY: [&str; 17] = [
@@ -30,6 +31,27 @@ const READ_ONLY: [&str; 17] = [
     "think",
 ];
 
+/// Whether a tool may change files, by its name.
+fn is_able(tool: &str) -> bool {
+    let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    !READ_ONLY.contains(&name.as_str()) && !crate::event::signal::is_ours(tool)
+}
+
+/// Whether a call may change files, as far as its tool is known.
+pub(crate) fn may_change(called: &ToolCalled) -> bool {
+    match called.kind {
+        ToolKind::Read | ToolKind::Search | ToolKind::Fetch => false,
+        ToolKind::Run
+        | ToolKind::Write
+        | ToolKind::Edit
+        | ToolKind::Delete
+        | ToolKind::Agent
+        | ToolKind::Mcp
+        | ToolKind::Other
+        | ToolKind::Unknown => called.command.is_some() || is_able(&called.tool),
+    }
+}
+
 /// What is known of one visit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Evidence {
@@ -39,6 +61,9 @@ pub struct Evidence {
     pub touched: bool,
     /// Whether the files differed after an attempt.
     pub changed: bool,
+    /// Whether files differed, and nobody knows by whom: that proves nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unclear: bool,
     /// Files that an agent's tools said they changed, the first so many.
     pub files: BTreeSet<String>,
 }
@@ -46,8 +71,7 @@ pub struct Evidence {
 impl Evidence {
     /// A tool is called that is not a shell.
     pub(crate) fn called(&mut self, tool: &str) {
-        let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
-        self.touched |= !READ_ONLY.contains(&name.as_str()) && !crate::event::signal::is_ours(tool);
+        self.touched |= is_able(tool);
     }
 
     /// A command began, or ended.
@@ -66,9 +90,10 @@ impl Evidence {
         }
     }
 
-    /// The files were recorded after an attempt.
-    pub(crate) fn recorded(&mut self, differs: bool) {
+    /// The files were recorded after an attempt: whether it changed some, and whether others changed that may not be its work.
+    pub(crate) fn recorded(&mut self, differs: bool, unclear: bool) {
         (self.changed, self.touched) = (self.changed || differs, false);
+        self.unclear |= unclear;
     }
 
     /// What of these demands the record does not show, each in words. Until the files are recorded, whoever may have changed some
@@ -79,8 +104,12 @@ impl Evidence {
 
     fn lack(&self, wanted: &str) -> Option<String> {
         if wanted == CHANGED_FILES {
-            return (!self.changed && !self.touched)
-                .then(|| "changed files (no file changed)".to_owned());
+            let why = if self.unclear {
+                "files changed, but not while it used a tool that changes files"
+            } else {
+                "no file changed"
+            };
+            return (!self.changed && !self.touched).then(|| format!("changed files ({why})"));
         }
         match self.commands.get(wanted) {
             Some(Some(true)) => None,

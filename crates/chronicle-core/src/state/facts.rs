@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Attempt, Facts, OpenCall, Visit, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
+use crate::base::time::Millis;
 use crate::base::usage::Usage;
 use crate::event::claims::Unproven;
 use crate::event::{GateAnswer, ToolCalled, Verdict};
@@ -117,11 +118,20 @@ impl Facts {
     }
 
     /// Takes down how a call ended, and the command that it ran.
-    pub(super) fn end_call(&mut self, id: AttemptId, call: &str, ok: bool, active_ms: u64) {
+    pub(super) fn end_call(
+        &mut self,
+        (id, call): (AttemptId, &str),
+        ok: bool,
+        at: Millis,
+        active_ms: u64,
+    ) {
         let ended = self.attempt(id).and_then(|attempt| attempt.ended_command(call)).cloned();
         self.change(id, |attempt| {
             attempt.calls.retain(|open| open.id != call);
             attempt.running.retain(|(open, _)| open != call);
+            if !attempt.calls.iter().any(|open| open.changes) {
+                attempt.hands.end(at);
+            }
         });
         self.spend(id, &Usage::default(), active_ms);
         if let Some(command) = ended {

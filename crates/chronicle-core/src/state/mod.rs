@@ -23,6 +23,7 @@ mod facts;
 mod forget;
 mod frame;
 mod gate;
+mod hands;
 mod list;
 mod loops;
 mod notice;
@@ -52,6 +53,7 @@ pub use frame::{
     WayOut, Worker,
 };
 pub use gate::Gate;
+pub use hands::{Hands, Stretch};
 pub use list::List;
 pub use loops::Rounds;
 pub use notice::{Notices, Owed};

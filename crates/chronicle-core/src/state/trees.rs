@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Facts;
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
 use crate::event::AttemptStarted;
-use crate::event::trees::{Changes, Moment, TreeRecorded};
+use crate::event::trees::{Changes, Moment, RepositoryHead, TreeRecorded, UndoStarted};
 
 /// The trees of a run, as far as anything still depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,10 +33,22 @@ pub struct FolderTrees {
     pub undo: Option<Undo>,
     /// Why the last tree could not be recorded.
     pub missed: Option<String>,
+    /// What changed while attempts worked, or after they were lost, and is not known to be theirs.
+    #[serde(default, skip_serializing_if = "Changes::is_none")]
+    pub unclear: Changes,
+    /// Where the person's repository stood at the last tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<RepositoryHead>,
 }
 
 /// A folder of which nothing is known.
-const UNKNOWN: FolderTrees = FolderTrees { last: None, undo: None, missed: None };
+static UNKNOWN: FolderTrees = FolderTrees {
+    last: None,
+    undo: None,
+    missed: None,
+    unclear: Changes { files: 0, added: 0, removed: 0, list: Vec::new() },
+    head: None,
+};
 
 /// A map in JSON has texts as keys, and a folder is none.
 mod by_folder {
@@ -62,6 +74,10 @@ mod by_folder {
 pub struct Undo {
     /// The event that made it due.
     pub cause: Cause,
+    /// Whose work is undone, as a person said it.
+    pub what: String,
+    /// The files as they were found: whatever is otherwise by now, somebody changed since.
+    pub from: TreeId,
     /// The files as they are to be.
     pub to: TreeId,
 }
@@ -174,8 +190,9 @@ impl Facts {
         }
     }
 
-    pub(super) fn begin_undo(&mut self, cause: Cause, folder: FolderId, to: &TreeId) {
-        self.trees.folder_mut(folder).undo = Some(Undo { cause, to: to.clone() });
+    pub(super) fn begin_undo(&mut self, cause: Cause, undo: &UndoStarted) {
+        let UndoStarted { what, folder, from, to, .. } = undo.clone();
+        self.trees.folder_mut(folder).undo = Some(Undo { cause, what, from, to });
     }
 
     pub(super) fn end_undo(&mut self, folder: FolderId) {
@@ -186,7 +203,11 @@ impl Facts {
         let place = self.trees.settle(recorded.moment);
         let folder = self.trees.folder_mut(recorded.folder);
         folder.missed = None;
-        folder.last = Some((recorded.tree.clone(), cause.seq));
+        folder.last = Some((recorded.found().clone(), cause.seq));
+        folder.head.clone_from(&recorded.head);
+        if let Some(unclear) = &recorded.unclear {
+            folder.unclear.then(&unclear.changes);
+        }
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());
         }
@@ -200,7 +221,7 @@ impl Facts {
         if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame()))
             && counts
         {
-            frame.evidence.recorded(!recorded.changes.is_none());
+            frame.evidence.recorded(!recorded.changes.is_none(), recorded.unclear.is_some());
         }
         if let Some(place) = place
             && counts

@@ -30,7 +30,7 @@ pub use notice::{NoticeView, notice};
 pub use run::{PhaseRow, RunView, Spent, run};
 pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
-pub use trees::{Span, TreeBook};
+pub use trees::{Span, Spans, TreeBook, UndoRow};
 pub use wait::WaitRow;
 
 /// The version of every view's JSON. It rises when a field changes its meaning or goes. A field that comes does not raise it:

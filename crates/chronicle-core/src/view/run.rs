@@ -81,6 +81,9 @@ pub struct RunView {
     /// Whether files are being put back, or were to be when somebody was killed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undoing: bool,
+    /// Whose work was being undone when that was interrupted; none if no undo was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_undone: Option<String>,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
@@ -177,10 +180,15 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         no_trees: state.trees.project().missed.clone(),
         untold: words::notice_failed(&state.notices.failed),
         undoing: state.trees.undo().is_some(),
+        half_undone: half_undone(state, supervised),
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
-        next: gate_next.chain(words::standing_next(state, supervised, short)).collect(),
+        next: undo_next(state, supervised, short)
+            .into_iter()
+            .chain(gate_next)
+            .chain(words::standing_next(state, supervised, short))
+            .collect(),
         needs_you,
     })
 }
@@ -192,6 +200,17 @@ fn reason(state: &State) -> Option<String> {
         }
         Status::Running | Status::Waiting | Status::Done => None,
     }
+}
+
+/// Whose work was being undone by somebody who is gone: the files are neither as they were nor as they are to be.
+fn half_undone(state: &State, supervised: bool) -> Option<String> {
+    let (_, undo) = state.trees.undo().filter(|_| !supervised)?;
+    Some(undo.what.clone())
+}
+
+fn undo_next(state: &State, supervised: bool, run: &str) -> Option<String> {
+    half_undone(state, supervised)?;
+    Some(format!("chronicle undo {run} --finish  (or: chronicle undo {run} --back)"))
 }
 
 /// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.

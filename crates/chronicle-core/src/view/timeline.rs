@@ -49,7 +49,11 @@ fn is_detail(event: &Event) -> bool {
         | Event::UsageReported { .. }
         | Event::CancelDropped { .. }
         | Event::SessionOpened { .. } => true,
-        Event::TreeRecorded(recorded) => recorded.changes.is_none() && recorded.unreadable == 0,
+        Event::TreeRecorded(recorded) => {
+            let left_out = recorded.unreadable > 0 || recorded.too_large > 0;
+            let also = recorded.unclear.is_some() || recorded.moved.is_some();
+            recorded.changes.is_none() && !left_out && !also
+        }
         Event::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
         Event::RunStarted(_)
         | Event::SupervisorStarted(_)
@@ -80,8 +84,8 @@ fn is_detail(event: &Event) -> bool {
         | Event::SignalRefused { .. }
         | Event::StopAsked { .. }
         | Event::AttemptEnded(_)
-        | Event::UndoStarted { .. }
-        | Event::UndoEnded { .. }
+        | Event::UndoStarted(_)
+        | Event::UndoEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
         | Event::WaitBegan(_)

@@ -1,28 +1,33 @@
-//! Which trees a run has, and between which two of them a phase, an attempt or a person worked.
+//! Which trees a run has, between which two of them a phase, an attempt or a person worked, and what was undone.
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::base::ids::{AttemptId, Place, TreeId};
+use crate::base::time::Millis;
 use crate::event::Event;
 use crate::event::record::Line;
-use crate::event::trees::Moment;
+use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
+
+/// What older versions called an undo that takes back the one before it.
+const BACK: &str = "undo";
 
 /// Every tree of a run, in order: a fold of its lines.
 #[derive(Debug, Clone, Default)]
 pub struct TreeBook {
-    /// Each tree, with its line, and whether people may have changed files before it.
     marks: Vec<Mark>,
     attempts: Vec<Worked>,
-    /// The line at which each place was entered last.
-    entered: BTreeMap<Place, u64>,
-    /// The last undo: the files before it, and after it.
-    undo: Option<(TreeId, TreeId)>,
+    /// The lines at which each place was entered.
+    entered: BTreeMap<Place, Vec<u64>>,
+    undos: Vec<UndoRow>,
 }
 
 #[derive(Debug, Clone)]
 struct Mark {
     seq: u64,
     tree: TreeId,
+    /// Whether people may have changed files between the mark before and this one.
     by_people: bool,
 }
 
@@ -33,6 +38,8 @@ struct Worked {
     seq: u64,
     before: Option<TreeId>,
     after: Option<TreeId>,
+    /// The line of the tree after it; beyond all lines until there is one.
+    ended: u64,
 }
 
 /// Two trees. What is missing at the end is the present.
@@ -44,14 +51,40 @@ pub struct Span {
     pub to: Option<TreeId>,
     /// The line of the first tree.
     pub since: u64,
+    /// The line before which the last attempt of the span began; none if every later one belongs to it.
+    pub until: Option<u64>,
 }
+
+/// One undo of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UndoRow {
+    /// Its line in the ledger.
+    pub seq: u64,
+    /// When.
+    pub at: Millis,
+    /// Whose work was undone.
+    pub what: String,
+    /// The files as they were found.
+    pub from: TreeId,
+    /// The files as it left them, or is to leave them.
+    pub to: TreeId,
+    /// How many files were put back; none if it was interrupted and not finished.
+    pub files: Option<u32>,
+    /// Whether it takes back another undo.
+    pub is_back: bool,
+    /// Whether it was taken back.
+    pub taken_back: bool,
+}
+
+/// Pairs of trees between which somebody worked.
+pub type Spans = Vec<(TreeId, TreeId)>;
 
 impl TreeBook {
     /// Takes in one line of the ledger.
     pub fn add(&mut self, line: &Line) {
         for event in &line.events {
             if let Event::PhaseEntered { place } = event {
-                self.entered.insert(place.clone(), line.seq);
+                self.entered.entry(place.clone()).or_default().push(line.seq);
             } else if let Event::AttemptStarted(intent) = event {
                 let last = self.marks.last().filter(|mark| mark.seq == line.seq);
                 self.attempts.push(Worked {
@@ -60,89 +93,157 @@ impl TreeBook {
                     seq: line.seq,
                     before: last.map(|mark| mark.tree.clone()),
                     after: None,
+                    ended: u64::MAX,
                 });
             } else if let Event::TreeRecorded(recorded) = event {
-                self.mark(line.seq, &recorded.tree, recorded.moment);
-            } else if let Event::UndoStarted { from, to, .. } = event {
-                self.undo = Some((from.clone(), to.clone()));
-                self.marks.push(Mark { seq: line.seq, tree: to.clone(), by_people: false });
+                self.record(line.seq, recorded);
+            } else if let Event::UndoStarted(undo) = event {
+                self.begin_undo(line, undo);
+            } else if let Event::UndoEnded(restored) = event {
+                self.end_undo(restored);
             }
         }
     }
 
-    fn mark(&mut self, seq: u64, tree: &TreeId, moment: Moment) {
-        let by_people = !matches!(moment, Moment::After(_));
+    fn record(&mut self, seq: u64, recorded: &TreeRecorded) {
+        let tree = &recorded.tree;
+        let by_people = !matches!(recorded.moment, Moment::After(_));
         self.marks.push(Mark { seq, tree: tree.clone(), by_people });
-        let of = |attempts: &mut Vec<Worked>, id| {
-            attempts.iter().rposition(|worked| worked.attempt == id)
+        if let Some(unclear) = &recorded.unclear {
+            self.marks.push(Mark { seq, tree: unclear.tree.clone(), by_people: true });
+        }
+        let (Moment::Before(id) | Moment::After(id)) = recorded.moment else { return };
+        let Some(worked) = self.attempts.iter_mut().rfind(|worked| worked.attempt == id) else {
+            return;
         };
-        match moment {
-            Moment::Before(id) => {
-                if let Some(index) = of(&mut self.attempts, id) {
-                    self.attempts[index].before = Some(tree.clone());
+        match recorded.moment {
+            Moment::Before(_) => worked.before = Some(tree.clone()),
+            Moment::After(_) | Moment::Undo => {
+                (worked.after, worked.ended) = (Some(tree.clone()), seq);
+            }
+        }
+    }
+
+    fn begin_undo(&mut self, line: &Line, undo: &UndoStarted) {
+        let UndoStarted { what, from, to, back, .. } = undo.clone();
+        let is_old = back.is_none() && what == BACK;
+        match back {
+            Some(first) => {
+                let taken = self.undos.iter_mut().filter(|row| row.seq >= first);
+                taken.for_each(|row| row.taken_back = true);
+            }
+            // Of older versions: the last undo is taken back, and when it was one of these, done again.
+            None if is_old => {
+                if let Some(row) = self.undos.iter_mut().rfind(|row| !row.is_back) {
+                    row.taken_back = !row.taken_back;
                 }
             }
-            Moment::After(id) => {
-                if let Some(index) = of(&mut self.attempts, id) {
-                    self.attempts[index].after = Some(tree.clone());
-                }
+            None => {}
+        }
+        self.marks.push(Mark { seq: line.seq, tree: to.clone(), by_people: false });
+        let (seq, at, files) = (line.seq, line.at, None);
+        let (is_back, taken_back) = (back.is_some() || is_old, false);
+        self.undos.push(UndoRow { seq, at, what, from, to, files, is_back, taken_back });
+    }
+
+    fn end_undo(&mut self, restored: &Restored) {
+        let Some(undo) = self.undos.last_mut() else { return };
+        undo.files = Some(restored.files);
+        if let Some(left) = &restored.left {
+            undo.to.clone_from(left);
+            let mark = self.marks.iter_mut().rfind(|mark| mark.seq == undo.seq);
+            if let Some(mark) = mark {
+                mark.tree.clone_from(left);
             }
-            Moment::Undo => {}
         }
     }
 
     /// From the first tree of the run on.
     pub fn run(&self) -> Option<Span> {
         let first = self.marks.first()?;
-        Some(Span { from: first.tree.clone(), to: self.latest(), since: first.seq })
+        let (from, to) = (first.tree.clone(), self.latest());
+        Some(Span { from, to, since: first.seq, until: None })
     }
 
     /// What came after a line.
     pub fn since(&self, seq: u64) -> Option<Span> {
         let before = self.marks.iter().rev().find(|mark| mark.seq <= seq);
         let from = before.or_else(|| self.marks.first())?;
-        Some(Span { from: from.tree.clone(), to: self.latest(), since: from.seq })
+        let (tree, to) = (from.tree.clone(), self.latest());
+        Some(Span { from: tree, to, since: from.seq, until: None })
     }
 
     /// One attempt.
     pub fn attempt(&self, id: AttemptId) -> Option<Span> {
-        let worked = self.attempts.iter().find(|worked| worked.attempt == id)?;
-        Some(Span { from: worked.before.clone()?, to: worked.after.clone(), since: worked.seq })
+        let at = self.attempts.iter().position(|worked| worked.attempt == id)?;
+        let worked = &self.attempts[at];
+        let until = self.attempts.get(at + 1).map(|next| next.seq);
+        let (from, to) = (worked.before.clone()?, worked.after.clone());
+        Some(Span { from, to, since: worked.seq, until })
     }
 
-    /// The last visit of a place, with all that is inside it.
-    pub fn phase(&self, place: &Place) -> Option<Span> {
-        let since = *self.entered.get(place)?;
+    /// A visit of a place, with all that is inside it: the last one, or by its number from 1 on.
+    pub fn phase(&self, place: &Place, visit: Option<usize>) -> Option<Span> {
+        let visits = self.entered.get(place)?;
+        let at = visit.map_or(visits.len(), |visit| visit).checked_sub(1)?;
+        let since = *visits.get(at)?;
+        let until = visits.get(at + 1).copied();
         let inside = |worked: &&Worked| {
             let is_below = worked.place.frame().is_within(&place.frame_below());
-            worked.seq >= since && (worked.place == *place || is_below)
+            let is_then = worked.seq >= since && until.is_none_or(|until| worked.seq < until);
+            is_then && (worked.place == *place || is_below)
         };
         let mut here = self.attempts.iter().filter(inside);
         let first = here.clone().find(|worked| worked.before.is_some())?;
         let last = here.next_back()?;
-        Some(Span { from: first.before.clone()?, to: last.after.clone(), since: first.seq })
+        let until = self.attempts.iter().map(|worked| worked.seq).find(|seq| *seq > last.seq);
+        let (from, to) = (first.before.clone()?, last.after.clone());
+        Some(Span { from, to, since: first.seq, until })
     }
 
-    /// The files before the last undo, and as it left them.
-    pub fn last_undo(&self) -> Option<(TreeId, TreeId)> {
-        self.undo.clone()
+    /// How often a place was entered.
+    pub fn visits(&self, place: &Place) -> usize {
+        self.entered.get(place).map_or(0, Vec::len)
     }
 
-    /// Between which trees people may have changed files since a line: no attempt worked there.
-    pub fn by_people(&self, since: u64) -> Vec<(TreeId, TreeId)> {
+    /// Every undo, the first first.
+    pub fn undos(&self) -> &[UndoRow] {
+        &self.undos
+    }
+
+    /// The undo that so many steps back begin with, and each that they take back, the last first; none if there are not so many.
+    pub fn back(&self, levels: usize) -> Option<(u64, Vec<&UndoRow>)> {
+        let standing = self.undos.iter().rev().filter(|row| !row.is_back && !row.taken_back);
+        let rows: Vec<&UndoRow> = standing.take(levels).collect();
+        let first = rows.last().filter(|_| rows.len() == levels)?.seq;
+        Some((first, rows))
+    }
+
+    /// Between which trees people may have changed files since a line: no attempt worked there, it is not known who worked, or
+    /// nobody knows what an attempt left.
+    pub fn by_people(&self, since: u64, now: &TreeId) -> Spans {
         let pairs = self.marks.windows(2).filter(|pair| pair[1].seq > since && pair[1].by_people);
         let pairs = pairs.map(|pair| (pair[0].tree.clone(), pair[1].tree.clone()));
-        pairs.filter(|(before, after)| before != after).collect()
+        let unknown = self.worked(since, None).filter(|worked| worked.after.is_none());
+        let unknown = unknown.filter_map(|worked| Some((worked.before.clone()?, now.clone())));
+        pairs.chain(unknown).filter(|(before, after)| before != after).collect()
     }
 
     /// Between which trees attempts worked since a line. Where the second is missing, they may have changed whatever differs now.
-    pub fn by_attempts(&self, since: u64, now: &TreeId) -> Vec<(TreeId, TreeId)> {
-        let worked = self.attempts.iter().filter(|worked| worked.seq >= since);
-        let spans = worked.filter_map(|worked| {
+    pub fn by_attempts(&self, (since, until): (u64, Option<u64>), now: &TreeId) -> Spans {
+        let spans = self.worked(since, until).filter_map(|worked| {
             let after = worked.after.as_ref().unwrap_or(now);
             Some((worked.before.clone()?, after.clone()))
         });
         spans.filter(|(before, after)| before != after).collect()
+    }
+
+    fn worked(&self, since: u64, until: Option<u64>) -> impl Iterator<Item = &Worked> {
+        // One begins before its first tree, and ends with its last.
+        let is_then = move |worked: &&Worked| {
+            worked.ended > since && until.is_none_or(|until| worked.seq < until)
+        };
+        self.attempts.iter().filter(is_then)
     }
 
     /// The last tree; none while an attempt works, since the files are not as it says.
@@ -158,6 +259,6 @@ impl TreeBook {
 
     /// Places that have a tree to go back to.
     pub fn places(&self) -> Vec<&Place> {
-        self.entered.keys().filter(|place| self.phase(place).is_some()).collect()
+        self.entered.keys().filter(|place| self.phase(place, None).is_some()).collect()
     }
 }

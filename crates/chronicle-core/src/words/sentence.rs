@@ -60,10 +60,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::AttemptEnded(ended) => attempt_ended(ended),
         Event::TreeRecorded(recorded) => trees::tree_recorded(recorded),
         Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
-        Event::UndoStarted { what, .. } => format!("`{what}` is being undone"),
-        Event::UndoEnded { files, kept, error, .. } => {
-            trees::undo_ended(*files, kept, error.as_deref())
-        }
+        Event::UndoStarted(undo) => trees::undo_started(undo),
+        Event::UndoEnded(restored) => trees::undo_ended(restored),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
             gate_answered(*gate, answer, who, (note, agent.as_deref()))

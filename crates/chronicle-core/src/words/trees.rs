@@ -1,6 +1,8 @@
 //! Words about the project's files.
 
-use crate::event::trees::{Changes, Moment, TreeRecorded};
+use crate::event::trees::{
+    Changes, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, UndoStarted,
+};
 
 /// Most names of files in a sentence.
 const NAMES_MAX: usize = 5;
@@ -12,6 +14,19 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
         1 => ", 1 file could not be read".to_owned(),
         many => format!(", {many} files could not be read"),
     };
+    let large = match recorded.too_large {
+        0 => String::new(),
+        count => format!(
+            ", not recorded for their size: {}",
+            some_names(&recorded.too_large_files, count)
+        ),
+    };
+    let moved =
+        recorded.moved.as_deref().map_or_else(String::new, |moved| head_moved(moved, recorded));
+    let unclear = recorded.unclear.as_ref().map_or_else(String::new, |unclear| {
+        format!("; changed meanwhile, and not known to be its work: {}", changes(&unclear.changes))
+    });
+    let unread = format!("{unread}{large}{unclear}{moved}");
     match (recorded.moment, recorded.changes.is_none()) {
         (Moment::Before(attempt), true) => format!("files recorded before {attempt}{unread}"),
         (Moment::Before(_), false) => format!("meanwhile changed: {changed}{unread}"),
@@ -19,6 +34,20 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
         (Moment::After(attempt), false) => format!("{attempt} changed {changed}{unread}"),
         (Moment::Undo, _) => format!("files recorded before they are put back{unread}"),
     }
+}
+
+/// `; moved `main` from 1a2b3c4 to 5d6e7f8, 2 commits: …`
+fn head_moved(moved: &HeadMoved, recorded: &TreeRecorded) -> String {
+    let at = |head: &RepositoryHead| {
+        let commit = head.commit.get(..7).unwrap_or(&head.commit).to_owned();
+        head.branch.as_ref().map_or(commit.clone(), |branch| format!("`{branch}` at {commit}"))
+    };
+    let to = recorded.head.as_ref().map_or_else(|| "nowhere".to_owned(), at);
+    let commits = match moved.commits.len() {
+        0 => String::new(),
+        _ => format!(", with commits of its own: {}", moved.commits.join("; ")),
+    };
+    format!("; the repository moved from {} to {to}{commits}", at(&moved.from))
 }
 
 /// How much changed, and the first names.
@@ -59,15 +88,36 @@ pub fn lines_changed(files: &str, added: u64, removed: u64) -> String {
     }
 }
 
-pub(super) fn undo_ended(count: u32, kept: &[String], error: Option<&str>) -> String {
-    let done = format!("{} put back", files(count.into()));
-    let kept = if kept.is_empty() {
-        String::new()
-    } else {
-        format!(", left as they are: {}", kept.join(", "))
-    };
-    match error {
-        Some(error) => format!("{done}{kept}, and no further: {error}"),
-        None => format!("{done}{kept}"),
+pub(super) fn undo_started(undo: &UndoStarted) -> String {
+    match undo.back {
+        None => format!("`{}` is being undone", undo.what),
+        Some(_) => format!("taking back: {}", undo.what),
     }
+}
+
+/// How an undo ended: what was put back, what stayed and why, and what failed.
+pub(super) fn undo_ended(restored: &Restored) -> String {
+    let mut told = format!("{} put back", files(restored.files.into()));
+    if !restored.list.is_empty() {
+        told = format!("{told}: {}", some_names(&restored.list, restored.files));
+    }
+    for (list, why) in [
+        (&restored.kept, "left as they are"),
+        (&restored.edited, "changed by somebody since, and left as they are"),
+        (&restored.failed, "could not be put back"),
+    ] {
+        if !list.is_empty() {
+            told = format!("{told}; {why}: {}", list.join(", "));
+        }
+    }
+    match &restored.error {
+        Some(error) => format!("{told}, and no further: {error}"),
+        None => told,
+    }
+}
+
+fn some_names(all: &[String], count: u32) -> String {
+    let first: Vec<String> = all.iter().take(NAMES_MAX).map(|name| format!("`{name}`")).collect();
+    let more = usize::try_from(count).unwrap_or(usize::MAX) > first.len();
+    format!("{}{}", first.join(", "), if more { ", …" } else { "" })
 }

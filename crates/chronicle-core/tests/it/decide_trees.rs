@@ -3,7 +3,7 @@
 use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
 use chronicle_core::event::Issues;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
-use chronicle_core::event::trees::Moment;
+use chronicle_core::event::trees::{Moment, Restored};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::{view, words};
@@ -179,7 +179,7 @@ fn files_are_put_back_only_while_nobody_works() {
     let mut world = World::started(TWO, "");
     let undo = || {
         let (from, to) = (TreeId::from("now"), TreeId::from("then"));
-        person(Command::Undo { what: "plan".to_owned(), from, to })
+        person(Command::Undo { what: "plan".to_owned(), from, to, back: None })
     };
     let refused = Answer::Refused("a1 works at `plan`: pause the run first".to_owned());
     assert_eq!(world.step(&undo()), refused);
@@ -192,9 +192,10 @@ fn files_are_put_back_only_while_nobody_works() {
     world.step(&person(Command::Reject { gate: None, note: "not so".to_owned() }));
     assert_eq!(actions(&world), [Action::RestoreTree]);
     let kept = vec!["build/x".to_owned()];
-    world.step(&report(Report::TreeRestored { files: 3, kept, error: None }));
+    let restored = Restored { files: 3, kept, ..Restored::default() };
+    world.step(&report(Report::TreeRestored(Box::new(restored))));
     let told = world.told();
     assert!(told.contains("`plan` is being undone"), "{told}");
-    assert!(told.contains("3 files put back, left as they are: build/x"), "{told}");
+    assert!(told.contains("3 files put back; left as they are: build/x"), "{told}");
     assert_eq!(actions(&world), [Action::RecordTree(Moment::Before(AttemptId(3)))]);
 }

@@ -17,7 +17,10 @@ use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::snapshot::Snapshot;
-use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{
+    Changes, FileChange, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
+    UndoStarted,
+};
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
@@ -333,13 +336,19 @@ fn of_trees() -> impl Strategy<Value = Event> {
             let change = Change::Changed;
             changes.add(FileChange { path: path.clone(), change, from, added, removed });
             let (tree, unreadable_files) = (TreeId::new(path.clone()), vec![path]);
+            let unclear =
+                (lines > 2).then(|| Unclear { tree: tree.clone(), changes: changes.clone() });
+            let head = RepositoryHead { commit: "c".to_owned(), branch: None };
+            let moved = HeadMoved { from: head.clone(), commits: unreadable_files.clone() };
             Event::TreeRecorded(TreeRecorded {
-                folder: FolderId::Project,
-                moment,
-                tree,
-                changes,
+                unclear: unclear.map(Box::new),
                 unreadable,
-                unreadable_files,
+                unreadable_files: unreadable_files.clone(),
+                too_large: unreadable,
+                too_large_files: unreadable_files,
+                head: Some(head),
+                moved: (lines > 1).then(|| Box::new(moved)),
+                ..TreeRecorded::new(moment, tree, changes)
             })
         });
     prop_oneof![
@@ -347,11 +356,16 @@ fn of_trees() -> impl Strategy<Value = Event> {
         1 => (moment(), text()).prop_map(|(moment, why)| Event::TreeMissed { moment, folder: FolderId::Work(1), why }),
         1 => text().prop_map(|what| {
             let tree = TreeId::new(what.clone());
-            Event::UndoStarted { what, folder: FolderId::Project, from: tree.clone(), to: tree }
+            let (folder, back) = (FolderId::Project, (what.len() % 2 == 0).then_some(3));
+            let undo = UndoStarted { what, folder, from: tree.clone(), to: tree, back };
+            Event::UndoStarted(undo)
         }),
         1 => (small(), text(), any::<bool>()).prop_map(|(files, text, failed)| {
             let error = failed.then(|| text.clone());
-            Event::UndoEnded { folder: FolderId::Project, files, kept: vec![text], error }
+            let left = failed.then(|| TreeId::new(text.clone()));
+            let [list, kept, edited, failed] = [(); 4].map(|()| vec![text.clone()]);
+            let folder = FolderId::Project;
+            Event::UndoEnded(Restored { folder, files, list, kept, edited, failed, left, error })
         }),
     ]
 }

@@ -173,8 +173,8 @@ fn input() -> impl Strategy<Value = Input> {
             let moment = if before { Moment::Before(AttemptId(id)) } else { Moment::After(AttemptId(id)) };
             tree(moment, if changed { &["a"] } else { &[] })
         }),
-        1 => Just(report(Report::TreeRestored { files: 1, kept: Vec::new(), error: None })),
-        1 => Just(person(Command::Undo { what: note(), from: TreeId::from("a"), to: TreeId::from("b") })),
+        1 => Just(report(Report::TreeRestored(Box::default()))),
+        1 => Just(person(Command::Undo { what: note(), from: TreeId::from("a"), to: TreeId::from("b"), back: None })),
         1 => Just(person(Command::Pause { reason: note() })),
         2 => Just(person(Command::Resume)),
         3 => prop::option::of(id.clone()).prop_map(move |gate| {

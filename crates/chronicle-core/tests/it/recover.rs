@@ -180,7 +180,7 @@ fn every_prefix_of_an_undo_is_finished_and_resumes_to_the_same_end() {
     }
     whole.step(&tree(Moment::Undo, &["mine"]));
     let (from, to) = (TreeId::from("now"), TreeId::from("then"));
-    whole.step(&person(Command::Undo { what: "plan".to_owned(), from, to }));
+    whole.step(&person(Command::Undo { what: "plan".to_owned(), from, to, back: None }));
     let begun = whole.lines.len();
     let whole = whole.play();
     let expected = end_of(&whole.state);

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use chronicle_core::base::ids::{
-    AttemptId, FolderId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -25,7 +25,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Moment, Restored, TreeRecorded};
 use chronicle_core::event::{
     Break, Call, Change, CrashClass, Duty, Event, FollowUp, Issues, Question, RunStarted,
     SnapshotUpdate,
@@ -126,14 +126,7 @@ pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
         changes.add(FileChange { path, change: Change::Changed, from: None, added, removed });
     }
     let tree = TreeId::new(format!("{:040x}", paths.len()));
-    let recorded = TreeRecorded {
-        moment,
-        folder: FolderId::Project,
-        tree,
-        changes,
-        unreadable: 0,
-        unreadable_files: Vec::new(),
-    };
+    let recorded = TreeRecorded::new(moment, tree, changes);
     report(Report::TreeRecorded(Box::new(recorded)))
 }
 
@@ -225,8 +218,8 @@ impl World {
                 self.step(&tree(moment, &[]));
             }
             Some(Action::RestoreTree) => {
-                let (files, kept, error) = (1, Vec::new(), None);
-                self.step(&report(Report::TreeRestored { files, kept, error }));
+                let restored = Restored { files: 1, ..Restored::default() };
+                self.step(&report(Report::TreeRestored(Box::new(restored))));
             }
             Some(Action::Notify(about)) => {
                 self.notices.push(about);

@@ -37,7 +37,7 @@ use chronicle_core::state::effect::{Action, Effect};
 pub use both::Both;
 pub(crate) use notify::notifies;
 pub(crate) use recorder::Recorder;
-pub(crate) use tree::record_now;
+pub(crate) use tree::{record_now, trees_of};
 
 use crate::activity::Activities;
 use crate::cookie::Cookies;
@@ -106,7 +106,8 @@ impl Processes {
     ) -> Self {
         let project = folder.project.clone();
         let settings = discover::settings(&Project::at(&project)).settings;
-        let recordings = Recordings::new(folder.clone(), inbox.clone());
+        let max_bytes = settings.trees_max_file_bytes();
+        let recordings = Recordings::new(folder.clone(), inbox.clone(), max_bytes);
         let context = Arc::new(Context {
             cookies: folder.cookies(),
             folder,

@@ -6,14 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chronicle_core::base::ids::{Cause, FolderId, TreeId};
 use chronicle_core::event::input::{Input, Report};
-use chronicle_core::event::trees::{Moment, TreeRecorded};
-use chronicle_core::state::State;
+use chronicle_core::event::trees::{
+    Changes, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
+};
 use chronicle_core::state::effect::{Action, Effect};
+use chronicle_core::state::{Attempt, State, Stretch};
 
 use crate::fail::{self, Point};
 use crate::inbox::{Message, reported};
-use crate::project::RunFolder;
-use crate::trees::{Excludes, Trees, TreesError};
+use crate::project::{Project, RunFolder};
+use crate::trees::{self, Excludes, Trees, TreesError, Whose, touched_at};
+use crate::{discover, secrets};
 
 /// What is being recorded or put back here.
 pub(super) struct Recordings {
@@ -21,6 +24,7 @@ pub(super) struct Recordings {
     inbox: SyncSender<Message>,
     running: BTreeSet<Cause>,
     opened: Arc<Mutex<Opened>>,
+    max_bytes: u64,
 }
 
 /// The trees of the project, opened once; before that what the person's git ignores, which is asked while the run begins.
@@ -37,15 +41,27 @@ struct Job {
     of: FolderId,
     cause: Cause,
     what: What,
+    /// Larger files are not recorded.
+    max_bytes: u64,
 }
 
 enum What {
-    Record(Moment, Option<TreeId>),
-    Restore(TreeId),
+    Record(Moment, Before),
+    Restore { from: TreeId, to: TreeId },
+}
+
+/// What a new tree is compared with.
+#[derive(Default)]
+struct Before {
+    tree: Option<TreeId>,
+    /// Where the person's repository stood.
+    head: Option<RepositoryHead>,
+    /// When the attempt could change files.
+    hands: Vec<Stretch>,
 }
 
 impl Recordings {
-    pub(super) fn new(folder: RunFolder, inbox: SyncSender<Message>) -> Self {
+    pub(super) fn new(folder: RunFolder, inbox: SyncSender<Message>, max_bytes: u64) -> Self {
         let opened: Arc<Mutex<Opened>> = Arc::default();
         let (later, project) = (Arc::clone(&opened), folder.project.clone());
         let ask = move || {
@@ -56,7 +72,7 @@ impl Recordings {
         };
         // Whoever comes first asks: without this thread the first recording does.
         let _ = std::thread::Builder::new().name("ignored".to_owned()).spawn(ask);
-        Self { folder, inbox, running: BTreeSet::new(), opened }
+        Self { folder, inbox, running: BTreeSet::new(), opened, max_bytes }
     }
 
     /// Forgets what is not due any more.
@@ -73,7 +89,7 @@ impl Recordings {
         if !self.running.insert(effect.cause) {
             return None;
         }
-        let job = job(&self.folder, state, effect)?;
+        let job = job(&self.folder, state, effect, self.max_bytes)?;
         let failed = job.failed("no thread to do it");
         let (opened, inbox) = (Arc::clone(&self.opened), self.inbox.clone());
         let work = move || {
@@ -92,46 +108,65 @@ pub(super) fn finish(folder: &RunFolder, state: &State, effect: &Effect) -> Opti
     if matches!(effect.action, Action::RecordTree(Moment::Before(_))) {
         return None;
     }
-    let job = job(folder, state, effect)?;
+    let job = job(folder, state, effect, max_bytes(folder))?;
     Some(reported(job.perform(&mut Opened::default())))
+}
+
+fn max_bytes(folder: &RunFolder) -> u64 {
+    discover::settings(&Project::at(&folder.project)).settings.trees_max_file_bytes()
+}
+
+/// The trees of a run, if its project has any.
+pub(crate) fn trees_of(folder: &RunFolder) -> Result<Option<Trees>, TreesError> {
+    let trees = Trees::existing(&folder.project)?;
+    Ok(trees.map(|trees| trees.of_run(&folder.path).up_to(max_bytes(folder))))
 }
 
 /// Records the files as they are, against the last tree of a run, because a person asked.
 pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecorded, TreesError> {
     let cause = Cause { seq: state.seq + 1, index: 0 };
-    let base = state.trees.base(FolderId::Project, Moment::Undo).cloned();
-    let job = Job {
-        folder: folder.clone(),
-        of: FolderId::Project,
-        cause,
-        what: What::Record(Moment::Undo, None),
-    };
-    job.record(&mut Opened::default(), Moment::Undo, base.as_ref())
+    let (of, moment) = (FolderId::Project, Moment::Undo);
+    let what = What::Record(moment, Before::default());
+    let max_bytes = max_bytes(folder);
+    let job = Job { folder: folder.clone(), of, cause, what, max_bytes };
+    job.record(&mut Opened::default(), moment, &before(state, of, moment))
 }
 
-fn job(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Job> {
+fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Option<Job> {
     let (of, what) = if let Action::RecordTree(moment) = effect.action {
         let of = state.folder_of(moment);
-        (of, What::Record(moment, state.trees.base(of, moment).cloned()))
+        (of, What::Record(moment, before(state, of, moment)))
     } else if effect.action == Action::RestoreTree {
         let (of, undo) = state.trees.undo()?;
-        (of, What::Restore(undo.to.clone()))
+        (of, What::Restore { from: undo.from.clone(), to: undo.to.clone() })
     } else {
         return None;
     };
-    Some(Job { folder: folder.clone(), of, cause: effect.cause, what })
+    Some(Job { folder: folder.clone(), of, cause: effect.cause, what, max_bytes })
+}
+
+fn before(state: &State, of: FolderId, moment: Moment) -> Before {
+    let attempt = match moment {
+        Moment::After(id) => state.attempt(id),
+        Moment::Before(_) | Moment::Undo => None,
+    };
+    Before {
+        tree: state.trees.base(of, moment).cloned(),
+        head: state.trees.folder(of).head.clone(),
+        hands: attempt.map(Attempt::hands).unwrap_or_default(),
+    }
 }
 
 impl Job {
     fn perform(&self, opened: &mut Opened) -> Report {
         let done = match &self.what {
-            What::Record(moment, base) => {
+            What::Record(moment, before) => {
                 fail::at(Point::BeforeTree);
-                let recorded = self.record(opened, *moment, base.as_ref());
+                let recorded = self.record(opened, *moment, before);
                 fail::at(Point::AfterTree);
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
-            What::Restore(to) => self.restore(opened, to),
+            What::Restore { from, to } => self.restore(opened, (from, to)),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
     }
@@ -140,33 +175,59 @@ impl Job {
         &self,
         opened: &mut Opened,
         moment: Moment,
-        base: Option<&TreeId>,
+        before: &Before,
     ) -> Result<TreeRecorded, TreesError> {
         let trees = self.open(opened)?;
-        let recorded = trees.record(Some(&format!("{}/{}", self.folder.id, self.cause)))?;
-        let changes = match (base, moment) {
+        let keep = format!("{}/{}", self.folder.id, self.cause);
+        let recorded = trees.record(Some(&keep))?;
+        let (tree, changes, unclear) = match (&before.tree, moment) {
             // What somebody did is compared, or not said at all.
-            (Some(base), Moment::After(_)) => trees.changes(Some(base), &recorded.tree)?,
+            (Some(base), Moment::After(id)) => {
+                let last_sign = touched_at(&self.folder.keeper(id));
+                let whose = Whose { hands: before.hands.clone(), last_sign };
+                tell_apart(trees, (base, recorded.tree), &whose, &keep)?
+            }
             (Some(base), Moment::Before(_) | Moment::Undo) => {
-                trees.changes(Some(base), &recorded.tree).unwrap_or_default()
+                let changes = trees.changes(Some(base), &recorded.tree).unwrap_or_default();
+                (recorded.tree, changes, None)
             }
             // The first tree of a run has nothing to be compared with.
-            (None, _) => chronicle_core::event::trees::Changes::default(),
+            (None, _) => (recorded.tree, Changes::default(), None),
         };
+        let head = trees::head(&self.folder.project);
+        let moved = trees::moved(&self.folder.project, before.head.as_ref(), head.as_ref());
         Ok(TreeRecorded {
-            moment,
             folder: self.of,
-            tree: recorded.tree,
-            changes,
+            unclear,
             unreadable: recorded.unreadable,
             unreadable_files: recorded.unreadable_files,
+            too_large: recorded.too_large,
+            too_large_files: recorded.too_large_files,
+            moved: moved
+                .filter(|_| matches!(moment, Moment::After(_)))
+                .map(|it| Box::new(self.redacted(it))),
+            head,
+            ..TreeRecorded::new(moment, tree, changes)
         })
     }
 
-    fn restore(&self, opened: &mut Opened, to: &TreeId) -> Result<Report, TreesError> {
+    /// What commits are called is a worker's text.
+    fn redacted(&self, mut moved: HeadMoved) -> HeadMoved {
+        let redactor = secrets::redactor(&self.folder.project);
+        for commit in &mut moved.commits {
+            *commit = redactor.redact(commit).into_owned();
+        }
+        moved
+    }
+
+    fn restore(
+        &self,
+        opened: &mut Opened,
+        trees: (&TreeId, &TreeId),
+    ) -> Result<Report, TreesError> {
         let keep = format!("{}/{}-undone", self.folder.id, self.cause);
-        let restored = self.open(opened)?.restore(to, &keep)?;
-        Ok(Report::TreeRestored { files: restored.files, kept: restored.kept, error: None })
+        let restored = self.open(opened)?.restore(trees, &keep)?;
+        Ok(Report::TreeRestored(Box::new(restored)))
     }
 
     fn open<'a>(&self, opened: &'a mut Opened) -> Result<&'a Trees, TreesError> {
@@ -175,7 +236,8 @@ impl Job {
             Some(trees) => Ok(trees),
             none => {
                 let excludes = opened.excludes.take().unwrap_or_else(|| Excludes::find(project));
-                Ok(none.insert(Trees::open_with(project, excludes)?))
+                let trees = Trees::open_with(project, excludes)?;
+                Ok(none.insert(trees.of_run(&self.folder.path).up_to(self.max_bytes)))
             }
         }
     }
@@ -183,9 +245,23 @@ impl Job {
     fn failed(&self, why: &str) -> Report {
         match self.what {
             What::Record(moment, _) => Report::TreeMissed { moment, why: why.to_owned() },
-            What::Restore(_) => {
-                Report::TreeRestored { files: 0, kept: Vec::new(), error: Some(why.to_owned()) }
-            }
+            What::Restore { .. } => Report::TreeRestored(Box::new(Restored::none(why))),
         }
     }
+}
+
+/// The tree with an attempt's own work, what that changed, and what changed besides.
+fn tell_apart(
+    trees: &Trees,
+    (before, now): (&TreeId, TreeId),
+    whose: &Whose,
+    keep: &str,
+) -> Result<(TreeId, Changes, Option<Box<Unclear>>), TreesError> {
+    let Some(own) = trees.own((before, &now), whose, &format!("{keep}-own"))? else {
+        let changes = trees.changes(Some(before), &now)?;
+        return Ok((now, changes, None));
+    };
+    let changes = trees.changes(Some(before), &own)?;
+    let unclear = Unclear { changes: trees.changes(Some(&own), &now)?, tree: now };
+    Ok((own, changes, Some(Box::new(unclear))))
 }

@@ -2,7 +2,7 @@
 //!
 //! Runs are at the top: `runs.rs` finds them, `driven.rs` drives one in this process, `telling.rs` gives a person's command to
 //! whoever drives it (or to its ledger when nobody does), `watching.rs` watches one that another process drives, `reading.rs` and
-//! `handovers.rs` read, `files.rs` compares and puts back what runs did to the project's files. What surrounds a run has a module
+//! `handovers.rs` read, `files.rs` compares what runs did to the project's files and `undo.rs` puts them back. What surrounds a run has a module
 //! each: its definitions, trust in them, the agents, this machine, and what the binary itself is started as.
 
 pub mod agents;
@@ -18,6 +18,7 @@ mod runs;
 pub mod signals;
 mod telling;
 pub mod trust;
+mod undo;
 mod watching;
 
 use std::sync::Arc;
@@ -36,10 +37,7 @@ pub use crate::ledger::{Holder, LedgerError};
 pub use crate::link::{News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
-pub use files::{
-    Difference, Form, Part, UndoPlan, Undoing, Undone, difference, make_room, plan_undo,
-    recorded_bytes, room, undo,
-};
+pub use files::{Difference, Form, Part, difference, make_room, recorded_bytes, room};
 pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use replay::{Replayed, replay};
@@ -48,6 +46,9 @@ pub use runs::{
     newest_run, runs, was_begun,
 };
 pub use telling::{Told, force, record, tell};
+pub use undo::{
+    UndoOrder, UndoPlan, Undoing, claim_files, finish_undo, half_undone, plan_undo, undo, undos,
+};
 pub use watching::{Watching, watch};
 
 /// Why a run could not be driven, changed or read.
@@ -89,6 +90,16 @@ pub enum HandleError {
     Busy {
         /// Which.
         run: String,
+    },
+    /// An undo was killed, and the files are neither as they were nor as they are to be.
+    #[error(
+        "the undo of `{what}` in run {run} was interrupted: some files are put back and others are not"
+    )]
+    HalfUndone {
+        /// Which run's.
+        run: String,
+        /// Whose work was being undone.
+        what: String,
     },
     /// It was not done.
     #[error("{why}")]

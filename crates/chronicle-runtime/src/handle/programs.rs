@@ -5,7 +5,10 @@ use crate::process::lineage;
 pub use crate::agents::PROTOCOL;
 pub use crate::fail::arm as arm_fail_points;
 pub use crate::process::keeper::main as keeper;
-pub use crate::process::{Show, beside, detached, keeper_exec, leave_terminal, own_executable};
+pub use crate::process::{
+    Show, beside, detached, keeper_exec, leave_terminal, own_executable, tool_exec,
+    tools_die_with_us,
+};
 
 /// The variable that tells an agent which attempt it works on.
 const ATTEMPT: &str = "CHRONICLE_ATTEMPT";

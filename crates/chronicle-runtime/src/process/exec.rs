@@ -30,9 +30,28 @@ pub fn main(args: &[OsString]) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// Runs `tool-exec PARENT-PID PROGRAM [ARGUMENT…]`: becomes a short program that does not outlive who started it. Returns only
+/// if it failed.
+pub fn tool(args: &[OsString]) -> ExitCode {
+    let [_, _, parent, program, arguments @ ..] = args else {
+        let _ = writeln!(std::io::stderr(), "Error: `tool-exec` is for Chronicle itself");
+        return ExitCode::from(2);
+    };
+    if !dies_with(parent) {
+        return ExitCode::from(NOT_STARTED);
+    }
+    let error = Command::new(program).args(arguments).exec();
+    ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED })
+}
+
 /// A session of its own keeps terminals away; the death signal keeps it from outliving the keeper.
 fn bind_to(keeper: &OsStr) -> bool {
     let _ = rustix::process::setsid();
+    dies_with(keeper)
+}
+
+/// Has the kernel end this process when its parent dies, and whatever program it becomes.
+fn dies_with(parent: &OsStr) -> bool {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
@@ -40,9 +59,9 @@ fn bind_to(keeper: &OsStr) -> bool {
             return false;
         }
     }
-    // A keeper that died before the line above sends no signal any more.
-    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().to_string());
-    parent.as_deref().map(OsStr::new) == Some(keeper)
+    // One that died before the line above sends no signal any more.
+    let above = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().to_string());
+    above.as_deref().map(OsStr::new) == Some(parent)
 }
 
 fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, String) {

@@ -69,10 +69,13 @@ fn keep() -> io::Result<()> {
         Ok(agent) => {
             let _ =
                 lock::add(&ready.lock, &Entry::Agent { pid: agent.as_raw_pid().cast_unsigned() });
-            Watch::new(&mut line, ready.signals, &order, agent).run()
+            let watch = Watch::new((&mut line, &ready.lock), ready.signals, &order, agent);
+            watch.run()
         }
         Err(text) => Report::CannotStart { text },
     };
+    // Everything has ended: this is the last moment at which the agent can have changed a file.
+    lock::touch(&ready.lock);
     fail::at(Point::KeeperBeforeReport);
     // If nobody is there to hear it, everything has been ended all the same.
     let _ = line.say(&report);
@@ -214,6 +217,7 @@ enum Cause {
 /// The keeper while the agent lives.
 struct Watch<'a> {
     line: &'a mut Line,
+    lock: &'a File,
     signals: Signals,
     order: &'a Order,
     tree: Tree,
@@ -225,11 +229,16 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(line: &'a mut Line, signals: Signals, order: &'a Order, agent: Pid) -> Self {
+    fn new(
+        (line, lock): (&'a mut Line, &'a File),
+        signals: Signals,
+        order: &'a Order,
+        agent: Pid,
+    ) -> Self {
         let tree = Tree::new(order.cookie.clone(), agent);
         let lease_due = after(Duration::from_millis(order.lease_ms));
         let (kill_due, has_left, stopped) = (None, false, false);
-        Self { line, signals, order, tree, lease_due, kill_due, has_left, stopped }
+        Self { line, lock, signals, order, tree, lease_due, kill_due, has_left, stopped }
     }
 
     fn run(mut self) -> Report {
@@ -294,6 +303,7 @@ impl<'a> Watch<'a> {
         match word {
             Word::Go | Word::Renew => {
                 self.lease_due = after(Duration::from_millis(self.order.lease_ms));
+                lock::touch(self.lock);
             }
             Word::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),
         }

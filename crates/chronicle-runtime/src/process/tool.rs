@@ -2,10 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+
+use super::exec::{NOT_FOUND, NOT_STARTED};
+use super::order::own_executable;
 
 /// How much of what a tool says about itself is kept.
 const TALK_MAX: u64 = 64 * 1024;
@@ -13,6 +18,16 @@ const TALK_MAX: u64 = 64 * 1024;
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// How much a tool may print unless it is given a limit of its own.
 const OUTPUT_MAX: usize = 16 * 1024 * 1024;
+
+/// Whether this process is our binary, which has the command that tools are started by.
+static DIE_WITH_US: AtomicBool = AtomicBool::new(false);
+
+/// From now on no tool outlives this process, not even if it is killed. Only for a program that has the command `tool-exec`.
+///
+/// The kernel tells a child when the *thread* that started it ends. Whoever runs a tool waits for it, so that is no sooner.
+pub fn tools_die_with_us() {
+    DIE_WITH_US.store(cfg!(target_os = "linux"), Ordering::Relaxed);
+}
 
 /// A program to be run to its end.
 #[derive(Debug, Clone)]
@@ -95,7 +110,7 @@ impl Tool {
             None => return Err(end(&mut child, too_long)),
         };
         let Some(stderr) = heard(&said, until) else { return Err(end(&mut child, too_long)) };
-        let status = child.wait()?;
+        let status = started(child.wait()?)?;
         Ok(Ran { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
     }
 
@@ -112,7 +127,7 @@ impl Tool {
             let _ = (child.kill(), child.wait());
             return Err(error);
         }
-        let status = child.wait()?;
+        let status = started(child.wait()?)?;
         let stderr = said.recv().unwrap_or_default();
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
         Ok(Ran { status, stdout: Vec::new(), stderr })
@@ -120,7 +135,14 @@ impl Tool {
 
     fn spawn(&self) -> io::Result<Child> {
         let (program, rest) = self.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut command = Command::new(program);
+        let mut command = if DIE_WITH_US.load(Ordering::Relaxed) {
+            let mut command = Command::new(own_executable());
+            let parent = std::process::id().to_string();
+            command.arg0("chronicle").arg("tool-exec").arg(parent).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
         command.args(rest).current_dir(&self.cwd);
         for name in &self.unset {
             command.env_remove(name);
@@ -156,6 +178,17 @@ fn reading(pipe: Option<impl Read + Send + 'static>, max: u64) -> io::Result<Rec
 
 fn heard(from: &Receiver<Vec<u8>>, until: Instant) -> Option<Vec<u8>> {
     from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+}
+
+/// Tells a program that could not be started from one that failed, where another one starts it for us.
+fn started(status: ExitStatus) -> io::Result<ExitStatus> {
+    let code = |code: u8| Some(i32::from(code));
+    match status.code() {
+        _ if !DIE_WITH_US.load(Ordering::Relaxed) => Ok(status),
+        it if it == code(NOT_FOUND) => Err(io::ErrorKind::NotFound.into()),
+        it if it == code(NOT_STARTED) => Err(io::ErrorKind::PermissionDenied.into()),
+        _ => Ok(status),
+    }
 }
 
 fn end(child: &mut Child, (kind, why): (io::ErrorKind, &str)) -> io::Error {

@@ -7,17 +7,25 @@
 //! place once it is whole. What a killed git leaves behind is swept away by the next recording, under a lock of the system
 //! that dies with its holder.
 //!
-//! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count. A git whose
-//! supervisor was killed works on until it has read the names that were sent to it, and ends then.
+//! No git ever writes into the project: what is put back is written beside first, and moved into its place by this process.
+//! So nothing changes there any more once this process is dead. The gits of an undo die with it too; that of a recording
+//! reads on until it has read the names that were sent to it, and ends then.
+//!
+//! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count.
 
 mod diff;
 mod excludes;
+mod found;
 mod git;
+mod head;
+mod ignored;
+mod modes;
 mod names;
 mod record;
 mod repository;
 mod restore;
 mod room;
+mod whose;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +34,10 @@ use thiserror::Error;
 
 pub use diff::Form;
 pub(crate) use excludes::Excludes;
+pub(crate) use head::{head, moved};
+pub(crate) use names::shown;
 pub(crate) use room::Room;
+pub(crate) use whose::{Whose, touched_at};
 
 use git::Git;
 
@@ -37,6 +48,10 @@ pub struct Trees {
     excludes: Excludes,
     /// What is ours and never part of a tree.
     definitions: PathBuf,
+    /// Where it is kept what was ignored when the run began; none if the trees are of no run.
+    ignored: Option<PathBuf>,
+    /// Files with more bytes are not recorded.
+    max_bytes: u64,
 }
 
 /// Why there are no trees, or not this one.

@@ -18,7 +18,7 @@ pub(super) fn below(root: &Path, name: &[u8]) -> PathBuf {
 }
 
 /// A name as people read it: one line, whatever its bytes are.
-pub(super) fn shown(name: &[u8]) -> String {
+pub(crate) fn shown(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     let mut plain = String::with_capacity(text.len());
     for sign in text.chars() {

@@ -8,11 +8,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::TreeId;
-use chronicle_core::event::trees::TREE_UNREADABLE_MAX;
 
 use super::excludes::{Excludes, OURS};
+use super::found::Found;
 use super::git::{self, Git};
-use super::names::{below, joined, parts, shown};
+use super::ignored::Ignored;
+use super::names::{joined, parts};
 use super::repository::Lock;
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
@@ -21,6 +22,8 @@ use crate::process::Tool;
 
 /// From so many changed files on, their contents go into one pack instead of a file each.
 const PACK_FROM: usize = 500;
+/// From that size on a file is never held in memory as a whole.
+pub(super) const STREAM_FROM: &str = "8m";
 /// Repositories inside repositories that are followed.
 const NESTED_MAX: usize = 16;
 /// How often a list of files that git refuses is cut in half to find the culprits.
@@ -39,17 +42,15 @@ pub struct Recorded {
     pub unreadable: u32,
     /// The first of them.
     pub unreadable_files: Vec<String>,
+    /// How many files are too large to be recorded: they are as the last tree has them, or not in it.
+    pub too_large: u32,
+    /// The first of them.
+    pub too_large_files: Vec<String>,
+    /// Every file of both kinds: what is in it is in no tree, so nobody may put another in its place.
+    pub(super) unrecorded: BTreeSet<Name>,
 }
 
 type Name = Vec<u8>;
-
-/// What is found out on the way to a tree.
-#[derive(Default)]
-struct Found {
-    present: BTreeSet<Name>,
-    gone: BTreeSet<Name>,
-    unreadable: BTreeSet<Name>,
-}
 
 impl Trees {
     /// Records the project's files as they are now. The tree is kept under that name: a run and what made it due.
@@ -81,33 +82,35 @@ impl Trees {
     }
 
     fn try_record(&self) -> Result<Recorded, TreesError> {
-        let rules_changed = self.instruct()?;
+        let ignored = self.ignored().unwrap_or_default();
+        let rules_changed = self.instruct(&ignored)?;
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
-        let mut found = self.find(&half, is_first)?;
+        let mut found = self.find(&half, is_first, ignored)?;
         let mut anyway = None;
         if rules_changed && !is_first {
             let theirs = anyway.insert(Excludes::kept_anyway(&self.git.work));
-            found.sort(&self.git.work, parts(theirs));
+            found.sort(parts(theirs));
         }
+        found.sort(parts(&self.missing()));
         let changed = !found.present.is_empty() || !found.gone.is_empty();
         if changed {
             self.take_in(&half, &mut found)?;
+            self.note_missing(&found, &mut anyway)?;
         }
         // An index that began empty has nothing in it that was ignored.
         let forgets = !is_first
             && (rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore")));
         if forgets {
-            self.forget_ignored(&half, anyway)?;
+            self.forget_ignored(&half, anyway, &found.ignored)?;
         }
+        self.note_ignored(&half)?;
         let tree = self.tree_of(&half, changed || forgets)?;
+        let modes = found.modes(self.last_modes().filter(|_| !is_first));
+        self.keep_last_modes(&modes)?;
         self.settle(&half, &tree)?;
-        let names = found.unreadable.iter().take(TREE_UNREADABLE_MAX);
-        Ok(Recorded {
-            tree,
-            unreadable: u32::try_from(found.unreadable.len()).unwrap_or(u32::MAX),
-            unreadable_files: names.map(|name| shown(name)).collect(),
-        })
+        self.keep_modes(&tree, &modes)?;
+        Ok(found.recorded(tree))
     }
 
     /// The last index under another name; none if there is none, or not the one that was written: git itself would not tell.
@@ -117,7 +120,7 @@ impl Trees {
         let (Ok(meta), Some(hash)) = (fs::metadata(&from), hash_of(&from)) else {
             return Ok(false);
         };
-        if self.remembered(&hash).is_none() {
+        if self.remembered(&hash).is_none() || self.last_modes().is_none() {
             return Ok(false);
         }
         let copied = fs::copy(&from, to).and_then(|_| {
@@ -127,7 +130,7 @@ impl Trees {
         copied.map(|()| true).map_err(TreesError::io(to))
     }
 
-    fn find(&self, index: &Path, is_first: bool) -> Result<Found, TreesError> {
+    fn find(&self, index: &Path, is_first: bool, ignored: Ignored) -> Result<Found, TreesError> {
         let (known, new) = std::thread::scope(|scope| {
             // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
             let known = scope.spawn(|| {
@@ -143,10 +146,11 @@ impl Trees {
         let known = known.unwrap_or_else(|_| {
             Err(TreesError::Git { what: "compare files", why: "it broke".to_owned() })
         })?;
-        let mut found = Found::default();
+        let mut found = Found::new(&self.git.work, self.max_bytes, ignored);
         let (mut others, mut said) = new?;
         for _ in 0..NESTED_MAX {
-            let nested: Vec<Name> = nested(&others);
+            let mut nested: Vec<Name> = nested(&others);
+            nested.retain(|folder| !found.ignored.has(folder));
             if nested.is_empty() {
                 break;
             }
@@ -155,11 +159,11 @@ impl Trees {
             (others, said) = self.others(index)?;
         }
         if is_first {
-            found.sort(&self.git.work, parts(&known));
+            found.sort(parts(&known));
         } else {
-            found.sort(&self.git.work, parts(&known).skip(1).step_by(2));
+            found.sort(parts(&known).skip(1).step_by(2));
         }
-        found.sort(&self.git.work, parts(&others).filter(|name| !name.ends_with(b"/")));
+        found.sort(parts(&others).filter(|name| !name.ends_with(b"/")));
         found.unreadable.extend(closed_folders(&said));
         Ok(found)
     }
@@ -200,8 +204,7 @@ impl Trees {
     /// Takes what changed into the index.
     fn take_in(&self, index: &Path, found: &mut Found) -> Result<(), TreesError> {
         if !found.gone.is_empty() {
-            let entry = |name: &Name| [format!("0 {EMPTY}\t").as_bytes(), name].concat();
-            let entries: Vec<Name> = found.gone.iter().map(entry).collect();
+            let entries: Vec<Name> = found.gone.iter().map(removal).collect();
             self.index_info(index, &entries)?;
         }
         let present: Vec<Name> = found.present.iter().cloned().collect();
@@ -221,11 +224,13 @@ impl Trees {
         if names.is_empty() {
             return Ok(());
         }
-        let packed = ["core.bigFileThreshold=1", "pack.compression=1"].map(str::to_owned);
-        let settings = if names.len() >= PACK_FROM { &packed[..] } else { &[] };
+        // A file above the threshold is read piece by piece, straight into a pack.
+        let threshold = if names.len() >= PACK_FROM { "1" } else { STREAM_FROM };
+        let settings =
+            [format!("core.bigFileThreshold={threshold}"), "pack.compression=1".to_owned()];
         let args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let input = joined(names.iter().map(Vec::as_slice));
-        let call = self.git.call(index, settings, &args).input(input);
+        let call = self.git.call(index, &settings, &args).input(input);
         let read = |call: Tool| {
             let ran = call.run().map_err(|error| git::failed("read files", error))?;
             if !ran.status.success() {
@@ -251,17 +256,48 @@ impl Trees {
         self.read_in(index, two, tries, unreadable)
     }
 
-    /// Takes out what has come to be ignored, but what the person's repository has.
-    fn forget_ignored(&self, index: &Path, anyway: Option<Vec<u8>>) -> Result<(), TreesError> {
+    /// Takes out what has come to be ignored, but what the person's repository has; and what was ignored when the run began,
+    /// if the trees of another run have it.
+    fn forget_ignored(
+        &self,
+        index: &Path,
+        anyway: Option<Vec<u8>>,
+        from_the_start: &Ignored,
+    ) -> Result<(), TreesError> {
         let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
         let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
         let anyway = anyway.unwrap_or_else(|| Excludes::kept_anyway(&self.git.work));
         let anyway: BTreeSet<&[u8]> = parts(&anyway).collect();
         let ignored = parts(&ran.stdout).filter(|name| !anyway.contains(name));
-        let entries: Vec<Name> =
-            ignored.map(|name| [format!("0 {EMPTY}\t").as_bytes(), name].concat()).collect();
+        let mut entries: Vec<Name> = ignored.map(removal).collect();
+        if from_the_start.mark().is_some() {
+            let all = self.git.call(index, &[], &["ls-files", "-z", "--cached"]);
+            let all = Git::run("list files", all)?.stdout;
+            entries.extend(parts(&all).filter(|name| from_the_start.has(name)).map(removal));
+        }
         if entries.is_empty() { Ok(()) } else { self.index_info(index, &entries) }
+    }
+
+    /// Files that the person's repository has though they are ignored, and that were gone the last time: an index that has
+    /// forgotten them would never see them come back.
+    fn missing(&self) -> Vec<u8> {
+        fs::read(self.index().with_extension("missing")).unwrap_or_default()
+    }
+
+    fn note_missing(&self, found: &Found, anyway: &mut Option<Vec<u8>>) -> Result<(), TreesError> {
+        let before = self.missing();
+        if found.gone.is_empty() && before.is_empty() {
+            return Ok(());
+        }
+        let theirs = anyway.get_or_insert_with(|| Excludes::kept_anyway(&self.git.work));
+        let missing = joined(parts(theirs).filter(|name| found.gone.contains(*name)));
+        let path = self.index().with_extension("missing");
+        if missing == before {
+            return Ok(());
+        }
+        let written = atomic_write(&path, &missing);
+        written.map_err(std::io::Error::other).map_err(TreesError::io(&path))
     }
 
     /// The tree of an index: the last one if the index is the same, else written.
@@ -331,36 +367,14 @@ fn write_ref(path: &Path, tree: &TreeId) -> std::io::Result<()> {
     fs::rename(half, path)
 }
 
-impl Found {
-    /// Looks at each: it is there, gone, or cannot be read.
-    fn sort<'a>(&mut self, work: &Path, names: impl Iterator<Item = &'a [u8]>) {
-        for name in names {
-            if OURS.iter().any(|ours| name.starts_with(ours.as_bytes())) {
-                continue;
-            }
-            let path = below(work, name);
-            let bucket = match fs::symlink_metadata(&path) {
-                Ok(meta) if meta.is_symlink() => &mut self.present,
-                Ok(meta) if meta.is_file() && File::open(&path).is_ok() => &mut self.present,
-                Ok(meta) if meta.is_file() => &mut self.unreadable,
-                // A pipe, a device or a folder has come in its place.
-                Ok(_) => &mut self.gone,
-                Err(error) if is_gone(&error) => &mut self.gone,
-                Err(_) => &mut self.unreadable,
-            };
-            bucket.insert(name.to_owned());
-        }
-    }
-}
-
-fn is_gone(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
-}
-
 fn nested(others: &[u8]) -> Vec<Name> {
     let ours = |name: &[u8]| OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
     parts(others).filter(|name| name.ends_with(b"/") && !ours(name)).map(<[u8]>::to_vec).collect()
+}
+
+/// The line that takes a file out of an index.
+fn removal(name: impl AsRef<[u8]>) -> Name {
+    [format!("0 {EMPTY}\t").as_bytes(), name.as_ref()].concat()
 }
 
 fn within(folder: &[u8]) -> Name {
@@ -390,6 +404,7 @@ fn hash_of(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::below;
     use super::*;
 
     #[test]

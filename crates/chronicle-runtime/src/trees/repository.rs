@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::excludes::Excludes;
 use super::git::Git;
+use super::ignored::Ignored;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
 
@@ -16,6 +17,10 @@ const INDEXES: &str = "chronicle";
 const INDEX: &str = "project.index";
 /// How the names of half-done indexes begin.
 const HALF: &str = "half-";
+/// What was ignored when a run began, in its folder.
+const IGNORED: &str = "ignored";
+/// Largest file that is recorded, unless the settings say otherwise.
+const FILE_BYTES_MAX: u64 = 100_000_000;
 /// No filter, no line endings, no keywords: the bytes are the bytes.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
 
@@ -33,7 +38,8 @@ impl Trees {
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
-        let trees = Self { git, excludes, definitions };
+        let (ignored, max_bytes) = (None, FILE_BYTES_MAX);
+        let trees = Self { git, excludes, definitions, ignored, max_bytes };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() {
             trees.make().or_else(|_| trees.make())?;
@@ -45,6 +51,18 @@ impl Trees {
     pub(crate) fn existing(project: &Path) -> Result<Option<Self>, TreesError> {
         let exists = project.join(".chronicle/trees.git/HEAD").is_file();
         exists.then(|| Self::open(project)).transpose()
+    }
+
+    /// The trees of one run: what was ignored when it began is never part of them.
+    #[must_use]
+    pub fn of_run(self, folder: &Path) -> Self {
+        Self { ignored: Some(folder.join(IGNORED)), ..self }
+    }
+
+    /// Files with more bytes than that are named and not recorded.
+    #[must_use]
+    pub fn up_to(self, max_bytes: u64) -> Self {
+        Self { max_bytes, ..self }
     }
 
     /// Waits until nobody else writes trees here.
@@ -91,17 +109,23 @@ impl Trees {
             let name = name.to_string_lossy();
             if name.starts_with(HALF) || name.ends_with(".lock") {
                 let _ = fs::remove_file(entry.path());
+                let _ = fs::remove_dir_all(entry.path());
             }
         }
         Ok(())
     }
 
     /// Writes what git reads about attributes and excludes, where it changed.
-    pub(super) fn instruct(&self) -> Result<bool, TreesError> {
+    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<bool, TreesError> {
         let info = self.git.dir.join("info");
         fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
         write(&info.join("attributes"), ATTRIBUTES)?;
-        write(&info.join("exclude"), &self.excludes.text(&self.git.work))
+        let mut text = self.excludes.text(&self.git.work);
+        // Git does not read it: so what another run has in its trees is told from what this one has.
+        if let Some(mark) = ignored.mark() {
+            text = format!("{text}\n# {mark}\n");
+        }
+        write(&info.join("exclude"), &text)
     }
 }
 

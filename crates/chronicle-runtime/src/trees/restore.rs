@@ -1,81 +1,216 @@
-//! Putting files back as a tree has them. What is not in our trees, above all what is ignored, is never touched.
+//! Putting files back. What is not in our trees, above all what is ignored, is never touched, and neither is what somebody
+//! changed after the files were looked at.
+//!
+//! Every file is written beside first, by git, and moved into its place by this process, so each is whole at any time: as it
+//! was found, or as it is to be. A killed undo is done again by comparing each file with both. What is neither was changed by
+//! somebody since: it stays, and is named.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::TreeId;
-use chronicle_core::event::trees::TREE_UNREADABLE_MAX;
+use chronicle_core::event::trees::{Restored, TREE_FILES_MAX, TREE_UNREADABLE_MAX};
 
 use super::diff::{Entry, NO_MODE};
 use super::git::{Git, ask_theirs};
+use super::modes::{Modes, PROGRAM};
 use super::names::{below, joined, parts, shown};
+use super::record::{Recorded, STREAM_FROM};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 
-/// How git writes the mode of a program.
-const PROGRAM: &str = "100755";
 /// Who may run a file.
 const MAY_RUN: u32 = 0o111;
+/// The end of the names of files that say what git ignores.
+const RULES: &[u8] = b".gitignore";
 
-/// What was put back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    /// How many files were written or removed.
-    pub files: u32,
-    /// Files that could not be put back since something is in their place that is not ours to touch.
-    pub kept: Vec<String>,
+type Name = Vec<u8>;
+
+/// What became of one file.
+enum Outcome {
+    Done,
+    /// Something that is in no tree is in its place.
+    Kept,
+    /// Somebody changed it since.
+    Edited,
+    Failed(io::Error),
 }
 
+/// A file that is not as it is to be: as it was seen before it was read, or why it stays.
+type Todo<'e> = (&'e Entry, Result<Seen, Outcome>);
+
 impl Trees {
-    /// Makes the project's files those of a tree. To be done again after a crash: what is done already differs no more.
-    pub fn restore(&self, to: &TreeId, keep: &str) -> Result<Restored, TreesError> {
+    /// Makes files that differ between two trees those of the second, where they are those of the first. To be done again after
+    /// a crash: what is done already is left alone.
+    pub fn restore(
+        &self,
+        (from, to): (&TreeId, &TreeId),
+        keep: &str,
+    ) -> Result<Restored, TreesError> {
         let lock = self.lock()?;
-        let now = self.record_locked(&lock, Some(keep))?.tree;
-        let entries = self.entries(&now, to)?;
-        let work = &self.git.work;
-        let (gone, back): (Vec<Entry>, Vec<Entry>) =
-            entries.into_iter().partition(|entry| entry.after.0 == NO_MODE);
-        for entry in &gone {
-            remove(work, &entry.name);
+        let mut wanted = self.entries(from, to)?;
+        // Files that go make room for those that come. As long as rules for what is ignored stand, a killed undo still sees the
+        // files that they are about.
+        wanted.sort_by_key(|entry| (entry.name.ends_with(RULES), entry.after.0 != NO_MODE));
+        let seen: Vec<Seen> = wanted.iter().map(|entry| Seen::at(&self.place(entry))).collect();
+        let now = self.record_locked(&lock, Some(keep))?;
+        let todo = self.sort_out(&wanted, seen, (from, to), &now)?;
+        let staged = self.stage(to, &todo)?;
+        let mut left = Vec::new();
+        let mut restored = Restored::default();
+        for (entry, outcome) in todo {
+            let outcome = match outcome {
+                Ok(seen) => {
+                    fail::at(Point::InRestore);
+                    self.put_back(entry, &seen, &staged)
+                }
+                Err(outcome) => outcome,
+            };
+            if matches!(outcome, Outcome::Kept | Outcome::Failed(_)) {
+                left.push(entry);
+            }
+            note(&mut restored, entry, &outcome);
         }
-        fail::at(Point::InRestore);
-        let (back, kept): (Vec<Entry>, Vec<Entry>) =
-            back.into_iter().partition(|entry| is_free(work, entry));
-        self.write_back(to, &back)?;
-        Ok(Restored {
-            files: u32::try_from(gone.len() + back.len()).unwrap_or(u32::MAX),
-            kept: kept.iter().take(TREE_UNREADABLE_MAX).map(|entry| shown(&entry.name)).collect(),
-        })
+        let _ = fs::remove_dir_all(&staged.folder);
+        restored.list.sort_unstable();
+        if !left.is_empty() {
+            let as_found = left.into_iter().map(|entry| (entry.name.as_slice(), &entry.before));
+            restored.left =
+                Some(self.compose_locked((to, from), as_found, &format!("{keep}-left"))?);
+        }
+        Ok(restored)
     }
 
-    /// The files as they are, but where they changed between other trees: there as `to` has them. Kept for that run: it may
-    /// be needed again after a crash, and to compare with.
+    /// What is to be done with each file that is not yet as it is to be.
+    fn sort_out<'e>(
+        &self,
+        wanted: &'e [Entry],
+        seen: Vec<Seen>,
+        (from, to): (&TreeId, &TreeId),
+        now: &Recorded,
+    ) -> Result<Vec<Todo<'e>>, TreesError> {
+        let not_done = self.touched(&[(now.tree.clone(), to.clone())])?;
+        let not_found = self.touched(&[(now.tree.clone(), from.clone())])?;
+        let sorted = wanted.iter().zip(seen).filter_map(|(entry, seen)| {
+            let name = &entry.name;
+            match () {
+                // What is in it is in no tree: it would be gone.
+                () if now.unrecorded.contains(name) => Some((entry, Err(Outcome::Kept))),
+                () if !not_done.contains(name) => None,
+                () if not_found.contains(name) => Some((entry, Err(Outcome::Edited))),
+                () => Some((entry, Ok(seen))),
+            }
+        });
+        Ok(sorted.collect())
+    }
+
+    /// Writes the files that are to come into a folder of ours.
+    fn stage(&self, to: &TreeId, todo: &[Todo<'_>]) -> Result<Staged, TreesError> {
+        let folder = self.half_index("files");
+        let staged = Staged { folder, modes: self.modes_of(to) };
+        let come = todo.iter().filter(|(entry, next)| entry.after.0 != NO_MODE && next.is_ok());
+        let input = joined(come.map(|(entry, _)| entry.name.as_slice()));
+        if input.is_empty() {
+            return Ok(staged);
+        }
+        fs::create_dir_all(&staged.folder).map_err(TreesError::io(&staged.folder))?;
+        let index = self.half_index("restore");
+        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", to.as_str()]))?;
+        let prefix = format!("--prefix={}/", staged.folder.display());
+        let args = ["checkout-index", "--force", "--quiet", &prefix, "-z", "--stdin"];
+        let streams = [format!("core.bigFileThreshold={STREAM_FROM}")];
+        Git::run("write files", self.git.call(&index, &streams, &args).input(input))?;
+        let _ = fs::remove_file(&index);
+        Ok(staged)
+    }
+
+    fn put_back(&self, entry: &Entry, seen: &Seen, staged: &Staged) -> Outcome {
+        let path = self.place(entry);
+        if Seen::at(&path) != *seen {
+            return Outcome::Edited;
+        }
+        let done = if entry.after.0 == NO_MODE {
+            self.remove(&path)
+        } else {
+            if !is_free(&self.git.work, entry) {
+                return Outcome::Kept;
+            }
+            staged.move_to(&path, entry)
+        };
+        done.map_or_else(Outcome::Failed, |()| Outcome::Done)
+    }
+
+    /// Removes a file and the folders that become empty with it.
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let above = path.ancestors().skip(1).take_while(|folder| *folder != self.git.work);
+        for folder in above {
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, entry: &Entry) -> PathBuf {
+        below(&self.git.work, &entry.name)
+    }
+
+    /// The files as they are, but where `names` changed: there as `to` has them. Kept for that run: it may be needed again after
+    /// a crash, and to compare with.
     pub(crate) fn blend(
         &self,
         run: &str,
         (now, to): (&TreeId, &TreeId),
-        worked: &[(TreeId, TreeId)],
+        names: &BTreeSet<Name>,
     ) -> Result<TreeId, TreesError> {
-        let touched = self.touched(worked)?;
-        let back = self.entries(now, to)?.into_iter().filter(|entry| touched.contains(&entry.name));
-        let lines = back.map(|entry| {
-            let (mode, id) = &entry.after;
-            let mode = if mode == NO_MODE { "0" } else { mode };
-            [format!("{mode} {id}\t").as_bytes(), &entry.name].concat()
-        });
-        let lines: Vec<Vec<u8>> = lines.collect();
+        let entries = self.entries(now, to)?;
+        let back = entries.iter().filter(|entry| names.contains(&entry.name));
+        let back = back.map(|entry| (entry.name.as_slice(), &entry.after));
+        self.compose((now, to), back, &format!("{run}/to-{}-{}", short(now), short(to)))
+    }
+
+    /// A tree with some files of another one.
+    pub(super) fn compose<'e>(
+        &self,
+        (base, other): (&TreeId, &TreeId),
+        files: impl Iterator<Item = (&'e [u8], &'e (String, String))>,
+        keep: &str,
+    ) -> Result<TreeId, TreesError> {
         let _lock = self.lock()?;
-        let index = self.half_index("blend");
-        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", now.as_str()]))?;
+        self.compose_locked((base, other), files, keep)
+    }
+
+    fn compose_locked<'e>(
+        &self,
+        (base, other): (&TreeId, &TreeId),
+        files: impl Iterator<Item = (&'e [u8], &'e (String, String))>,
+        keep: &str,
+    ) -> Result<TreeId, TreesError> {
+        let mut modes = self.modes_of(base).unwrap_or_default();
+        let theirs = self.modes_of(other).unwrap_or_default();
+        let mut lines: Vec<Name> = Vec::new();
+        for (name, (mode, id)) in files {
+            modes.set(name, theirs.of(name, mode));
+            let mode = if mode == NO_MODE { "0" } else { mode };
+            lines.push([format!("{mode} {id}\t").as_bytes(), name].concat());
+        }
+        let index = self.half_index("compose");
+        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", base.as_str()]))?;
         if !lines.is_empty() {
             self.index_info(&index, &lines)?;
         }
         let ran = Git::run("write a tree", self.git.call(&index, &[], &["write-tree"]))?;
         let _ = fs::remove_file(&index);
         let tree = TreeId::new(String::from_utf8_lossy(&ran.stdout).trim());
-        self.keep(&format!("{run}/to-{tree}"), &tree)?;
+        self.keep(keep, &tree)?;
+        self.keep_modes(&tree, &modes)?;
         Ok(tree)
     }
 
@@ -84,9 +219,8 @@ impl Trees {
     pub(crate) fn at_stake(
         &self,
         (now, to): (&TreeId, &TreeId),
-        edited: &[(TreeId, TreeId)],
+        edited: &BTreeSet<Name>,
     ) -> Result<Vec<String>, TreesError> {
-        let edited = self.touched(edited)?;
         let mut theirs = self.entries(now, to)?;
         theirs.retain(|entry| edited.contains(&entry.name) && entry.before.0 != NO_MODE);
         let committed = if theirs.is_empty() { Vec::new() } else { committed(&self.git.work) };
@@ -97,35 +231,94 @@ impl Trees {
     }
 
     /// Every name that differs between two of these trees.
-    fn touched(&self, spans: &[(TreeId, TreeId)]) -> Result<BTreeSet<Vec<u8>>, TreesError> {
+    pub(crate) fn touched(&self, spans: &[(TreeId, TreeId)]) -> Result<BTreeSet<Name>, TreesError> {
         let mut names = BTreeSet::new();
         for (before, after) in spans {
             names.extend(self.entries(before, after)?.into_iter().map(|entry| entry.name));
         }
         Ok(names)
     }
+}
 
-    fn write_back(&self, to: &TreeId, entries: &[Entry]) -> Result<(), TreesError> {
-        if entries.is_empty() {
-            return Ok(());
+/// Some digits of a tree, enough to tell two apart.
+fn short(tree: &TreeId) -> &str {
+    tree.as_str().get(..16).unwrap_or(tree.as_str())
+}
+
+/// Takes down what became of a file.
+fn note(restored: &mut Restored, entry: &Entry, outcome: &Outcome) {
+    let name = shown(&entry.name);
+    let (list, name, most) = match outcome {
+        Outcome::Done => {
+            restored.files = restored.files.saturating_add(1);
+            (&mut restored.list, name, TREE_FILES_MAX)
         }
-        let work = &self.git.work;
-        let modes: Vec<Option<u32>> = entries.iter().map(|entry| mode(work, entry)).collect();
-        let index = self.half_index("restore");
-        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", to.as_str()]))?;
-        let args = ["checkout-index", "--force", "--quiet", "-z", "--stdin"];
-        let input = joined(entries.iter().map(|entry| entry.name.as_slice()));
-        Git::run("write files", self.git.call(&index, &[], &args).input(input))?;
-        let _ = fs::remove_file(&index);
-        for (entry, mode) in entries.iter().zip(modes) {
-            if let Some(mode) = mode {
-                let path = below(work, &entry.name);
-                let set = fs::set_permissions(&path, Permissions::from_mode(mode));
-                set.map_err(TreesError::io(&path))?;
+        Outcome::Kept => (&mut restored.kept, name, TREE_UNREADABLE_MAX),
+        Outcome::Edited => (&mut restored.edited, name, TREE_UNREADABLE_MAX),
+        Outcome::Failed(error) => {
+            (&mut restored.failed, format!("{name}: {error}"), TREE_UNREADABLE_MAX)
+        }
+    };
+    if list.len() < most {
+        list.push(name);
+    }
+}
+
+/// What the system says of a file, without its content: it changes with it.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen(Option<(u64, u64, i64, i64, u32)>);
+
+impl Seen {
+    fn at(path: &Path) -> Self {
+        let meta = fs::symlink_metadata(path).ok().filter(|meta| !meta.is_dir());
+        Self(meta.map(|it| (it.ino(), it.len(), it.ctime(), it.ctime_nsec(), it.mode())))
+    }
+}
+
+/// Files that are to come, written in a folder of ours.
+struct Staged {
+    folder: PathBuf,
+    /// Of a tree that an older version recorded nothing is known.
+    modes: Option<Modes>,
+}
+
+impl Staged {
+    /// Moves a file into its place, with the mode that it had.
+    fn move_to(&self, path: &Path, entry: &Entry) -> io::Result<()> {
+        let staged = below(&self.folder, &entry.name);
+        if entry.after.0.starts_with("100") {
+            let mode = self.modes.as_ref().map(|modes| modes.of(&entry.name, &entry.after.0));
+            if let Some(mode) = mode.or_else(|| kept_mode(path, entry)) {
+                fs::set_permissions(&staged, Permissions::from_mode(mode))?;
             }
         }
-        Ok(())
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        match fs::rename(&staged, path) {
+            // The project's folders may be on several disks.
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(&staged, path),
+            moved => moved,
+        }
     }
+}
+
+/// Onto another disk: beside the place first, so that the file is whole at any time.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut beside = to.as_os_str().to_owned();
+    beside.push(".chronicle-half");
+    if fs::symlink_metadata(from)?.is_symlink() {
+        std::os::unix::fs::symlink(fs::read_link(from)?, &beside)?;
+    } else {
+        fs::copy(from, &beside)?;
+    }
+    fs::rename(&beside, to)
+}
+
+/// The mode that a file keeps, but for whether it is a program.
+fn kept_mode(path: &Path, entry: &Entry) -> Option<u32> {
+    let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mode = meta.permissions().mode();
+    let readers = (mode & 0o444) >> 2;
+    Some(if entry.after.0 == PROGRAM { mode | readers } else { mode & !MAY_RUN })
 }
 
 /// What the person's last commit has, as a list of ids and names.
@@ -142,20 +335,6 @@ fn listed(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
     })
 }
 
-/// Removes a file and the folders that become empty with it.
-fn remove(work: &Path, name: &[u8]) {
-    let path = below(work, name);
-    if fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir()) {
-        let _ = fs::remove_file(&path);
-    }
-    let above = path.ancestors().skip(1).take_while(|folder| *folder != work);
-    for folder in above {
-        if fs::remove_dir(folder).is_err() {
-            return;
-        }
-    }
-}
-
 /// Whether a file can be written without touching what is not in our trees.
 fn is_free(work: &Path, entry: &Entry) -> bool {
     let path = below(work, &entry.name);
@@ -167,13 +346,4 @@ fn is_free(work: &Path, entry: &Entry) -> bool {
         Ok(_) => entry.before.0 != NO_MODE,
         Err(_) => true,
     }
-}
-
-/// The mode that a file keeps, but for whether it is a program: git knows no more of it.
-fn mode(work: &Path, entry: &Entry) -> Option<u32> {
-    let meta = fs::symlink_metadata(below(work, &entry.name)).ok()?;
-    let is_file = meta.is_file() && entry.after.0.starts_with("100");
-    let mode = meta.permissions().mode();
-    let readers = (mode & 0o444) >> 2;
-    is_file.then(|| if entry.after.0 == PROGRAM { mode | readers } else { mode & !MAY_RUN })
 }

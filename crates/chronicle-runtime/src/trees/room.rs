@@ -66,6 +66,8 @@ impl Trees {
         ] {
             Git::run(what, self.git.call(&self.index(), &[], args))?;
         }
+        let kept: BTreeSet<String> = self.kept()?.into_iter().map(|it| it.tree).collect();
+        self.clear_modes(|tree| std::str::from_utf8(tree).is_ok_and(|tree| kept.contains(tree)));
         Ok(before.saturating_sub(bytes_below(&self.git.dir)))
     }
 

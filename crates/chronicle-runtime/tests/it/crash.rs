@@ -482,7 +482,7 @@ impl Trial {
         match verb {
             "undo" if !self.is_undone() => {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));
-                Command::Undo { what: note, from, to }
+                Command::Undo { what: note, from, to, back: None }
             }
             "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
@@ -502,7 +502,7 @@ impl Trial {
     fn is_undone(&self) -> bool {
         let (_, lines) = self.read();
         let mut events = lines.iter().flat_map(|line| &line.events);
-        events.any(|event| matches!(event, Event::UndoEnded { .. }))
+        events.any(|event| matches!(event, Event::UndoEnded(_)))
     }
 
     fn end(&self) -> Whole {

@@ -360,8 +360,9 @@ impl World for Simulated<'_> {
                 }
                 Action::RestoreTree => {
                     fail::at(Point::BeforeTree);
-                    let (files, kept, error) = (1, Vec::new(), None);
-                    let input = reported(Report::TreeRestored { files, kept, error });
+                    let restored =
+                        chronicle_core::event::trees::Restored { files: 1, ..Default::default() };
+                    let input = reported(Report::TreeRestored(Box::new(restored)));
                     self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }

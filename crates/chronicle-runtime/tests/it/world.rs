@@ -15,14 +15,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use chronicle_core::base::ids::{AttemptId, FolderId, Place, RunId, SessionId, TreeId};
+use chronicle_core::base::ids::{AttemptId, Place, RunId, SessionId, TreeId};
 use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
-use chronicle_core::event::trees::{Changes, FileChange, Moment, TreeRecorded};
+use chronicle_core::event::trees::{Changes, FileChange, Moment, Restored, TreeRecorded};
 use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};
@@ -222,8 +222,9 @@ impl World for Agents<'_> {
                     self.inbox.send(self.story.log.asked("tree", input)).unwrap();
                 }
                 Action::RestoreTree => {
-                    let (files, kept, error) = (2, vec!["kept".to_owned()], None);
-                    let input = reported(Report::TreeRestored { files, kept, error });
+                    let kept = vec!["kept".to_owned()];
+                    let restored = Restored { files: 2, kept, ..Restored::default() };
+                    let input = reported(Report::TreeRestored(Box::new(restored)));
                     self.inbox.send(self.story.log.asked("tree", input)).unwrap();
                 }
                 Action::Notify(about) => {
@@ -329,14 +330,8 @@ fn next_command(state: &State, id: AttemptId) -> Option<u32> {
 
 /// Files that nobody ever changes.
 pub(crate) fn same_tree(moment: Moment) -> TreeRecorded {
-    TreeRecorded {
-        folder: FolderId::Project,
-        moment,
-        tree: TreeId::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
-        changes: Changes::default(),
-        unreadable: 0,
-        unreadable_files: Vec::new(),
-    }
+    let tree = TreeId::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+    TreeRecorded::new(moment, tree, Changes::default())
 }
 
 /// A supervisor that is the same on every machine.

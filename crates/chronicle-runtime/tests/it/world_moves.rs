@@ -176,7 +176,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         }
         "undo" => {
             let (from, to) = (TreeId::from("now"), TreeId::from("then"));
-            Command::Undo { what: note, from, to }
+            Command::Undo { what: note, from, to, back: None }
         }
         other => panic!("no such answer: {other}"),
     }

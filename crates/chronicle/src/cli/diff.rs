@@ -13,10 +13,14 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Paint};
 
+/// Most files that are named as left out.
+const NAMED_MAX: usize = 20;
+
 /// Show what a run did to the project's files
 ///
 /// Files are recorded before and after every attempt, also those that git does not know. While an
-/// attempt works, they are compared as they are now.
+/// attempt works, they are compared as they are now. Files that only people changed meanwhile, and those
+/// that nobody knows who changed, are left out and named; `--all` shows them too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle diff                        the newest run
@@ -38,6 +42,10 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "SEQ", group = "part")]
     since: Option<u64>,
 
+    /// Also what people changed meanwhile, and what nobody knows who changed
+    #[arg(long, conflicts_with = "attempt")]
+    all: bool,
+
     /// A line per file
     #[arg(long)]
     stat: bool,
@@ -55,6 +63,8 @@ struct DiffView {
     changes: Changes,
     /// Whether there are more files than are listed.
     more: bool,
+    /// Files that differ too and are left out: no worker is known to have changed them.
+    left_out: Vec<String>,
 }
 
 pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failure> {
@@ -65,12 +75,13 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
         (None, None, Some(seq)) => Part::Since(seq),
         (None, None, None) => Part::Run,
     };
-    let difference = handle::difference(&folder, &part)?;
+    let difference = handle::difference(&folder, &part, args.all)?;
     if setting.json {
         let changes = difference.changes()?;
         let more = usize::try_from(changes.files).unwrap_or(usize::MAX) > changes.list.len();
         let version = chronicle_core::view::VIEW_VERSION;
-        say_json(&DiffView { version, run: folder.id.to_string(), changes, more })?;
+        let (run, left_out) = (folder.id.to_string(), difference.left_out);
+        say_json(&DiffView { version, run, changes, more, left_out })?;
         return Ok(Exit::Done);
     }
     let form = match (args.stat, args.name_only) {
@@ -83,5 +94,18 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
     if out.is_empty() {
         terminal::talk("No file differs.");
     }
+    tell_left_out(&difference.left_out);
     Ok(Exit::Done)
+}
+
+fn tell_left_out(names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    let first: Vec<&str> = names.iter().take(NAMED_MAX).map(String::as_str).collect();
+    let more = if names.len() > NAMED_MAX { ", …" } else { "" };
+    terminal::talk(&format!(
+        "Left out, not being known as a worker's: {}{more}. `--all` shows them.",
+        first.join(", ")
+    ));
 }

@@ -12,8 +12,8 @@ use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
-    self, Asker, Claimed, Driven, FilesLock, Finish, Project, Remote, Rest, RunFolder, UPDATES_MAX,
-    Update, definitions,
+    self, Asker, Claimed, Driven, FilesLock, Finish, Remote, Rest, RunFolder, UPDATES_MAX, Update,
+    definitions,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -78,13 +78,9 @@ pub(super) fn is_inline(setting: &Setting) -> bool {
 
 /// Two runs never work on the same files at once: the second waits, and says for whom.
 fn claim_files(folder: &RunFolder) -> Result<Option<FilesLock>, Failure> {
-    let project = Project::at(&folder.project);
     let mut told = false;
     loop {
-        let claimed = project
-            .claim_files(&folder.id)
-            .map_err(|error| Failure::internal("the project's files cannot be locked", &error))?;
-        match claimed {
+        match handle::claim_files(folder)? {
             Claimed::Ours(lock) => return Ok(Some(lock)),
             // Its own supervisor has it: opening the run says by whom it is held.
             Claimed::By(run) if run == folder.id => return Ok(None),
@@ -95,7 +91,7 @@ fn claim_files(folder: &RunFolder) -> Result<Option<FilesLock>, Failure> {
                 ));
                 told = true;
             }
-            Claimed::By(_) => {}
+            Claimed::By(_) | Claimed::LeftBy(_) => {}
         }
         std::thread::sleep(FILES_LOOK);
     }

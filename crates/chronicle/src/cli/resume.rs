@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::trust::confirm;
-use super::{Setting, answer, live, only_for_people};
+use super::{Setting, answer, live, only_for_people, undo};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -57,6 +57,9 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     let project = Project::at(&folder.project);
     let settings = definitions::settings(&project).settings;
     match view.status {
+        Standing::Done | Standing::Cancelled | Standing::Failed if view.half_undone.is_some() => {
+            return undo::finish_over(setting, &folder);
+        }
         Standing::Done | Standing::Cancelled | Standing::Failed if !view.goes_on => {
             let over = format!("run {} is over: {}", view.short, view.status);
             return Err(Failure::usage(over)

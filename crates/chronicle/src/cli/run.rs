@@ -142,6 +142,10 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         return dry_run::show(setting, start, &chosen.untrusted);
     }
     check_agents((setting, &found.settings), &start)?;
+    // Before there is a run: it would begin on files that are half of one state and half of another.
+    if let Some(left) = handle::half_undone(&setting.project) {
+        return Err(left.into());
+    }
     let folder = handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
         Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)

@@ -89,11 +89,7 @@ pub(super) fn say(view: &RunView) {
         lines.push(String::new());
         lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
     }
-    if let Some(why) = &view.no_trees {
-        lines.push(String::new());
-        let text = words::one_line(why);
-        lines.push(format!("  {} {text}", paint.ink(Ink::Bad, "no trees:")));
-    }
+    lines.extend(tree_lines(paint, view));
     if let Some(why) = &view.untold {
         lines.push(String::new());
         lines.push(format!("  {} {why}", paint.ink(Ink::Bad, "people were not told:")));
@@ -113,6 +109,19 @@ pub(super) fn say(view: &RunView) {
     }
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
     terminal::say(&lines.join("\n"));
+}
+
+/// What is wrong with the project's files, or with their record.
+fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
+    let half = view.half_undone.as_ref().map(|what| {
+        let sign = paint.ink(Ink::Bad, "interrupted undo:");
+        format!("\n  {sign} of `{what}`; some files are put back and others are not")
+    });
+    let missed = view
+        .no_trees
+        .as_ref()
+        .map(|why| format!("\n  {} {}", paint.ink(Ink::Bad, "no trees:"), words::one_line(why)));
+    half.into_iter().chain(missed)
 }
 
 /// Why a question is asked, and what may be answered.

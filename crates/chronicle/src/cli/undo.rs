@@ -1,38 +1,62 @@
 //! `chronicle undo`.
 
-use chronicle_core::base::ids::Place;
+use chronicle_core::base::ids::{AttemptId, Place};
+use chronicle_core::event::Change;
+use chronicle_core::event::trees::Restored;
+use chronicle_core::view::UndoRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, UndoPlan, Undoing, Undone};
+use chronicle_runtime::handle::{self, RunFolder, UndoOrder, UndoPlan, Undoing, programs};
 use clap::Args;
+use serde::Serialize;
 
 use super::{Setting, only_for_people, say_json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Most files that are named before a person says yes.
+/// Most files that are named before a person says yes, and after.
 const NAMED_MAX: usize = 20;
 
 /// Put the project's files back as they were before a phase
 ///
-/// Everything since then is undone, by whichever phase. The files as they are now are recorded
-/// first, so nothing is ever gone: `--back` takes the last undo back. Ignored files, and the run
-/// itself, stay as they are; `chronicle go` sends the run somewhere else.
+/// What workers changed since then is undone, by whichever phase. Files that only people changed stay,
+/// and so does what nobody knows who changed; name a file with `--file` to put it back all the same.
+/// The files as they are now are recorded first: `--back` takes the last undo back, and again the one
+/// before it. Ignored files, and the run itself, stay as they are; `chronicle go` sends the run
+/// somewhere else.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle undo 5f3a9c1e build         asks before it touches anything
+  chronicle undo 5f3a9c1e build --file src/main.rs
+  chronicle undo 5f3a9c1e --all         everything that the run's workers changed
+  chronicle undo 5f3a9c1e --list        what was undone
   chronicle undo 5f3a9c1e --back --yes")]
 pub(super) struct UndoArgs {
     /// The run
     run: String,
 
     /// The phase, as a place: `build`, `review/look`; its last visit counts
-    #[arg(required_unless_present = "back")]
+    #[arg(required_unless_present_any = ["back", "all", "attempt", "finish", "list"])]
     phase: Option<String>,
 
-    /// Take the last undo back instead
-    #[arg(long, conflicts_with = "phase")]
-    back: bool,
+    /// Which visit of the phase, from 1 on
+    #[arg(long, value_name = "N", requires = "phase")]
+    visit: Option<usize>,
+
+    /// Undo this attempt and everything after it
+    #[arg(long, value_name = "ATTEMPT", conflicts_with = "phase")]
+    attempt: Option<AttemptId>,
+
+    /// Undo the whole run
+    #[arg(long, conflicts_with_all = ["phase", "attempt"])]
+    all: bool,
+
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Only this file or folder, whoever changed it; can be given several times
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
 
     /// Also undo what people changed since and did not commit
     #[arg(long)]
@@ -43,21 +67,67 @@ pub(super) struct UndoArgs {
     yes: bool,
 }
 
+/// What is done about earlier undos.
+#[derive(Debug, Args)]
+struct EarlierArgs {
+    /// Take the last undo back instead, or the last N
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(conflicts_with_all = ["phase", "attempt", "all"])]
+    back: Option<usize>,
+
+    /// Finish an undo that was interrupted, and nothing else
+    #[arg(long, conflicts_with_all = ["phase", "attempt", "all", "back"])]
+    finish: bool,
+
+    /// List the undos of the run, the last first
+    #[arg(long, conflicts_with_all = ["phase", "attempt", "all", "back", "finish"])]
+    list: bool,
+}
+
+/// What was undone, for programs.
+#[derive(Debug, Serialize)]
+struct UndoneView {
+    version: u32,
+    run: String,
+    /// How many files were put back.
+    files: u32,
+    /// The first of them.
+    list: Vec<String>,
+    /// Files that stayed, since something that no tree has is in their place.
+    kept: Vec<String>,
+    /// Files that stayed, since somebody changed them meanwhile.
+    edited: Vec<String>,
+    /// Files that could not be put back, and why.
+    failed: Vec<String>,
+    /// Files that differ too, and stay: no worker is known to have changed them.
+    left_alone: Vec<String>,
+    /// An interrupted undo that was finished first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished: Option<Restored>,
+}
+
 pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failure> {
     only_for_people()?;
+    // A supervisor's recordings do without, since they touch nothing of the project and every start costs time.
+    programs::tools_die_with_us();
     let folder = setting.run(Some(&args.run))?;
-    let undoing = match &args.phase {
-        Some(place) => Undoing::Phase(Place::new(place.as_str())),
-        None => Undoing::LastUndo,
+    if args.earlier.list {
+        return list(setting, &folder);
+    }
+    let finished = finish(setting, &folder, args)?;
+    let Some(undoing) = undoing(args) else {
+        if finished.is_none() {
+            terminal::talk("No undo was interrupted: there is nothing to finish.");
+        }
+        return close(setting, &folder, (Restored::default(), Vec::new()), finished);
     };
+    let order = UndoOrder { undoing, files: args.files.clone(), also_mine: args.also_mine };
     if !args.yes {
-        let plan = handle::plan_undo(&folder, &undoing)?;
+        let plan = handle::plan_undo(&folder, &order)?;
+        tell_left_alone(&plan.left_alone);
         if plan.changes.is_none() {
             terminal::talk("The files are as they were: there is nothing to undo.");
-            if setting.json {
-                say_json(&Undone { files: 0, kept: Vec::new() })?;
-            }
-            return Ok(Exit::Done);
+            return close(setting, &folder, (Restored::default(), Vec::new()), finished);
         }
         tell(&plan);
         if !terminal::agrees("Put them back?") {
@@ -65,25 +135,139 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
                 .hint("`--yes` says so beforehand, where nobody can be asked"));
         }
     }
-    let undone = handle::undo(&folder, &setting.asker, &undoing, args.also_mine)?;
+    let undone = handle::undo(&folder, &setting.asker, &order)?;
+    if !setting.json {
+        say_restored(&undone.0);
+        if args.yes {
+            tell_left_alone(&undone.1);
+        }
+        if undone.0.files > 0 {
+            let run = folder.id.short();
+            terminal::talk(&format!("`chronicle undo {run} --back` takes this back."));
+        }
+    }
+    close(setting, &folder, undone, finished)
+}
+
+fn undoing(args: &UndoArgs) -> Option<Undoing> {
+    let phase = args
+        .phase
+        .as_ref()
+        .map(|place| Undoing::Phase { place: Place::new(place.as_str()), visit: args.visit });
+    phase
+        .or_else(|| args.attempt.map(Undoing::Attempt))
+        .or_else(|| args.earlier.back.map(Undoing::Undos))
+        .or_else(|| args.all.then_some(Undoing::Run))
+}
+
+/// An undo that was interrupted comes first: what follows would be about files that are half of one state and half of another.
+fn finish(
+    setting: &Setting,
+    folder: &RunFolder,
+    args: &UndoArgs,
+) -> Result<Option<Restored>, Failure> {
+    let (view, _) = handle::view(folder)?;
+    let Some(what) = view.half_undone else { return Ok(None) };
+    let question = format!("The undo of `{what}` was interrupted. Finish it first?");
+    if !args.yes && !args.earlier.finish && !terminal::agrees(&question) {
+        return Err(Failure::usage(format!(
+            "the undo of `{what}` was interrupted, and is not finished"
+        ))
+        .hint(format!("`chronicle undo {} --finish` finishes it", view.short)));
+    }
+    let Some((what, restored)) = handle::finish_undo(folder, &setting.asker)? else {
+        return Ok(None);
+    };
+    if !setting.json {
+        terminal::say(&format!("The interrupted undo of `{what}` is finished:"));
+        say_restored(&restored);
+    }
+    Ok(Some(restored))
+}
+
+/// A run that is over has nothing to go on with but that.
+pub(super) fn finish_over(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
+    programs::tools_die_with_us();
+    let finished = handle::finish_undo(folder, &setting.asker)?;
+    if let Some((what, restored)) = finished.as_ref().filter(|_| !setting.json) {
+        terminal::say(&format!("The interrupted undo of `{what}` is finished:"));
+        say_restored(restored);
+    }
+    let finished = finished.map(|(_, restored)| restored);
+    close(setting, folder, (Restored::default(), Vec::new()), finished)
+}
+
+/// An undo that did not put back all that it was to is a failure, however little is missing.
+fn close(
+    setting: &Setting,
+    folder: &RunFolder,
+    (restored, left_alone): (Restored, Vec<String>),
+    finished: Option<Restored>,
+) -> Result<Exit, Failure> {
+    let all = [Some(&restored), finished.as_ref()];
+    let failed = |it: &&Restored| !it.failed.is_empty() || it.error.is_some();
+    let is_bad = all.into_iter().flatten().any(|it| failed(&it));
     if setting.json {
-        say_json(&undone)?;
-        return Ok(Exit::Done);
+        let version = chronicle_core::view::VIEW_VERSION;
+        let (run, Restored { files, list, kept, edited, failed, .. }) =
+            (folder.id.to_string(), restored);
+        say_json(&UndoneView {
+            version,
+            run,
+            files,
+            list,
+            kept,
+            edited,
+            failed,
+            left_alone,
+            finished,
+        })?;
     }
-    terminal::say(&format!("{} put back.", words::files(undone.files.into())));
-    for name in &undone.kept {
-        terminal::say(&format!("  left as it is, being ignored or not ours: {name}"));
+    if is_bad {
+        return Err(Failure::new(Exit::Internal, "not every file could be put back")
+            .hint("free what holds them, then type the same again"));
     }
-    terminal::talk(&format!("`chronicle undo {} --back` takes this back.", folder.id.short()));
     Ok(Exit::Done)
+}
+
+/// What became of every file, by name.
+fn say_restored(restored: &Restored) {
+    terminal::say(&format!("{} put back.", words::files(restored.files.into())));
+    for name in restored.list.iter().take(NAMED_MAX) {
+        terminal::say(&format!("  {name}"));
+    }
+    let named = restored.list.len().min(NAMED_MAX);
+    let more = usize::try_from(restored.files).unwrap_or(usize::MAX).saturating_sub(named);
+    if more > 0 {
+        terminal::say(&format!("  and {more} more"));
+    }
+    for name in &restored.kept {
+        terminal::say(&format!("  left as it is, being ignored, unreadable or not ours: {name}"));
+    }
+    for name in &restored.edited {
+        terminal::say(&format!("  left as it is, since somebody changed it meanwhile: {name}"));
+    }
+    for name in &restored.failed {
+        terminal::say(&format!("  not put back: {name}"));
+    }
+    if let Some(error) = &restored.error {
+        terminal::say(&format!("  no further: {error}"));
+    }
+}
+
+fn tell_left_alone(names: &[String]) {
+    if !names.is_empty() {
+        let text = names.join(", ");
+        terminal::talk(&format!("Left as they are, not being known as a worker's: {text}"));
+    }
 }
 
 fn tell(plan: &UndoPlan) {
     for file in plan.changes.list.iter().take(NAMED_MAX) {
         let does = match file.change {
-            chronicle_core::event::Change::Created => "comes back",
-            chronicle_core::event::Change::Changed => "changes   ",
-            chronicle_core::event::Change::Deleted => "goes      ",
+            Change::Created => "comes back",
+            Change::Changed => "changes   ",
+            Change::Deleted => "goes      ",
         };
         let from = file.from.as_ref().map_or_else(String::new, |from| format!("{from} -> "));
         terminal::talk(&format!("  {does}  {from}{}", file.path));
@@ -94,4 +278,35 @@ fn tell(plan: &UndoPlan) {
     if !plan.at_stake.is_empty() {
         terminal::talk(&format!("Changed by somebody since: {}", plan.at_stake.join(", ")));
     }
+}
+
+/// The undos of a run, for programs.
+#[derive(Debug, Serialize)]
+struct UndosView {
+    version: u32,
+    run: String,
+    undos: Vec<UndoRow>,
+}
+
+fn list(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
+    let undos = handle::undos(folder)?;
+    if setting.json {
+        let version = chronicle_core::view::VIEW_VERSION;
+        say_json(&UndosView { version, run: folder.id.to_string(), undos })?;
+        return Ok(Exit::Done);
+    }
+    if undos.is_empty() {
+        terminal::talk("Nothing was undone.");
+    }
+    for row in undos.iter().rev() {
+        let files =
+            row.files.map_or_else(|| "interrupted".to_owned(), |files| words::files(files.into()));
+        let state = match (row.is_back, row.taken_back) {
+            (true, _) => "taken back: ",
+            (false, true) => "undone and taken back: ",
+            (false, false) => "undone: ",
+        };
+        terminal::say(&format!("{}  {state}{}, {files}", row.at, words::one_line(&row.what)));
+    }
+    Ok(Exit::Done)
 }

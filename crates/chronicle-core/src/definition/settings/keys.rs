@@ -142,6 +142,12 @@ pub const KEYS: &[Key] = &[
     both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),
     both("budget.attempts", Form::Positive, "", "Attempts that a run may make; as `budget.usd`."),
     both(
+        "trees.max_file_mb",
+        Form::Positive,
+        "100",
+        "Megabytes of the largest file that is recorded. Larger ones are named in the log, and `undo` leaves them alone.",
+    ),
+    both(
         "trees.warn_mb",
         Form::Positive,
         "2048",

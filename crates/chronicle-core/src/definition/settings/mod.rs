@@ -20,6 +20,7 @@ use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
 /// From so many megabytes of recorded files on people are told how to free some.
 const TREES_WARN_MB: u64 = 2048;
+const TREES_MAX_FILE_MB: u64 = 100;
 
 /// Whose file it is; the later one has the last word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,6 +145,11 @@ impl Settings {
     /// Whether a supervisor stays while a person is needed.
     pub fn waits_at_gates(&self) -> bool {
         self.text("on_gate") == Some("wait")
+    }
+
+    /// The largest file that is recorded, in bytes.
+    pub fn trees_max_file_bytes(&self) -> u64 {
+        self.number("trees.max_file_mb").unwrap_or(TREES_MAX_FILE_MB).saturating_mul(1_000_000)
     }
 
     /// From how many bytes of recorded files on people are told how to free some.

@@ -117,7 +117,7 @@ impl Met {
         let trouble = match event {
             Event::TailSetAside { .. } => Trouble::Torn,
             Event::WaitBegan(_) => Trouble::Waited,
-            Event::UndoEnded { .. } => Trouble::Undone,
+            Event::UndoEnded(_) => Trouble::Undone,
             Event::Rewound { .. } => Trouble::Rewound,
             Event::TreeMissed { .. } => Trouble::TreeMissed,
             Event::RunPaused { .. } => Trouble::Paused,

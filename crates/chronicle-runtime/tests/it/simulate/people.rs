@@ -66,7 +66,7 @@ impl Sim<'_> {
             95 => Command::Start(Box::new(self.shape.start.clone())),
             96..=98 => {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));
-                Command::Undo { what: "p0".to_owned(), from, to }
+                Command::Undo { what: "p0".to_owned(), from, to, back: None }
             }
             _ => {
                 let (attempt, request) = (AttemptId(1), "r1".to_owned());

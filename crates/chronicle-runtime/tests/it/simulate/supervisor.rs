@@ -11,7 +11,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
-use chronicle_core::event::trees::{FileChange, Moment};
+use chronicle_core::event::trees::{FileChange, Moment, Restored};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;
@@ -400,8 +400,8 @@ impl Sim<'_> {
                 }
                 Action::RestoreTree if supervisor.trees.insert(effect.cause) => {
                     let error = self.rng.chance(10).then(|| "git could not write".to_owned());
-                    let (files, kept) = (1, Vec::new());
-                    let input = self.reported(Report::TreeRestored { files, kept, error });
+                    let restored = Restored { files: 1, error, ..Restored::default() };
+                    let input = self.reported(Report::TreeRestored(Box::new(restored)));
                     supervisor.inbox.push_back(Message::new(input));
                     at_once = true;
                 }

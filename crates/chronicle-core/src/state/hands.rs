@@ -1,0 +1,84 @@
+//! When an attempt could change files: while a call of its tools was open that may do so.
+//!
+//! What changed at any other time is not known to be its work. The times are those of the ledger's lines.
+
+use serde::{Deserialize, Serialize};
+
+use super::Attempt;
+use crate::base::ids::SHELL;
+use crate::base::limits::HANDS_MAX;
+use crate::base::time::Millis;
+
+/// The times at which an attempt had its hands on the files, in order. The last one may be open.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Hands(Vec<Stretch>);
+
+/// A stretch of time; without an end, it lasts.
+pub type Stretch = (Millis, Option<Millis>);
+
+impl Hands {
+    /// Whether there was no such time.
+    pub fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A call began.
+    pub(super) fn begin(&mut self, at: Millis) {
+        if self.0.last().is_none_or(|(_, end)| end.is_some()) {
+            self.0.push((at, None));
+            self.bound();
+        }
+    }
+
+    /// No call is open any more.
+    pub(super) fn end(&mut self, at: Millis) {
+        if let Some((_, end @ None)) = self.0.last_mut() {
+            *end = Some(at);
+        }
+    }
+
+    /// Beyond the limit the two spans with the least time between them become one.
+    fn bound(&mut self) {
+        if self.0.len() <= HANDS_MAX {
+            return;
+        }
+        let gap = |pair: &[Stretch]| pair[1].0.0.saturating_sub(pair[0].1.unwrap_or(pair[0].0).0);
+        let gaps = self.0.windows(2).enumerate();
+        if let Some((at, _)) = gaps.min_by_key(|(_, pair)| gap(pair)) {
+            let (_, end) = self.0.remove(at + 1);
+            self.0[at].1 = end;
+        }
+    }
+}
+
+impl Attempt {
+    /// When it could change files. A command is a program of its own: it could all the time.
+    pub fn hands(&self) -> Vec<Stretch> {
+        if self.intent.agent == SHELL {
+            vec![(self.started_at, None)]
+        } else {
+            self.hands.0.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_overlap_are_one_span_and_the_number_of_spans_is_bounded() {
+        let mut hands = Hands::default();
+        hands.begin(Millis(1));
+        hands.begin(Millis(2));
+        hands.end(Millis(5));
+        hands.end(Millis(9));
+        assert_eq!(hands.0, [(Millis(1), Some(Millis(5)))]);
+        for number in 1..=HANDS_MAX as u64 {
+            hands.begin(Millis(100 * number));
+            hands.end(Millis(100 * number + 1));
+        }
+        assert_eq!(hands.0.len(), HANDS_MAX);
+        assert_eq!(hands.0[0], (Millis(1), Some(Millis(101))), "the least time between them");
+    }
+}

@@ -1,0 +1,284 @@
+//! Putting the project's files back, to where a run found them before some of its work.
+//!
+//! Only what workers are known to have changed is put back. What people changed since, and what nobody knows who changed, stops
+//! it or is left alone. An undo is a line of the ledger before the first file is touched: one that was killed is finished by
+//! whoever comes next, and until then no other run begins on those files.
+
+use std::collections::BTreeSet;
+
+use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::event::Event;
+use chronicle_core::event::input::{Answer, Command, Report};
+use chronicle_core::event::record::Line;
+use chronicle_core::event::trees::{Changes, Restored, TREE_UNREADABLE_MAX};
+use chronicle_core::view::{Spans, TreeBook, UndoRow};
+
+use super::HandleError;
+use super::files::{Part, book, existing, no_tree};
+use super::telling::record_in;
+use crate::clock;
+use crate::driver::Run;
+use crate::effects::{Recorder, record_now};
+use crate::inbox::{self, Asker, asked, reported};
+use crate::ledger::Holder;
+use crate::project::{Claimed, FilesLock, Project, RunFolder};
+use crate::trees::{Trees, shown};
+
+/// What is to be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undoing {
+    /// The whole run.
+    Run,
+    /// A visit of a place, and all that came after it.
+    Phase {
+        /// Where.
+        place: Place,
+        /// Which visit, from 1 on; the last if none.
+        visit: Option<usize>,
+    },
+    /// An attempt, and all that came after it.
+    Attempt(AttemptId),
+    /// So many undos, the last first.
+    Undos(usize),
+}
+
+/// An undo that somebody asks for.
+#[derive(Debug, Clone)]
+pub struct UndoOrder {
+    /// What is to be undone.
+    pub undoing: Undoing,
+    /// Only these files and folders, whoever changed them; all that workers changed if there are none.
+    pub files: Vec<String>,
+    /// Whether what people changed since goes too.
+    pub also_mine: bool,
+}
+
+/// What an undo would do.
+#[derive(Debug)]
+pub struct UndoPlan {
+    what: String,
+    to: TreeId,
+    back: Option<u64>,
+    /// What differs between the files and what they would be.
+    pub changes: Changes,
+    /// Files that would be put back and that somebody else changed since.
+    pub at_stake: Vec<String>,
+    /// The first files that differ too, and stay: no worker is known to have changed them.
+    pub left_alone: Vec<String>,
+}
+
+/// Where an undo leads to, and whose work is on the way.
+struct Target {
+    what: String,
+    tree: TreeId,
+    back: Option<u64>,
+    worked: Spans,
+    edited: Spans,
+}
+
+/// Every undo of a run, the first first.
+pub fn undos(folder: &RunFolder) -> Result<Vec<UndoRow>, HandleError> {
+    Ok(book(folder)?.undos().to_vec())
+}
+
+/// What an undo would do; nothing is changed.
+pub fn plan_undo(folder: &RunFolder, order: &UndoOrder) -> Result<UndoPlan, HandleError> {
+    let book = book(folder)?;
+    let trees = existing(folder)?;
+    let now = trees.record(None)?.tree;
+    plan(folder, (&book, &trees), order, &now)
+}
+
+fn plan(
+    folder: &RunFolder,
+    (book, trees): (&TreeBook, &Trees),
+    order: &UndoOrder,
+    now: &TreeId,
+) -> Result<UndoPlan, HandleError> {
+    let mut target = target(folder, book, &order.undoing, now)?;
+    target.edited.extend(book.last().map(|last| (last, now.clone())));
+    let differs = trees.touched(&[(now.clone(), target.tree.clone())])?;
+    let names = if order.files.is_empty() {
+        trees.touched(&target.worked)?
+    } else {
+        named(&differs, &order.files)?
+    };
+    let to = trees.blend(folder.id.as_str(), (now, &target.tree), &names)?;
+    let at_stake = trees.at_stake((now, &to), &trees.touched(&target.edited)?)?;
+    let stays = differs.difference(&names).filter(|_| order.files.is_empty());
+    let left_alone = stays.take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect();
+    let changes = trees.changes(Some(now), &to)?;
+    Ok(UndoPlan { what: target.what, to, back: target.back, changes, at_stake, left_alone })
+}
+
+fn target(
+    folder: &RunFolder,
+    book: &TreeBook,
+    undoing: &Undoing,
+    now: &TreeId,
+) -> Result<Target, HandleError> {
+    let (what, span, part) = match undoing {
+        Undoing::Run => ("run".to_owned(), book.run(), Part::Run),
+        Undoing::Phase { place, visit } => {
+            let what = visit.map_or(place.to_string(), |visit| format!("{place}, visit {visit}"));
+            (what, book.phase(place, *visit), Part::Phase(place.clone()))
+        }
+        Undoing::Attempt(id) => (id.to_string(), book.attempt(*id), Part::Attempt(*id)),
+        Undoing::Undos(levels) => return back(folder, book, *levels, now),
+    };
+    let span = span.ok_or_else(|| no_tree(folder, book, &part))?;
+    Ok(Target {
+        what,
+        tree: span.from,
+        back: None,
+        worked: book.by_attempts((span.since, None), now),
+        edited: book.by_people(span.since, now),
+    })
+}
+
+/// What attempts did since the undo is somebody's work too.
+fn back(
+    folder: &RunFolder,
+    book: &TreeBook,
+    levels: usize,
+    now: &TreeId,
+) -> Result<Target, HandleError> {
+    let run = folder.id.short();
+    let (first, rows) = book.back(levels).ok_or_else(|| {
+        let known = book.undos().iter().filter(|row| !row.is_back && !row.taken_back).count();
+        let what = match known {
+            0 => format!("nothing is undone in run {run}"),
+            _ => format!("run {run} has {known} undone, and not {levels}"),
+        };
+        HandleError::NoTree { what, known: Vec::new() }
+    })?;
+    let mut edited = book.by_people(first, now);
+    edited.extend(book.by_attempts((first, None), now));
+    Ok(Target {
+        what: rows.iter().map(|row| format!("undo of {}", row.what)).collect::<Vec<_>>().join(", "),
+        tree: rows.last().map_or_else(|| now.clone(), |row| row.from.clone()),
+        back: Some(first),
+        worked: rows.iter().map(|row| (row.from.clone(), row.to.clone())).collect(),
+        edited,
+    })
+}
+
+/// The files that somebody named, or that are below folders of that name.
+fn named(differs: &BTreeSet<Vec<u8>>, files: &[String]) -> Result<BTreeSet<Vec<u8>>, HandleError> {
+    let mut names = BTreeSet::new();
+    for file in files {
+        let file = file.trim_start_matches("./").trim_end_matches('/').as_bytes();
+        let is_below = |name: &&Vec<u8>| {
+            let rest = name.strip_prefix(file);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let found: Vec<&Vec<u8>> = differs.iter().filter(is_below).collect();
+        if found.is_empty() {
+            return Err(HandleError::NoTree {
+                what: format!("`{}` is as it was: nothing of it differs", shown(file)),
+                known: differs.iter().take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect(),
+            });
+        }
+        names.extend(found.into_iter().cloned());
+    }
+    Ok(names)
+}
+
+/// Takes the project's files for a run, unless an undo in another one was interrupted.
+pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
+    let project = Project::at(&folder.project);
+    let mut left = None;
+    let claimed = project.claim_files(&folder.id, |last| {
+        left = half_undone_in(last);
+        left.is_none()
+    });
+    match claimed {
+        Ok(Claimed::LeftBy(run)) => {
+            let what = left.unwrap_or_default();
+            Err(HandleError::HalfUndone { run: run.short().to_owned(), what })
+        }
+        Ok(claimed) => Ok(claimed),
+        Err(error) => Err(HandleError::Refused {
+            why: format!("the project's files cannot be locked: {error}"),
+        }),
+    }
+}
+
+/// Why no run may begin on the project's files: an undo was interrupted there. None if none was.
+pub fn half_undone(project: &Project) -> Option<HandleError> {
+    let last = project.last_with_files()?;
+    let what = half_undone_in(&last)?;
+    Some(HandleError::HalfUndone { run: last.id.short().to_owned(), what })
+}
+
+fn half_undone_in(folder: &RunFolder) -> Option<String> {
+    super::view(folder).ok().and_then(|(view, _)| view.half_undone)
+}
+
+fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
+    match claim_files(folder)? {
+        Claimed::Ours(lock) => Ok(lock),
+        Claimed::By(run) | Claimed::LeftBy(run) => {
+            Err(HandleError::Busy { run: run.short().to_owned() })
+        }
+    }
+}
+
+fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
+    let holder = Holder::current(&asker.command, clock::now());
+    Ok(Run::open(&folder.ledger(), holder, None)?)
+}
+
+/// Finishes an undo that was interrupted, and whatever else is past. What became of it; none if no undo was interrupted.
+pub fn finish_undo(
+    folder: &RunFolder,
+    asker: &Asker,
+) -> Result<Option<(String, Restored)>, HandleError> {
+    let _files = lock(folder)?;
+    finish(folder, &mut open(folder, asker)?)
+}
+
+fn finish(folder: &RunFolder, run: &mut Run) -> Result<Option<(String, Restored)>, HandleError> {
+    let what = run.state().trees.undo().map(|(_, undo)| undo.what.clone());
+    let world = Recorder::new(folder, run.state());
+    let torn = run.torn().map(inbox::told).into_iter().collect();
+    let lines = record_in(folder, run, world, torn)?;
+    Ok(what.zip(restored(&lines)))
+}
+
+/// Puts files back: recorded first, written down, then done. What people would lose stops it unless they say so.
+pub fn undo(
+    folder: &RunFolder,
+    asker: &Asker,
+    order: &UndoOrder,
+) -> Result<(Restored, Vec<String>), HandleError> {
+    let _files = lock(folder)?;
+    let mut run = open(folder, asker)?;
+    finish(folder, &mut run)?;
+    let recorded = record_now(folder, run.state())?;
+    let plan = plan(folder, (&book(folder)?, &existing(folder)?), order, &recorded.tree)?;
+    if !plan.at_stake.is_empty() && !order.also_mine {
+        return Err(HandleError::AtStake { files: plan.at_stake });
+    }
+    if plan.changes.is_none() {
+        return Ok((Restored::default(), plan.left_alone));
+    }
+    let (what, from, to, back) = (plan.what, recorded.tree.clone(), plan.to, plan.back);
+    let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
+    let (undo, answer) = inbox::asking(asked(&asker.who, Command::Undo { what, from, to, back }));
+    let world = Recorder::new(folder, run.state());
+    let lines = record_in(folder, &mut run, world, vec![recorded, undo])?;
+    match answer.recv() {
+        Ok(Answer::Refused(why)) => Err(HandleError::Refused { why }),
+        _ => Ok((restored(&lines).unwrap_or_default(), plan.left_alone)),
+    }
+}
+
+/// How it came to its end.
+fn restored(lines: &[Line]) -> Option<Restored> {
+    let events = lines.iter().flat_map(|line| &line.events);
+    events.rev().find_map(|event| match event {
+        Event::UndoEnded(restored) => Some(restored.clone()),
+        _ => None,
+    })
+}

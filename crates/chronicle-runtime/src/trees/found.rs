@@ -1,0 +1,111 @@
+//! What is found out on the way to a tree: which files are there, gone, closed to us, or too large.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use chronicle_core::base::ids::TreeId;
+use chronicle_core::event::trees::TREE_UNREADABLE_MAX;
+use chronicle_core::words;
+
+use super::excludes::OURS;
+use super::ignored::Ignored;
+use super::modes::{BITS, Modes};
+use super::names::{below, shown};
+use super::record::Recorded;
+
+type Name = Vec<u8>;
+
+/// Files that may have changed since the last tree.
+pub(super) struct Found {
+    work: PathBuf,
+    max_bytes: u64,
+    /// What was ignored when the run began: it is not looked at.
+    pub(super) ignored: Ignored,
+    pub(super) present: BTreeSet<Name>,
+    pub(super) gone: BTreeSet<Name>,
+    pub(super) unreadable: BTreeSet<Name>,
+    too_large: BTreeMap<Name, u64>,
+    modes: BTreeMap<Name, u32>,
+}
+
+impl Found {
+    pub(super) fn new(work: &Path, max_bytes: u64, ignored: Ignored) -> Self {
+        Self {
+            work: work.to_owned(),
+            max_bytes,
+            ignored,
+            present: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
+            too_large: BTreeMap::new(),
+            modes: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at each.
+    pub(super) fn sort<'a>(&mut self, names: impl Iterator<Item = &'a [u8]>) {
+        for name in names {
+            let is_ours = OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
+            if !is_ours && !self.ignored.has(name) {
+                self.look_at(name);
+            }
+        }
+    }
+
+    fn look_at(&mut self, name: &[u8]) {
+        let path = below(&self.work, name);
+        let bucket = match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_symlink() => &mut self.present,
+            Ok(meta) if meta.is_file() => return self.look_into(name, &path, &meta),
+            // A pipe, a device or a folder has come in its place.
+            Ok(_) => &mut self.gone,
+            Err(error) if is_gone(&error) => &mut self.gone,
+            Err(_) => &mut self.unreadable,
+        };
+        bucket.insert(name.to_owned());
+    }
+
+    fn look_into(&mut self, name: &[u8], path: &Path, meta: &Metadata) {
+        if meta.len() > self.max_bytes {
+            self.too_large.insert(name.to_owned(), meta.len());
+        } else if File::open(path).is_ok() {
+            self.present.insert(name.to_owned());
+            self.modes.insert(name.to_owned(), meta.mode() & BITS);
+        } else {
+            self.unreadable.insert(name.to_owned());
+        }
+    }
+
+    /// The modes of all files: those of the last tree, and what is new.
+    pub(super) fn modes(&self, last: Option<Modes>) -> Modes {
+        let Some(mut modes) = last else { return Modes::first(&self.modes) };
+        self.gone.iter().for_each(|name| modes.forget(name));
+        modes.see(&self.modes);
+        modes
+    }
+
+    /// What there is to tell of the tree that came of it.
+    pub(super) fn recorded(self, tree: TreeId) -> Recorded {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let unreadable = self.unreadable.iter().take(TREE_UNREADABLE_MAX);
+        let too_large = self.too_large.iter().take(TREE_UNREADABLE_MAX);
+        let size =
+            |(name, bytes): (&Name, &u64)| format!("{} ({})", shown(name), words::bytes(*bytes));
+        Recorded {
+            tree,
+            unreadable: count(self.unreadable.len()),
+            unreadable_files: unreadable.map(|name| shown(name)).collect(),
+            too_large: count(self.too_large.len()),
+            too_large_files: too_large.map(size).collect(),
+            unrecorded: self.unreadable.into_iter().chain(self.too_large.into_keys()).collect(),
+        }
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}

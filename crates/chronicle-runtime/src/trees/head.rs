@@ -1,0 +1,74 @@
+//! Where the person's own repository stands, and what a worker did to that: it is only ever read.
+
+use std::fs;
+use std::path::Path;
+
+use chronicle_core::event::trees::{HeadMoved, RepositoryHead, TREE_UNREADABLE_MAX};
+
+use super::git::ask_theirs;
+use super::names::shown;
+
+/// How a branch is written.
+const BRANCH: &str = "refs/heads/";
+/// Longest list of packed references that is read for one of them.
+const PACKED_MAX: u64 = 16 * 1024 * 1024;
+
+/// Where the repository of a folder stands; none if there is none, or it has no commit.
+pub(crate) fn head(work: &Path) -> Option<RepositoryHead> {
+    let mut above = work.ancestors().map(|folder| folder.join(".git"));
+    let is_kept = above.any(|git| git.exists());
+    is_kept.then(|| read(&work.join(".git")).or_else(|| asked(work))).flatten()
+}
+
+/// How it moved, and the first commits that are new.
+pub(crate) fn moved(
+    work: &Path,
+    from: Option<&RepositoryHead>,
+    to: Option<&RepositoryHead>,
+) -> Option<HeadMoved> {
+    let from = from.filter(|from| Some(*from) != to)?;
+    let commits = to.filter(|to| to.commit != from.commit).and_then(|to| {
+        let range = format!("{}..{}", from.commit, to.commit);
+        let count = format!("--max-count={TREE_UNREADABLE_MAX}");
+        ask_theirs(work, &["log", "--format=%h %s", "--no-show-signature", &count, &range, "--"])
+    });
+    let commits = commits.unwrap_or_default();
+    let lines = commits.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    Some(HeadMoved { from: from.clone(), commits: lines.map(shown).collect() })
+}
+
+/// Without a process for it, in the usual shape of a repository.
+fn read(git: &Path) -> Option<RepositoryHead> {
+    let head = fs::read_to_string(git.join("HEAD")).ok()?;
+    let Some(name) = head.trim_end().strip_prefix("ref: ") else {
+        return commit(&head).map(|commit| RepositoryHead { commit, branch: None });
+    };
+    let loose = fs::read_to_string(git.join(name)).ok();
+    let found = loose.and_then(|text| commit(&text)).or_else(|| packed(git, name))?;
+    let branch = name.strip_prefix(BRANCH).map(str::to_owned);
+    Some(RepositoryHead { commit: found, branch })
+}
+
+fn packed(git: &Path, name: &str) -> Option<String> {
+    let path = git.join("packed-refs");
+    let small = fs::metadata(&path).ok()?.len() <= PACKED_MAX;
+    let text = small.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.find_map(|(id, of)| (of == name).then(|| commit(id)).flatten())
+}
+
+fn commit(text: &str) -> Option<String> {
+    let id = text.trim_end();
+    let is_id = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| id.to_owned())
+}
+
+/// A worktree, a folder inside of a repository, or another way to keep references.
+fn asked(work: &Path) -> Option<RepositoryHead> {
+    let said = ask_theirs(work, &["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
+    let text = String::from_utf8_lossy(&said).into_owned();
+    let mut lines = text.lines();
+    let commit = commit(lines.next()?)?;
+    let branch = lines.next().and_then(|name| name.strip_prefix(BRANCH)).map(str::to_owned);
+    Some(RepositoryHead { commit, branch })
+}

@@ -1,0 +1,76 @@
+//! What was ignored when a run began: it is not the run's, whatever becomes of the rules.
+//!
+//! A worker that takes a rule out of `.gitignore` does not make the file its own: a file that was ignored at the first tree of
+//! a run is never recorded, changed or removed for that run. A folder that was ignored as a whole stays so, with all that comes
+//! into it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::git::Git;
+use super::names::parts;
+use super::{Trees, TreesError};
+use crate::ledger::atomic_write;
+
+/// Names of files, and of folders with a slash at the end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ignored(BTreeSet<Vec<u8>>);
+
+impl Ignored {
+    /// Whether a file was ignored, or is in a folder that was.
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        let is_slash = |(_, byte): &(usize, &u8)| **byte == b'/';
+        !self.0.is_empty()
+            && (self.0.contains(name)
+                || name
+                    .iter()
+                    .enumerate()
+                    .filter(is_slash)
+                    .any(|(at, _)| self.0.contains(&name[..=at])))
+    }
+
+    /// A few digits that stand for the whole list; none for an empty one.
+    pub(super) fn mark(&self) -> Option<String> {
+        let mut hasher = blake3::Hasher::new();
+        for name in &self.0 {
+            hasher.update(name).update(&[0]);
+        }
+        (!self.0.is_empty()).then(|| hasher.finalize().to_hex()[..16].to_owned())
+    }
+}
+
+impl Trees {
+    /// What was ignored when the run began; none before its first tree.
+    pub(super) fn ignored(&self) -> Option<Ignored> {
+        let bytes = fs::read(self.ignored.as_ref()?).ok()?;
+        Some(Ignored(parts(&bytes).map(<[u8]>::to_vec).collect()))
+    }
+
+    /// Takes down what is ignored now, once: the index has everything else.
+    pub(super) fn note_ignored(&self, index: &Path) -> Result<(), TreesError> {
+        let Some(path) = self.ignored.as_ref().filter(|path| !path.exists()) else { return Ok(()) };
+        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
+        let written = atomic_write(path, &ran.stdout);
+        written.map_err(std::io::Error::other).map_err(TreesError::io(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_ignored_stays_so_with_all_that_comes_into_it() {
+        let ignored = Ignored([b".env".to_vec(), b"a/target/".to_vec()].into());
+        for name in [".env", "a/target/x", "a/target/deep/y"] {
+            assert!(ignored.has(name.as_bytes()), "{name}");
+        }
+        for name in [".env2", "x/.env", "a/target", "a/targets/x", "target/x"] {
+            assert!(!ignored.has(name.as_bytes()), "{name}");
+        }
+        assert!(ignored.mark().is_some() && Ignored::default().mark().is_none());
+    }
+}

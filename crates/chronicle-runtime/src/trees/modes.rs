@@ -1,0 +1,221 @@
+//! Who may read and write each file. Git knows only whether a file is a program, so the rest is kept beside each tree.
+//!
+//! Most files have the same mode, which is named once; a list has the others. A tree that is recorded again with other modes
+//! keeps what both allow: putting a file back must never open it to more people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use chronicle_core::base::ids::TreeId;
+
+use super::names::parts;
+use super::{Trees, TreesError};
+use crate::ledger::atomic_write;
+
+type Name = Vec<u8>;
+
+/// The bits that are kept.
+pub(super) const BITS: u32 = 0o777;
+/// How git writes the mode of a program.
+pub(super) const PROGRAM: &str = "100755";
+/// Who may run a file.
+const MAY_RUN: u32 = 0o111;
+/// What files and programs are made with unless most are otherwise.
+const USUAL: [u32; 2] = [0o644, 0o755];
+
+/// The modes of the files of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Modes {
+    /// Of most files, and of most programs.
+    usual: [u32; 2],
+    other: BTreeMap<Name, u32>,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self { usual: USUAL, other: BTreeMap::new() }
+    }
+}
+
+impl Modes {
+    /// What is most common among these is the usual mode.
+    pub(super) fn first(seen: &BTreeMap<Name, u32>) -> Self {
+        let mut modes = Self::default();
+        for (program, usual) in [false, true].into_iter().zip(&mut modes.usual) {
+            let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+            for mode in seen.values().filter(|mode| is_program(**mode) == program) {
+                *counts.entry(*mode).or_default() += 1;
+            }
+            let most = counts.into_iter().max_by_key(|(_, count)| *count);
+            *usual = most.map_or(*usual, |(mode, _)| mode);
+        }
+        modes.see(seen);
+        modes
+    }
+
+    /// Takes in what files were seen to have.
+    pub(super) fn see(&mut self, seen: &BTreeMap<Name, u32>) {
+        for (name, mode) in seen {
+            self.set(name, *mode);
+        }
+    }
+
+    pub(super) fn set(&mut self, name: &[u8], mode: u32) {
+        if self.usual[usize::from(is_program(mode))] == mode {
+            self.other.remove(name);
+        } else {
+            self.other.insert(name.to_owned(), mode);
+        }
+    }
+
+    pub(super) fn forget(&mut self, name: &[u8]) {
+        self.other.remove(name);
+    }
+
+    /// The mode of a file that git knows by that mode.
+    pub(super) fn of(&self, name: &[u8], git: &str) -> u32 {
+        let usual = self.usual[usize::from(git == PROGRAM)];
+        self.other
+            .get(name)
+            .copied()
+            .filter(|mode| is_program(*mode) == (git == PROGRAM))
+            .unwrap_or(usual)
+    }
+
+    /// What both allow.
+    fn meet(mut self, other: &Self) -> Self {
+        let names: Vec<Name> = self.other.keys().chain(other.other.keys()).cloned().collect();
+        for name in names {
+            let both = [&self, other].map(|modes| modes.other.get(&name).copied());
+            let mode = match both {
+                [Some(one), Some(two)] => one & two,
+                [Some(one), None] => one & other.usual[usize::from(is_program(one))],
+                [None, Some(two)] => two & self.usual[usize::from(is_program(two))],
+                [None, None] => continue,
+            };
+            self.set(&name, mode);
+        }
+        self
+    }
+
+    fn text(&self) -> Vec<u8> {
+        let mut text = format!("{:o} {:o}\0", self.usual[0], self.usual[1]).into_bytes();
+        for (name, mode) in &self.other {
+            let mut head = String::new();
+            let _ = write!(head, "{mode:o} ");
+            text.extend_from_slice(head.as_bytes());
+            text.extend_from_slice(name);
+            text.push(0);
+        }
+        text
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut lines = parts(bytes);
+        let octal = |text: &[u8]| u32::from_str_radix(std::str::from_utf8(text).ok()?, 8).ok();
+        let split = |line: &'_ [u8]| {
+            let at = line.iter().position(|byte| *byte == b' ')?;
+            Some((line[..at].to_owned(), line[at + 1..].to_owned()))
+        };
+        let (file, program) = split(lines.next()?)?;
+        let usual = [octal(&file)?, octal(&program)?];
+        let mut other = BTreeMap::new();
+        for line in lines {
+            let (mode, name) = split(line)?;
+            other.insert(name, octal(&mode)?);
+        }
+        Some(Self { usual, other })
+    }
+}
+
+fn is_program(mode: u32) -> bool {
+    mode & MAY_RUN != 0
+}
+
+impl Trees {
+    /// The modes of the files of the last index; none where they were not kept, and the index is made anew.
+    pub(super) fn last_modes(&self) -> Option<Modes> {
+        Modes::read(&fs::read(self.index().with_extension("modes")).ok()?)
+    }
+
+    /// Keeps the modes that go with the next index. Written first: whatever changed since is found to have changed again.
+    pub(super) fn keep_last_modes(&self, modes: &Modes) -> Result<(), TreesError> {
+        let path = self.index().with_extension("modes");
+        let text = modes.text();
+        if fs::read(&path).is_ok_and(|there| there == text) {
+            return Ok(());
+        }
+        write(&path, &text)
+    }
+
+    fn modes_file(&self, tree: &TreeId) -> PathBuf {
+        self.modes_folder().join(tree.as_str())
+    }
+
+    pub(super) fn modes_folder(&self) -> PathBuf {
+        self.index().with_file_name("modes")
+    }
+
+    /// The modes of the files of a tree; none for a tree of an older version.
+    pub(super) fn modes_of(&self, tree: &TreeId) -> Option<Modes> {
+        Modes::read(&fs::read(self.modes_file(tree)).ok()?)
+    }
+
+    pub(super) fn keep_modes(&self, tree: &TreeId, modes: &Modes) -> Result<(), TreesError> {
+        let known = self.modes_of(tree);
+        let both = known.clone().map_or_else(|| modes.clone(), |known| known.meet(modes));
+        if known.as_ref() == Some(&both) {
+            return Ok(());
+        }
+        let folder = self.modes_folder();
+        fs::create_dir_all(&folder).map_err(TreesError::io(&folder))?;
+        write(&self.modes_file(tree), &both.text())
+    }
+
+    /// Lets go of the modes of trees that are gone.
+    pub(super) fn clear_modes(&self, stays: impl Fn(&[u8]) -> bool) {
+        for entry in fs::read_dir(self.modes_folder()).into_iter().flatten().flatten() {
+            if !stays(entry.file_name().as_bytes()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn write(path: &std::path::Path, text: &[u8]) -> Result<(), TreesError> {
+    let written = atomic_write(path, text);
+    written.map_err(std::io::Error::other).map_err(TreesError::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(modes: &[(&str, u32)]) -> BTreeMap<Name, u32> {
+        modes.iter().map(|(name, mode)| (name.as_bytes().to_vec(), *mode)).collect()
+    }
+
+    #[test]
+    fn what_is_unusual_is_kept_and_read_again() {
+        let modes =
+            Modes::first(&seen(&[("a", 0o664), ("b c", 0o600), ("d", 0o664), ("x", 0o750)]));
+        assert_eq!(modes.usual, [0o664, 0o750]);
+        assert_eq!(Modes::read(&modes.text()), Some(modes.clone()));
+        assert_eq!((modes.of(b"b c", "100644"), modes.of(b"new", "100644")), (0o600, 0o664));
+        assert_eq!(modes.of(b"b c", PROGRAM), 0o750, "it was no program then");
+    }
+
+    #[test]
+    fn of_two_modes_what_both_allow_is_kept() {
+        let one = Modes::first(&seen(&[("a", 0o644), ("b", 0o644), ("secret", 0o600)]));
+        let two = Modes::first(&seen(&[("a", 0o644), ("b", 0o640), ("secret", 0o644)]));
+        let both = one.meet(&two);
+        assert_eq!(
+            [b"a".as_slice(), b"b", b"secret"].map(|name| both.of(name, "100644")),
+            [0o644, 0o640, 0o600]
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Whose work a changed file is: of an attempt only if it changed while the attempt could change files.
+//!
+//! A file tells when it changed last, by the clock of the system, and nobody can set that back. A file that is gone tells
+//! nothing: the folder that it was in does, as long as nothing else happened there. Whatever is in doubt is nobody's.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use chronicle_core::base::ids::TreeId;
+use chronicle_core::state::Stretch;
+
+use super::diff::{Entry, NO_MODE};
+use super::names::below;
+use super::{Trees, TreesError};
+
+const SECOND: i128 = 1_000_000_000;
+const MILLI: i128 = 1_000_000;
+/// How far the clock of files may be behind ours, and ours cut: a tick of the slowest kernel, and a thousandth of a second.
+const SLACK: i128 = 20 * MILLI;
+
+/// When an attempt could change files, and until when it is known to have lived.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Whose {
+    /// The times at which it could, by the lines of the ledger.
+    pub(crate) hands: Vec<Stretch>,
+    /// The last sign of life of its keeper, in nanoseconds; none if it never lived.
+    pub(crate) last_sign: Option<i128>,
+}
+
+impl Whose {
+    /// Whether what changed then is its work.
+    fn covers(&self, changed: i128) -> bool {
+        // Some file systems know seconds only: then it may have been later within that one.
+        let coarse = |time: i128| if time % SECOND == 0 { SECOND } else { 0 };
+        let lived = self.last_sign.is_some_and(|last| changed <= last + coarse(last));
+        let within = |(from, to): &Stretch| {
+            let latest = changed + coarse(changed) + SLACK;
+            let ended = to.map(|to| i128::from(to.0) * MILLI + SLACK);
+            latest >= i128::from(from.0) * MILLI && ended.is_none_or(|to| changed <= to)
+        };
+        lived && self.hands.iter().any(within)
+    }
+}
+
+/// The time of the last sign of life that a file is touched for, in nanoseconds.
+pub(crate) fn touched_at(path: &Path) -> Option<i128> {
+    let meta = fs::metadata(path).ok()?;
+    Some(i128::from(meta.mtime()) * SECOND + i128::from(meta.mtime_nsec()))
+}
+
+impl Trees {
+    /// The tree with the attempt's own work alone, if not all that changed is known to be that.
+    pub(crate) fn own(
+        &self,
+        (before, now): (&TreeId, &TreeId),
+        whose: &Whose,
+        keep: &str,
+    ) -> Result<Option<TreeId>, TreesError> {
+        if before == now {
+            return Ok(None);
+        }
+        let entries = self.entries(before, now)?;
+        let work = &self.git.work;
+        let (own, unclear): (Vec<&Entry>, Vec<&Entry>) = entries
+            .iter()
+            .partition(|entry| changed_at(work, entry).is_some_and(|time| whose.covers(time)));
+        if unclear.is_empty() {
+            return Ok(None);
+        }
+        if own.is_empty() {
+            return Ok(Some(before.clone()));
+        }
+        let own = own.into_iter().map(|entry| (entry.name.as_slice(), &entry.after));
+        self.compose((before, now), own, keep).map(Some)
+    }
+}
+
+/// When a file changed last, as far as it can be told.
+fn changed_at(work: &Path, entry: &Entry) -> Option<i128> {
+    let path = below(work, &entry.name);
+    if entry.after.0 == NO_MODE {
+        let mut above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(work));
+        return above.find_map(touched_at);
+    }
+    let meta = fs::symlink_metadata(&path).ok()?;
+    Some(i128::from(meta.ctime()) * SECOND + i128::from(meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use chronicle_core::base::time::Millis;
+
+    use super::*;
+
+    #[test]
+    fn a_change_is_an_attempts_only_while_it_could_and_lived() {
+        let at = |ms: i128| ms * MILLI + 1;
+        let hands = vec![(Millis(1_000), Some(Millis(2_000))), (Millis(5_000), None)];
+        let whose = Whose { hands, last_sign: Some(at(6_000)) };
+        let told = [990, 1_000, 2_000, 2_019, 2_100, 4_900, 5_000, 6_000, 6_001];
+        let covered: Vec<i128> = told.into_iter().filter(|time| whose.covers(at(*time))).collect();
+        assert_eq!(covered, [990, 1_000, 2_000, 2_019, 5_000, 6_000]);
+        assert!(!Whose { last_sign: None, ..whose.clone() }.covers(at(1_500)), "it never lived");
+        // A clock of whole seconds.
+        assert!(whose.covers(4_000 * MILLI) && !whose.covers(3_000 * MILLI));
+    }
+}

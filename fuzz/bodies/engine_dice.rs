@@ -8,6 +8,7 @@ use chronicle_core::base::ids::{
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
@@ -287,7 +288,7 @@ impl Dice<'_> {
 
     fn question(&mut self) -> Question {
         let options = if self.flag() { vec![self.text(), "yes".to_owned()] } else { Vec::new() };
-        Question { question: self.text(), options, context: self.text() }
+        Question { question: self.text(), options, context: self.text(), closed: false }
     }
 
     fn message(&mut self, state: &State) -> Message {
@@ -340,7 +341,7 @@ impl Dice<'_> {
             model: None,
             workflows: WORKFLOWS[which].clone(),
             source: self.text(),
-            personas: Vec::new(),
+            personas: ["mender", "judge"].map(called).to_vec(),
             unenforced: Vec::new(),
             version: self.text(),
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
@@ -449,4 +450,9 @@ impl Dice<'_> {
         };
         Input { at: Millis(self.number().min(AT_MAX)), by: By { actor, request }, what }
     }
+}
+
+/// Somebody who can be asked for help.
+fn called(name: &str) -> Persona {
+    Persona { name: name.to_owned(), ..Persona::default() }
 }

@@ -155,6 +155,10 @@ impl From<DiscoverError> for Failure {
             DiscoverError::Unknown { known, .. } => {
                 failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
             }
+            DiscoverError::Several { chains, .. } => {
+                let first = chains.first().map_or("NAME", String::as_str);
+                failure(Exit::Usage).hint(format!("name one of them, like `{first}`"))
+            }
             DiscoverError::Unreadable { .. } => {
                 failure(Exit::Definition).hint("give the path of a file that you may read")
             }

@@ -4,9 +4,58 @@
 //! says `{phaseName}` stays as the person wrote it. Which words are known where is the table in the field reference.
 
 use crate::base::limits::bounded;
+use crate::definition::workflow::Text;
 
 /// Longest text of a template that is used, its words replaced.
 pub const TEMPLATE_MAX: usize = 4_000;
+
+/// Words of `instructions`, `roleInstruction` and `advanceReminder`.
+pub const AT_WORK: [&str; 12] = [
+    "workflowName",
+    "workflowKey",
+    "description",
+    "taskId",
+    "phaseId",
+    "phaseName",
+    "previousPhaseName",
+    "nextPhaseName",
+    "blockedToolsList",
+    "toolName",
+    "breadcrumbPath",
+    "globalStepCount",
+];
+
+/// The words that one of a workflow's texts may use.
+pub fn known_in(text: Text) -> &'static [&'static str] {
+    match text {
+        Text::InitialMessage => &[
+            "workflowName",
+            "workflowKey",
+            "description",
+            "firstPhaseId",
+            "firstPhaseName",
+            "firstPhaseEmoji",
+            "firstPhaseProfiles",
+        ],
+        Text::RoleInstruction | Text::AdvanceReminder => &AT_WORK,
+        Text::NotDoneReminder => &[
+            "workflowName",
+            "workflowKey",
+            "taskId",
+            "phaseName",
+            "taskDescription",
+            "phaseEmoji",
+            "phaseInstructions",
+        ],
+        Text::BlockReasonTemplate => &["toolName", "workflowName", "phaseName", "allowedTools"],
+        Text::CompletionMessage => &["workflowName", "taskDescription", "taskId", "phaseCount"],
+    }
+}
+
+/// Every word in braces of a text.
+pub fn words(text: &str) -> Vec<&str> {
+    text.split('{').skip(1).filter_map(word).collect()
+}
 
 /// Replaces each `{word}` that `value` knows, in one pass. At most `max` bytes; the rest is cut and said so.
 pub fn expand(text: &str, max: usize, value: impl Fn(&str) -> Option<String>) -> String {

@@ -64,5 +64,6 @@ fn by_hand(state: &State, frame: &Frame, phase: &Phase) -> Event {
         return gate(state, frame, GateKind::ApprovalAfter, about);
     }
     let options = targets.iter().map(ToString::to_string).collect();
-    question(state, frame, &Question { question: about, options, context: String::new() })
+    let asked = Question { question: about, options, context: String::new(), closed: true };
+    question(state, frame, &asked)
 }

@@ -23,7 +23,7 @@ pub(super) fn budget(state: &State, frame: &Frame, short: &Shortage) -> Event {
 pub(super) fn question(state: &State, frame: &Frame, asked: &Question) -> Event {
     let gate = opened(state, frame, GateKind::Question, asked.question.clone());
     let (options, context) = (asked.options.clone(), asked.context.clone());
-    Event::GateOpened(GateOpened { options, context, ..gate })
+    Event::GateOpened(GateOpened { options, context, closed: asked.closed, ..gate })
 }
 
 pub(super) fn opened(
@@ -38,6 +38,7 @@ pub(super) fn opened(
         gate_kind,
         about,
         options: Vec::new(),
+        closed: false,
         context: String::new(),
         lack: None,
         asker: None,

@@ -82,7 +82,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
-        isolated: run.isolated,
+        isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),
         intent,

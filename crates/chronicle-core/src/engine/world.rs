@@ -8,7 +8,7 @@ use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
 use crate::event::{
-    AttemptEnded, Call, Event, Message, StopCause, SupervisorStarted, ToolCalled, Verdict,
+    AttemptEnded, Call, Caller, Event, Message, StopCause, SupervisorStarted, ToolCalled, Verdict,
 };
 use crate::handover::Stand;
 use crate::state::budget;
@@ -197,6 +197,7 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
     }
     let too_often = stopping.is_none() && repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
+    let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
     let verdict = match stopping.clone().or_else(|| refusal(attempt, tools, &call.tool)) {
         Some(why) if stopping.is_some() => Verdict::Denied(why),

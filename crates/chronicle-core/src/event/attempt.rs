@@ -324,6 +324,9 @@ pub struct Question {
     /// Why it asks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// Whether only one of the options can be the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
 }
 
 /// The help that a worker asks for.

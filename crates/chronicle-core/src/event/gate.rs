@@ -19,6 +19,9 @@ pub struct GateOpened {
     /// Answers to choose from, of a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// Whether only one of them can be the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// Why it is asked, of a question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,

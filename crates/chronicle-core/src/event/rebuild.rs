@@ -98,9 +98,9 @@ fn signal(event: &Event) -> Option<Command> {
         Event::SignalRefused { attempt, request, answer } => {
             (attempt, request, Signal::Malformed(answer.clone()))
         }
-        Event::GateOpened(GateOpened { asker: Some(asker), about, options, context, .. }) => {
-            let (question, options, context) = (about.clone(), options.clone(), context.clone());
-            let question = Question { question, options, context };
+        Event::GateOpened(opened @ GateOpened { asker: Some(asker), .. }) => {
+            let GateOpened { about, options, context, closed, .. } = opened.clone();
+            let question = Question { question: about, options, context, closed };
             (&asker.attempt, &asker.request, Signal::Ask(question))
         }
         _ => return None,

@@ -254,13 +254,14 @@ impl Facts {
         let phase = self.phase_at(&intent.place)?;
         let Some(helper) = &intent.persona else { return Some(self.tools_of(phase)) };
         let own = self.phase_of_persona(&intent.place, helper).map(|own| self.tools_of(own));
+        // Who says nothing of tools gets those of whoever asks: help is no way round a list.
         let persona = self.persona_called(helper).map(|persona| &persona.tools);
-        own.or(persona).or_else(|| Some(self.tools_of(phase)))
+        own.or(persona.filter(|tools| !tools.is_unsaid())).or_else(|| Some(self.tools_of(phase)))
     }
 
     /// The tools of a phase: its own, else its persona's.
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
-        let own = phase.tools != Tools::default();
+        let own = !phase.tools.is_unsaid();
         self.persona_of(phase).filter(|_| !own).map_or(&phase.tools, |persona| &persona.tools)
     }
 

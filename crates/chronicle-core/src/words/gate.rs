@@ -68,6 +68,9 @@ pub fn gate_next(gate: &GateOpened, run: &str) -> String {
             format!("chronicle answer {run} {id} \"your answer\"")
         }
         // By its number: what an agent wrote is not to be pasted into a shell.
+        GateKind::Question if gate.closed => {
+            format!("chronicle answer {run} {id} 1  ({})", choices(gate))
+        }
         GateKind::Question => {
             format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
         }

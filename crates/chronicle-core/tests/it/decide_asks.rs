@@ -3,17 +3,24 @@
 use chronicle_core::base::ids::{AttemptId, GateId, NoteId, Place};
 use chronicle_core::engine;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
-use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Message, OnGate, Question};
+use chronicle_core::event::signal::{Signal, parse};
+use chronicle_core::event::{Break, Message, OnGate, Question};
 use chronicle_core::state::Status;
+use chronicle_core::words;
 use expect_test::expect;
+use serde_json::json;
 
 use crate::decide::{THREE, check};
 use crate::world::{World, about, person, report, signal, start, workflows};
 
 fn question(text: &str, options: &[&str]) -> Signal {
     let options = options.iter().map(|option| (*option).to_owned()).collect();
-    Signal::Ask(Question { question: text.to_owned(), options, context: String::new() })
+    Signal::Ask(Question {
+        question: text.to_owned(),
+        options,
+        context: String::new(),
+        closed: false,
+    })
 }
 
 fn answer(text: &str) -> Command {
@@ -76,7 +83,7 @@ fn an_open_question_is_waited_for_without_anybody_at_work() {
     assert_eq!(world.state.gates.len(), 1);
     assert_eq!(world.state.status(), Status::Waiting, "whoever works waits for a person");
     assert!(!world.state.due().iter().any(|effect| format!("{effect:?}").contains("Timer")));
-    let leave = Signal::Loop { summary: String::new() };
+    let leave = parse("workflow_step", &json!({"action": "next"}));
     assert_eq!(
         world.step(&signal(AttemptId(1), "r2", leave)),
         Answer::Refused("your question g1 is open: wait for its answer first".to_owned())
@@ -257,4 +264,49 @@ fn another_agent_may_be_chosen_for_another_try() {
     let (place, note, agent) = (None, String::new(), Some("scripted:other.yaml".to_owned()));
     world.step(&person(Command::Retry { place, note, agent }));
     assert_eq!(world.state.attempts.last().unwrap().intent.agent, "scripted:other.yaml");
+}
+
+#[test]
+fn a_closed_question_takes_only_its_options() {
+    let mut world = World::started(THREE, "");
+    let arguments =
+        json!({"question": "which?", "options": ["red", "blue"], "allow_free_text": false});
+    let asked = parse("ask_supervisor", &arguments);
+    assert_eq!(world.step(&signal(AttemptId(1), "r1", asked)), Answer::Waits);
+    let refused = world.step(&person(answer("green")));
+    assert_eq!(
+        refused,
+        Answer::Refused("g1 must be answered with one of `red`, `blue`".to_owned())
+    );
+    let next = words::gate_next(&world.state.gate(GateId(1)).unwrap().opened, "R");
+    assert_eq!(next, "chronicle answer R g1 1  (1 = red, 2 = blue)");
+    world.step(&person(answer("Blue")));
+    let open = json!({"question": "which?", "allow_free_text": false});
+    let Signal::Malformed(why) = parse("workflow_ask", &open) else { panic!("{open}") };
+    assert!(why.contains("needs `options`"), "{why}");
+}
+
+#[test]
+fn who_is_blocked_asks_a_person_and_who_is_half_done_goes_on() {
+    let blocked =
+        json!({"signal": "complete", "operationStatus": "blocked", "blockedReason": "no key"});
+    let Signal::Break(Break::Ask(question)) = parse("signal-back", &blocked) else { panic!() };
+    assert_eq!(question.question, "no key");
+    let partial = json!({"signal": "complete", "operationStatus": "partial", "summary": "half"});
+    let Signal::Break(Break::Continue { progress, .. }) = parse("signal_back", &partial) else {
+        panic!()
+    };
+    assert_eq!(progress, "half");
+    for (arguments, words) in [
+        (json!({"signal": "complete", "operationStatus": "blocked"}), "needs `blockedReason`"),
+        (
+            json!({"signal": "complete", "operationStatus": "stuck", "summary": "x"}),
+            "`blocked`, not `stuck`",
+        ),
+    ] {
+        let Signal::Malformed(why) = parse("signal_back", &arguments) else {
+            panic!("{arguments}")
+        };
+        assert!(why.contains(words), "{why}");
+    }
 }

@@ -166,3 +166,15 @@ fn a_call_without_a_sum_is_counted_by_its_text_as_it_was() {
     let counted: Vec<_> = frame.worker.repeats.iter().map(|it| (&*it.mark, it.count)).collect();
     assert_eq!(counted, [("36914b37ad966d89", 2)]);
 }
+
+#[test]
+fn lists_bind_sub_agents_unless_they_are_free() {
+    let free = DENIES.replace("deny: [bash]", "deny: [bash], subagents: free");
+    for (workflow, is_free) in [(DENIES, false), (free.as_str(), true)] {
+        let mut world = World::started(workflow, "");
+        let own = shell("c1", "ls");
+        let helpers = Call { by: Caller::SubAgent, ..shell("c2", "ls") };
+        assert!(!may_run(&mut world, &own), "{workflow}");
+        assert_eq!(may_run(&mut world, &helpers), is_free, "{workflow}");
+    }
+}

@@ -17,9 +17,11 @@ phases:
   - {id: two, workflow: ship}
 === review
 name: Review
+loopable: true
 phases: [{id: deep, workflow: analysis}, {id: judge, name: Judge}]
 === analysis
 name: Analysis
+loopable: true
 phases: [{id: look, name: Look}, {id: tell, name: Tell}]
 === ship
 name: Ship

@@ -71,7 +71,7 @@ fn a_worker_that_waits_for_an_answer_waits_no_longer() {
     assert!(matches!(answered, Some((GateAnswer::Go(_), who, _)) if who == "ann"));
     assert_eq!(stopping(&world), [AttemptId(1)]);
     let (question, options, context) = ("and which?".to_owned(), Vec::new(), String::new());
-    let again = Signal::Ask(Question { question, options, context });
+    let again = Signal::Ask(Question { question, options, context, closed: false });
     let Answer::Refused(why) = world.step(&signal(AttemptId(1), "r9", again)) else {
         panic!("nobody is left to answer it")
     };

@@ -258,3 +258,55 @@ fn retry_does_not_begin_what_waits_for_an_approval() {
     }
     assert!(world.state.live.is_empty(), "{}", world.told());
 }
+
+#[test]
+fn a_no_after_the_work_takes_its_edge_and_puts_away_what_was_left() {
+    check(
+        "
+name: After
+phases:
+  plan: {next: [ship]}
+  ship: {approval: after, cleanup: ['true'], next: [done], on: {rejected: plan}}
+",
+        "plan: go ship
+         ship: go done
+         g1: reject too early
+         g2: approve",
+        expect![[r#"
+            run started: `After` on "the task"
+              workflow `main` entered
+              phase `plan` entered
+              a1 started at `plan` (scripted)
+            a1 leaves for `ship`: "did it"
+            a1 ended
+              `plan` left for `ship`
+              phase `ship` entered
+              a2 started at `ship` (scripted)
+            a2 leaves for `done`: "did it"
+            a2 ended
+              g1 waits at `ship` for approval: is `ship` done? "did it"
+            g1 rejected by ann: "too early"
+              a3 puts away what is left at `ship`: `true`
+            a3's command 1 ended well
+            a3 ran every command
+              `ship` left for `plan` (rejected)
+              phase `plan` entered
+              a4 started at `plan` (scripted)
+            a4 leaves for `ship`: "did it"
+            a4 ended
+              `plan` left for `ship`
+              phase `ship` entered
+              a5 started at `ship` (scripted)
+            a5 leaves for `done`: "did it"
+            a5 ended
+              g2 waits at `ship` for approval: is `ship` done? "did it"
+            g2 approved by ann
+              a6 puts away what is left at `ship`: `true`
+            a6's command 1 ended well
+            a6 ran every command
+              `ship` left, nothing follows
+              the workflow came to its end
+              run done
+        "#]],
+    );
+}

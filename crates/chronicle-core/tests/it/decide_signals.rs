@@ -240,6 +240,7 @@ phases:
   in: {run: workflow, workflow: inner, next: [done]}
 === inner
 name: Inner
+loopable: true
 limits: {loop: 2}
 phases:
   look: {next: [judge]}

@@ -84,8 +84,12 @@ fn every_call_is_denied() {
 }
 
 fn signals() -> Vec<Signal> {
-    let question =
-        Question { question: "which?".to_owned(), options: Vec::new(), context: String::new() };
+    let question = Question {
+        question: "which?".to_owned(),
+        options: Vec::new(),
+        context: String::new(),
+        closed: false,
+    };
     let update = SnapshotUpdate { findings: vec!["late".to_owned()], ..Default::default() };
     let target = Some(PhaseId::from("fill"));
     vec![

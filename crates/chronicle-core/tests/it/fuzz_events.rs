@@ -395,6 +395,7 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 gate_kind,
                 about: about.clone(),
                 options: vec![about.clone()],
+                closed: about.len() > 3,
                 context: about,
                 lack: Some(Lack::Price),
                 asker: None,

@@ -184,7 +184,8 @@ fn after_words() -> Vec<(&'static str, World)> {
     );
     end(&mut helped, 2, finished());
     let (question, context) = ("Which port?".to_owned(), "Both are free.".to_owned());
-    let mut answered = parts(Break::Ask(Question { question, options: Vec::new(), context }));
+    let mut answered =
+        parts(Break::Ask(Question { question, options: Vec::new(), context, closed: false }));
     answered.step(&person(Command::Answer { gate: None, text: "8080".to_owned() }));
     vec![
         ("rejected", rejected),

@@ -47,4 +47,5 @@ mod views_told;
 mod workflow;
 mod workflow_hostile;
 mod workflow_problems;
+mod workflow_strict;
 mod world;

@@ -116,8 +116,9 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
 /// Anything that a worker may say within its phase.
 fn spoken() -> impl Strategy<Value = Signal> {
     let text = || "[ab]";
-    let question = (text(), prop::collection::vec(text(), 0..3))
-        .prop_map(|(question, options)| Question { question, options, context: String::new() });
+    let question = (text(), prop::collection::vec(text(), 0..3)).prop_map(|(question, options)| {
+        Question { question, options, context: String::new(), closed: false }
+    });
     let persona = prop::sample::select(vec!["mender", "seeker", "plan"]);
     let help = (persona, any::<bool>()).prop_map(|(persona, resume)| {
         let (persona, reason, context) = (persona.to_owned(), String::new(), String::new());

@@ -125,28 +125,6 @@ fn a_list_goes_on_and_a_map_ends() {
 }
 
 #[test]
-fn a_phase_called_done_is_a_phase_and_ends() {
-    let workflow = sound("phases: [{id: a}, {id: done}]");
-    assert_eq!((next(&workflow, "a"), next(&workflow, "done")), (vec!["done".to_owned()], vec![]));
-}
-
-#[test]
-fn a_name_that_no_phase_has_becomes_a_worker() {
-    let loaded =
-        load_with("states:\n  plan: {next: [reveiw, Scribe]}\n  review: {on: {fail: Scribe}}", &[]);
-    insta::assert_snapshot!(rendered(&loaded), @r"
-    warning[implicit-phase] w.yaml:2:17: no phase is called `reveiw`: a worker with that persona is added (hint: did you mean `review`?)
-    warning[implicit-phase] w.yaml:2:25: no phase is called `Scribe`: a worker with that persona is added
-    warning[unreachable-phase] w.yaml:3:3: no edge leads to `review`
-    warning[implicit-phase] w.yaml:3:23: no phase is called `Scribe`: a worker with that persona is added
-    ");
-    assert!(loaded.is_usable());
-    let scribe = phase(&loaded.workflows[0], "Scribe");
-    assert!(scribe.implicit && scribe.next.is_empty());
-    assert_eq!(scribe.persona.as_deref(), Some("Scribe"));
-}
-
-#[test]
 fn the_kind_follows_from_what_there_is_to_do() {
     let loaded = load_with(
         "phases: [{id: a, commands: make}, {id: b, workflow: sub}, {subworkflow: sub}, {run: workflow, workflow: other}]",
@@ -167,7 +145,7 @@ fn approval_in_all_its_spellings() {
         ("approval: true", Approval::After),
         ("approval: false", Approval::None),
         ("approval: both", Approval::Both),
-        ("requires_approval: true", Approval::After),
+        ("requires_approval: true", Approval::Before),
         ("requires_approval: true, approval_mode: pre", Approval::Before),
         ("approval_mode: post", Approval::After),
         ("requires_approval: false, approval_mode: pre", Approval::None),

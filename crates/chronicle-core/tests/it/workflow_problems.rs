@@ -213,7 +213,7 @@ phases:
     produces: steps
     signals: complete
     followups: []
-  - {id: b, run: pool, steps: [{id: s, depends_on: t}], slots: 2, workflow: w2}
+  - {id: b, run: pool, steps: [{id: s, depends_on: t}, {id: t}], slots: 2, workflow: w2}
   - {id: c, run: human}
   - {id: d, run: inline}
 ";

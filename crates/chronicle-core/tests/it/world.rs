@@ -17,6 +17,7 @@ use chronicle_core::base::ids::{
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Budget, Source, Workflow, load};
 use chronicle_core::engine;
 use chronicle_core::event::input::{
@@ -87,7 +88,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         model: None,
         workflows,
         source: "main.yaml".to_owned(),
-        personas: Vec::new(),
+        personas: helpers(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
         on_gate: None,
@@ -95,6 +96,12 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         inputs: true,
         carried: None,
     }
+}
+
+/// Everybody whom workers ask for help in these tests.
+fn helpers() -> Vec<Persona> {
+    let called = |name: &str| Persona { name: name.to_owned(), ..Persona::default() };
+    ["mender", "seeker", "judge", "a", "b", "c"].map(called).to_vec()
 }
 
 pub(crate) fn person(what: Command) -> Input {
@@ -162,8 +169,13 @@ impl World {
 
     /// A run on that workflow, started.
     pub(crate) fn started(workflow: &str, script: &str) -> Self {
+        Self::of(workflows(workflow), script)
+    }
+
+    /// The same with workflows that no file says so.
+    pub(crate) fn of(workflows: Vec<Workflow>, script: &str) -> Self {
         let mut world = Self::new(script);
-        world.step(&person(Command::Start(Box::new(start(workflows(workflow))))));
+        world.step(&person(Command::Start(Box::new(start(workflows)))));
         world
     }
 
@@ -470,8 +482,12 @@ fn signalled(verb: &str, rest: &str) -> Signal {
         let reason = "it is broken".to_owned();
         Signal::Break(Break::FollowUp(FollowUp { persona, reason, context, resume }))
     };
-    let question =
-        || Question { question: rest.to_owned(), options: Vec::new(), context: String::new() };
+    let question = || Question {
+        question: rest.to_owned(),
+        options: Vec::new(),
+        context: String::new(),
+        closed: false,
+    };
     match verb {
         "continue" => Signal::Break(Break::Continue { progress: "half".to_owned(), point: text }),
         "need" => Signal::Break(Break::Ask(question())),

@@ -26,7 +26,7 @@ use chronicle_core::base::quote::quoted;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::settings::Settings;
-use chronicle_core::definition::workflow::Tools;
+use chronicle_core::definition::workflow::{Tools, closest};
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{CallSum, Change, CrashClass};
@@ -285,7 +285,7 @@ pub fn find(
                 .map_err(|why| unknown(why, "write `command:PROGRAM ARGS`, quotes in pairs"))?;
             Program::Command(words)
         }
-        _ => return Err(unknown(&not_known(), hint(agent))),
+        _ => return Err(unknown(&not_known(), &hint(agent, settings))),
     };
     Ok(Box::new(Protocol::new(program)))
 }
@@ -294,12 +294,15 @@ fn not_known() -> String {
     format!("is not known; known agents: {}", KNOWN.map(|form| format!("`{form}`")).join(", "))
 }
 
-fn hint(agent: &str) -> &'static str {
+fn hint(agent: &str, settings: &Settings) -> String {
     let name = agent.split_once(':').map_or(agent, |(name, _)| name);
-    if name.starts_with("script") {
-        "name the script: `scripted:SCRIPT.yaml`, relative to the project"
-    } else {
-        "a program that speaks the agent protocol is `command:PROGRAM ARGS`"
+    let forms = KNOWN.iter().map(|form| form.split_once(':').map_or(*form, |(name, _)| name));
+    match closest(name, forms.chain(settings.agents())) {
+        Some("scripted") => {
+            "name the script: `scripted:SCRIPT.yaml`, relative to the project".to_owned()
+        }
+        Some(meant) if meant != name => format!("did you mean `{meant}`?"),
+        _ => "a program that speaks the agent protocol is `command:PROGRAM ARGS`".to_owned(),
     }
 }
 

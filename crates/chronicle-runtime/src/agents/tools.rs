@@ -128,6 +128,10 @@ fn ask() -> SignalTool {
             &json!({
                 "question": text("What you want to know."),
                 "options": texts("Answers to choose from, if any."),
+                "allow_free_text": {
+                    "type": "boolean",
+                    "description": "Whether another answer than one of the options may be given.",
+                },
                 "context": text("What one must know to answer."),
             }),
             &["question"],

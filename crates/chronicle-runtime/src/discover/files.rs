@@ -56,6 +56,11 @@ pub(super) fn is_there(path: &Path) -> bool {
     }
 }
 
+/// Whether a file's name ends so, to the letter: another spelling is another file to the programs that we share them with.
+pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().and_then(|found| found.to_str()) == Some(ending)
+}
+
 /// A text and what it is called by.
 pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
     text(path).map(|text| Source { name: Places::shown(path), key: key.to_owned(), text })

@@ -4,14 +4,17 @@
 //! found. What is wrong *in* a file is a problem in the catalog, never an error. Reading is bounded, links and pipes
 //! included: a project's files may be anybody's.
 //!
-//! Start reading at `places.rs` (where), then `workflows.rs` (which of several).
+//! Start reading at `places.rs` (where), then `workflows.rs` and `choice.rs` (which of several).
 
 pub mod builtin;
+mod choice;
 mod files;
+mod people;
 mod personas;
 mod places;
 mod programs;
 mod rules;
+mod sessions;
 mod settings;
 mod verify;
 mod workflows;
@@ -23,19 +26,21 @@ use std::sync::Arc;
 use chronicle_core::base::limits::Limits;
 use chronicle_core::definition::persona::{Persona, TEAM_OF_ALL, Team};
 use chronicle_core::definition::workflow::{
-    Format, Loaded, Problem, Severity, Trouble, Unit, Workflow, assemble,
+    Format, Known, Loaded, Problem, Severity, Source, Trouble, Unit, assemble, read_upon,
 };
 use thiserror::Error;
 
 pub use builtin::Builtin;
+pub use choice::FoundWorkflow;
 pub use personas::FoundPersona;
 pub use places::Places;
 pub use programs::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
 };
+pub use sessions::OlderRun;
+pub(crate) use sessions::older_runs;
 pub use settings::{FoundSettings, settings, settings_files};
 pub use verify::verify_commands;
-pub use workflows::FoundWorkflow;
 
 use crate::project::Project;
 use personas::FoundTeam;
@@ -76,6 +81,8 @@ pub struct Catalog {
     pub rules: Vec<FoundRules>,
     /// What is wrong with files and folders that define nothing.
     pub problems: Vec<Problem>,
+    /// Whether a person takes it upon themselves that some fields are not enforced.
+    pub accepts_unenforced: bool,
 }
 
 /// A workflow that could not be read at all. What is wrong *in* a file is a problem in `Loaded`.
@@ -90,6 +97,14 @@ pub enum DiscoverError {
         looked: Vec<PathBuf>,
         /// What there is.
         known: Vec<String>,
+    },
+    /// A file of chains has several, and one is to be named.
+    #[error("`{}` holds several chains: {}", path.display(), chain_list(chains))]
+    Several {
+        /// Which file.
+        path: PathBuf,
+        /// What they are called.
+        chains: Vec<String>,
     },
     /// The file cannot be read.
     #[error("cannot read `{}`", path.display())]
@@ -107,6 +122,10 @@ fn folder_list(folders: &[PathBuf]) -> String {
     names.join(" or ")
 }
 
+fn chain_list(chains: &[String]) -> String {
+    chains.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// Everything that is here for this user.
 pub fn find(project: &Project) -> Catalog {
     find_in(&Places::of(project))
@@ -114,13 +133,14 @@ pub fn find(project: &Project) -> Catalog {
 
 /// Everything that is in some places.
 pub fn find_in(places: &Places) -> Catalog {
-    let (mut workflows, mut problems) = workflows::find(places);
-    let (personas, wrong) = personas::find(places);
-    problems.extend(wrong);
-    let (teams, wrong) = personas::teams(places);
-    problems.extend(wrong);
+    let (personas, of_personas) = personas::find(places);
+    let names: Vec<&str> = personas.iter().map(|it| it.persona.name.as_str()).collect();
+    let (mut workflows, mut problems) = workflows::find(places, &names);
+    let (teams, wrong) = personas::teams(places, &names);
+    problems.extend(of_personas.into_iter().chain(wrong));
     tell_commands(&mut workflows);
-    Catalog { workflows, personas, teams, rules: rules::find(places), problems }
+    let rules = rules::find(places);
+    Catalog { workflows, personas, teams, rules, problems, accepts_unenforced: false }
 }
 
 /// Two workflows with one command: the first one is started by it.
@@ -156,20 +176,27 @@ impl Catalog {
     /// A workflow with every workflow inside it.
     pub(crate) fn load(&self, found: &FoundWorkflow) -> Loaded {
         let mut loaded = self.assemble(&found.unit);
-        for origin in &found.instead_of {
-            let message = format!("it cannot be used: `{}` is used instead", found.origin.path);
-            let trouble = Trouble::new("passed-over", message).hint("`chronicle list` says why");
-            loaded.problems.push(Problem::of_file(origin.path.clone(), Severity::Warning, trouble));
-        }
+        loaded.problems.extend(found.hidden.clone());
         loaded
     }
 
     fn assemble(&self, unit: &Arc<Unit>) -> Loaded {
-        let names: Vec<&str> = self.personas.iter().map(|it| it.persona.name.as_str()).collect();
-        assemble(unit, &names, &mut |key| {
+        let personas: Vec<&str> = self.personas.iter().map(|it| it.persona.name.as_str()).collect();
+        let workflows: Vec<&str> = self.workflows.iter().map(|it| it.key.as_str()).collect();
+        let known = Known {
+            personas: Some(&personas),
+            workflows: &workflows,
+            accepts_unenforced: self.accepts_unenforced,
+        };
+        let mut hidden = Vec::new();
+        let mut loaded = assemble(unit, known, &mut |key| {
             let found = self.workflows.iter().find(|found| found.key == key)?;
+            hidden.extend(found.hidden.clone());
             Some(Arc::clone(&found.unit))
-        })
+        });
+        loaded.problems.extend(hidden);
+        self.judge_personas(&mut loaded);
+        loaded
     }
 
     /// The keys of the workflows there are, those that cannot run included.
@@ -187,24 +214,6 @@ impl Catalog {
         };
         let found = found.map(|found| found.team.clone());
         found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
-    }
-
-    /// The project's own files that some workflows use beside their own: personas that they name, and rules.
-    pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
-        let used = self.personas_of(workflows);
-        let is_used = |found: &&FoundPersona| used.iter().any(|it| it.name == found.persona.name);
-        let personas = self.personas.iter().filter(is_used).map(|found| &found.origin);
-        let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
-        let own = origins.filter(|origin| origin.level == Level::Project);
-        own.map(|origin| PathBuf::from(&origin.path)).collect()
-    }
-
-    /// The personas that phases of some workflows name, to be frozen with them.
-    pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
-        let words = workflows.iter().flat_map(|workflow| &workflow.phases);
-        let words: Vec<&str> = words.filter_map(|phase| phase.persona.as_deref()).collect();
-        let is_used = |found: &&FoundPersona| words.iter().any(|it| found.persona.is_called(it));
-        self.personas.iter().filter(is_used).map(|found| found.persona.clone()).collect()
     }
 
     /// The persona of that name, in any case.
@@ -246,14 +255,52 @@ impl Catalog {
     }
 
     fn at_path(&self, limits: &Limits, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {
-        std::fs::metadata(path)
-            .map_err(|source| DiscoverError::Unreadable { path: path.to_owned(), source })?;
+        let unreadable = |source| DiscoverError::Unreadable { path: path.to_owned(), source };
+        std::fs::metadata(path).map_err(unreadable)?;
+        if workflows::is_chains(path) {
+            return self.only_chain(limits, path);
+        }
         let key = key_of(path).unwrap_or(name);
         let folder = path.parent().unwrap_or(path);
         let (format, root) = format_of(path);
         let mut roots = workflows::roots(root.unwrap_or(folder));
         roots.extend(workflows::roots(folder));
         Ok(self.assemble(&Arc::new(workflows::unit(limits, path, key, format, &roots))))
+    }
+}
+
+impl Catalog {
+    /// Every chain of a file of chains, and what is wrong with the file; none when the name is no path of such a file.
+    pub fn chains_at(&self, places: &Places, name: &str) -> Option<(Vec<Loaded>, Vec<Problem>)> {
+        let path = as_path(name).filter(|path| workflows::is_chains(path) && path.is_file())?;
+        let (units, problems) = workflows::chains_of(&places.limits, &path);
+        let loaded = units.into_iter().map(|unit| self.assemble(&Arc::new(unit))).collect();
+        Some((loaded, problems))
+    }
+
+    /// A definition that lies in no file of its own.
+    pub fn of_text(&self, places: &Places, source: Source, format: Format) -> Loaded {
+        let mut no_files = |file: &str| {
+            let message = format!("there is no phase file `{}` here", places::harmless(file));
+            Err(Trouble::new("phase-file", message))
+        };
+        self.assemble(&Arc::new(read_upon(&places.limits, source, format, &mut no_files)))
+    }
+
+    fn only_chain(&self, limits: &Limits, path: &Path) -> Result<Loaded, DiscoverError> {
+        let (mut units, problems) = workflows::chains_of(limits, path);
+        if units.len() > 1 {
+            let chains = units.into_iter().map(|unit| unit.key).collect();
+            return Err(DiscoverError::Several { path: path.to_owned(), chains });
+        }
+        let unit = units.pop().unwrap_or_else(|| {
+            let source =
+                Source { name: Places::shown(path), key: String::new(), text: String::new() };
+            Unit::broken(source, Trouble::new("not-a-chain", "no chain in it"))
+        });
+        let mut loaded = self.assemble(&Arc::new(unit));
+        loaded.problems.extend(problems);
+        Ok(loaded)
     }
 }
 

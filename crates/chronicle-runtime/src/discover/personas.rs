@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use chronicle_core::definition::persona::{self, Persona, Team};
 use chronicle_core::definition::workflow::{Problem, Severity, Source, Trouble};
 
-use super::files;
+use super::files::{self, has_ending};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
 
 /// The file of teams.
 const TEAMS: &str = "teams.yaml";
+/// How deep folders of personas are looked through, and how many of one depth.
+const DEPTH_MAX: usize = 4;
+const FOLDERS_MAX: usize = 200;
 
 /// A persona that is here.
 #[derive(Debug, Clone)]
@@ -24,6 +27,18 @@ pub struct FoundPersona {
     pub overrides: Vec<Origin>,
     /// What is odd about it.
     pub problems: Vec<Problem>,
+    /// What it promises and this version cannot keep: errors for whoever runs with it.
+    pub unsupported: Vec<Problem>,
+    /// Its text.
+    pub source: Source,
+    is_plain: bool,
+}
+
+impl FoundPersona {
+    /// Whether a worker may ask for it although nobody named it: it says itself that it is a persona, and can be had as it says.
+    pub(super) fn can_help(&self) -> bool {
+        !self.is_plain && self.unsupported.is_empty()
+    }
 }
 
 /// A team that is here.
@@ -53,16 +68,12 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
     let mut found: Vec<FoundPersona> = Vec::new();
     let mut problems = Vec::new();
     for (folder, level) in folders(places) {
-        let (entries, trouble) = files::entries(&folder);
-        problems.extend(trouble.map(|trouble| problem(&folder, trouble)));
-        for entry in entries {
-            let Some(stem) = entry.name.strip_suffix(".md").filter(|stem| !stem.is_empty()) else {
-                continue;
-            };
-            let origin = Origin { level, path: Places::shown(&entry.path), format: None };
-            match files::source(&entry.path, stem) {
-                Ok(source) => add(&mut found, &source, origin, &mut problems),
-                Err(trouble) => problems.push(problem(&entry.path, trouble)),
+        for path in pages(&folder, &mut problems) {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let origin = Origin { level, path: Places::shown(&path), format: None };
+            match files::source(&path, stem) {
+                Ok(source) => add(&mut found, source, origin, &mut problems),
+                Err(trouble) => problems.push(problem(&path, trouble)),
             }
         }
     }
@@ -72,18 +83,37 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
         let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
         let origin = Origin { level: Level::Builtin, path: name.clone(), format: None };
         let source = Source { name, key, text: file.text.to_owned() };
-        add(&mut found, &source, origin, &mut problems);
+        add(&mut found, source, origin, &mut problems);
     }
     (found, problems)
 }
 
-fn add(
-    found: &mut Vec<FoundPersona>,
-    source: &Source,
-    origin: Origin,
-    problems: &mut Vec<Problem>,
-) {
-    let read = persona::read(source);
+/// The Markdown files of a folder, then those of the folders in it: people sort their personas.
+fn pages(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    let mut level = vec![folder.to_owned()];
+    for _ in 0..DEPTH_MAX {
+        let mut below = Vec::new();
+        for folder in std::mem::take(&mut level) {
+            let (entries, trouble) = files::entries(&folder);
+            problems.extend(trouble.map(|trouble| problem(&folder, trouble)));
+            for entry in entries.into_iter().filter(|entry| !entry.name.starts_with('.')) {
+                match entry.is_folder {
+                    // A link could lead in a circle, or to all of the disk.
+                    true if !entry.path.is_symlink() => below.push(entry.path),
+                    false if has_ending(&entry.path, "md") => pages.push(entry.path),
+                    true | false => {}
+                }
+            }
+        }
+        level = below;
+        level.truncate(FOLDERS_MAX);
+    }
+    pages
+}
+
+fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: &mut Vec<Problem>) {
+    let read = persona::read(&source);
     let Some(persona) = read.persona else { return problems.extend(read.problems) };
     match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
         Some(first) => first.overrides.push(origin),
@@ -92,12 +122,15 @@ fn add(
             origin,
             overrides: Vec::new(),
             problems: read.problems,
+            unsupported: read.unsupported,
+            source,
+            is_plain: read.is_plain,
         }),
     }
 }
 
 /// Every team, the first of a name; and what is wrong with the files.
-pub(super) fn teams(places: &Places) -> (Vec<FoundTeam>, Vec<Problem>) {
+pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, Vec<Problem>) {
     let mut found: Vec<FoundTeam> = Vec::new();
     let mut problems = Vec::new();
     let own = [".chronicle", "agents", ".claude/agents", ".pi/agents"];
@@ -113,7 +146,7 @@ pub(super) fn teams(places: &Places) -> (Vec<FoundTeam>, Vec<Problem>) {
                 continue;
             }
         };
-        let (teams, wrong) = persona::read_teams(&source);
+        let (teams, wrong) = persona::read_teams(&source, personas);
         problems.extend(wrong);
         let origin = Origin { level, path: Places::shown(&path), format: None };
         let new = teams.into_iter().filter(|team| names.insert(team.name.to_lowercase()));

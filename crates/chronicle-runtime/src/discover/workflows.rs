@@ -1,19 +1,16 @@
-//! Which workflows there are, and which of several files of one name is used.
-//!
-//! The first one wins, unless it cannot be used and a later one can: a bad file of the project never hides a good one of
-//! the user. What depends on something broken is broken too.
+//! Which workflows there are: every place is looked through, and everything in it is read.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chronicle_core::base::limits::Limits;
 use chronicle_core::definition::workflow::{
-    Format, Problem, Severity, Source, Trouble, Unit, assemble, read_chains_upon, read_upon,
+    Format, Problem, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
 };
 
 use super::builtin::{Builtin, PREFIX};
+use super::choice::{Blind, Candidate, FoundWorkflow, Group, Pool};
 use super::files::{self, Entry};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
@@ -30,49 +27,16 @@ const TEXTS_MAX: usize = 64 * 1024 * 1024;
 /// The file of chains.
 const CHAINS: &str = "agent-chain.yaml";
 
-/// A workflow that is here.
-#[derive(Debug, Clone)]
-pub struct FoundWorkflow {
-    /// What it is called by.
-    pub key: String,
-    /// Where it is from.
-    pub origin: Origin,
-    /// Its definition.
-    pub unit: Arc<Unit>,
-    /// Whether it can run.
-    pub is_usable: bool,
-    /// What is wrong with it, or with one that it stands in for.
-    pub problems: Vec<Problem>,
-    /// Files of the same name that are not used because this one comes first.
-    pub overrides: Vec<Origin>,
-    /// Files of the same name that come first and cannot be used.
-    pub instead_of: Vec<Origin>,
-}
-
-/// One file or folder that defines a workflow.
-#[derive(Debug, Clone)]
-struct Candidate {
-    origin: Origin,
-    unit: Arc<Unit>,
-    group: Group,
-}
-
-/// The order in which workflows are listed: that of pi-workflows among its own, with the user's first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    Own,
-    PiUser,
-    PiOwn,
-    Templates,
-    Chains,
-    User,
-    Builtin,
-}
-
-/// Every workflow, in the order of the list; and what is wrong with files that define none.
-pub(super) fn find(places: &Places) -> (Vec<FoundWorkflow>, Vec<Problem>) {
-    let mut search =
-        Search { places, found: Vec::new(), problems: Vec::new(), read: AtomicUsize::new(0) };
+/// Every workflow, in the order of the list, where these personas are there; and what is wrong with files that define none.
+pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, Vec<Problem>) {
+    let mut search = Search {
+        places,
+        found: Vec::new(),
+        problems: Vec::new(),
+        blind: Vec::new(),
+        rank: 0,
+        read: AtomicUsize::new(0),
+    };
     search.native(Some(places.own(".chronicle/workflows")), Level::Project, Group::Own);
     search.phased(Some(places.own(".pi/workflows")), Level::Project, Group::PiOwn);
     search.templates(&places.own(".pi/chronicle/workflows"));
@@ -82,14 +46,17 @@ pub(super) fn find(places: &Places) -> (Vec<FoundWorkflow>, Vec<Problem>) {
     search.native(places.ours("workflows"), Level::User, Group::User);
     search.phased(places.of_pi("workflows"), Level::User, Group::PiUser);
     search.builtin(places.workflows);
-    let Search { found, problems, .. } = search;
-    (choose(&found), problems)
+    let Search { found, problems, blind, .. } = search;
+    (Pool::new(&found, &blind, personas).choose(), problems)
 }
 
 struct Search<'p> {
     places: &'p Places,
     found: Vec<Candidate>,
     problems: Vec<Problem>,
+    blind: Vec<Blind>,
+    /// How many places were looked through before.
+    rank: usize,
     /// Bytes of all definitions so far.
     read: AtomicUsize,
 }
@@ -122,7 +89,11 @@ impl Search<'_> {
     fn add(&mut self, unit: Unit, level: Level, format: Format, group: Group) {
         let path = unit.sources.first().map_or_else(String::new, |source| source.name.clone());
         let origin = Origin { level, path, format: Some(format) };
-        self.found.push(Candidate { origin, unit: Arc::new(unit), group });
+        self.found.push(Candidate { origin, unit: Arc::new(unit), group, rank: self.rank });
+    }
+
+    fn cannot_see(&mut self, path: &Path, text: Option<String>) {
+        self.blind.push(Blind { rank: self.rank, path: Places::shown(path), text });
     }
 
     /// Reads definitions, many of them by as many threads as there are cores, and adds them in their order.
@@ -153,7 +124,10 @@ impl Search<'_> {
 
     fn entries(&mut self, folder: &Path) -> Vec<Entry> {
         let (entries, trouble) = files::entries(folder);
-        self.problems.extend(trouble.map(|trouble| problem(folder, trouble)));
+        if let Some(trouble) = trouble {
+            self.cannot_see(folder, None);
+            self.problems.push(problem(folder, trouble));
+        }
         let (good, bad): (Vec<Entry>, Vec<Entry>) = entries
             .into_iter()
             .filter(|entry| !entry.name.starts_with('.'))
@@ -166,6 +140,7 @@ impl Search<'_> {
     }
 
     fn native(&mut self, folder: Option<PathBuf>, level: Level, group: Group) {
+        self.rank += 1;
         let Some(folder) = folder else { return };
         let roots = roots(&folder);
         let mut files: Vec<(String, usize, PathBuf)> = Vec::new();
@@ -180,9 +155,10 @@ impl Search<'_> {
                 (_, true) if files::is_there(&entry.path.join(FOLDER_FILE)) => {
                     files.push((entry.name, ENDINGS.len(), entry.path.join(FOLDER_FILE)));
                 }
-                (Some(_), true) => {
-                    let trouble = Trouble::new("not-a-file", "a folder that is named like a file");
-                    self.problems.push(problem(&entry.path, trouble));
+                // Read as what it is named like, so that it is told as broken and hides what comes after it.
+                (Some(rank), true) => {
+                    let stem = Path::new(&entry.name).file_stem().and_then(|stem| stem.to_str());
+                    files.push((stem.unwrap_or_default().to_owned(), rank, entry.path));
                 }
                 (None, _) => {}
             }
@@ -193,6 +169,7 @@ impl Search<'_> {
     }
 
     fn phased(&mut self, folder: Option<PathBuf>, level: Level, group: Group) {
+        self.rank += 1;
         let Some(folder) = folder else { return };
         let roots = roots(&folder);
         let mut nested = Vec::new();
@@ -217,6 +194,7 @@ impl Search<'_> {
     }
 
     fn templates(&mut self, folder: &Path) {
+        self.rank += 1;
         let roots = roots(folder);
         let files = self.entries(folder).into_iter().filter(|entry| !entry.is_folder);
         let jobs = files.filter_map(|entry| {
@@ -228,14 +206,21 @@ impl Search<'_> {
     }
 
     fn chains(&mut self, path: &Path) {
+        self.rank += 1;
         if !files::is_there(path) {
             return;
         }
         let source = match files::source(path, "") {
             Ok(source) => source,
-            Err(trouble) => return self.problems.push(problem(path, trouble)),
+            Err(trouble) => {
+                self.cannot_see(path, None);
+                return self.problems.push(problem(path, trouble));
+            }
         };
         let (units, problems) = read_chains_upon(&self.places.limits, &source);
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+            self.cannot_see(path, Some(source.text));
+        }
         self.problems.extend(problems);
         for unit in units {
             if is_key(&unit.key) {
@@ -248,6 +233,7 @@ impl Search<'_> {
     }
 
     fn builtin(&mut self, builtin: &'static [Builtin]) {
+        self.rank += 1;
         for file in builtin {
             let Some((key, folder)) = builtin_key(file.path) else { continue };
             let name = format!("{PREFIX}{}", file.path);
@@ -276,6 +262,21 @@ fn builtin_phase(builtin: &[Builtin], folder: &str, name: &str) -> Result<Source
     let file = found.ok_or_else(|| Trouble::new("not-found", "there is no such built-in file"))?;
     let (name, key) = (format!("{PREFIX}{}", file.path), stem.to_owned());
     Ok(Source { name, key, text: file.text.to_owned() })
+}
+
+/// Whether a file is one of chains, by its name.
+pub(super) fn is_chains(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!((stem, ending), (Some("agent-chain" | "agent-chains"), Some("yaml" | "yml")))
+}
+
+/// Every chain of a file, and what is wrong with the file as a whole.
+pub(super) fn chains_of(limits: &Limits, path: &Path) -> (Vec<Unit>, Vec<Problem>) {
+    match files::source(path, "") {
+        Ok(source) => read_chains_upon(limits, &source),
+        Err(trouble) => (Vec::new(), vec![problem(path, trouble)]),
+    }
 }
 
 /// Reads one definition from disk.
@@ -319,147 +320,4 @@ pub(super) fn is_key(text: &str) -> bool {
 
 fn problem(path: &Path, trouble: Trouble) -> Problem {
     Problem::of_file(Places::shown(path), Severity::Error, trouble)
-}
-
-/// Candidates of each key, those that come first first.
-type ByKey<'c> = BTreeMap<&'c str, Vec<&'c Candidate>>;
-
-fn choose(found: &[Candidate]) -> Vec<FoundWorkflow> {
-    let mut by_key = ByKey::new();
-    for candidate in found {
-        by_key.entry(&candidate.unit.key).or_default().push(candidate);
-    }
-    let mut choice: BTreeMap<&str, usize> =
-        by_key.iter().map(|(key, all)| (*key, first_sound(all, 0).unwrap_or(0))).collect();
-    let broken = loop {
-        let broken = broken(&by_key, &choice);
-        // Whatever is at the root of it is replaced first: what depends on it may then be whole.
-        let next = broken
-            .roots
-            .iter()
-            .chain(&broken.all)
-            .find_map(|key| Some((*key, first_sound(by_key.get(key)?, choice.get(key)? + 1)?)));
-        match next {
-            Some((key, index)) => choice.insert(key, index),
-            None => break broken.all,
-        };
-    };
-    // A key whose every file is broken shows the first.
-    for (key, index) in &mut choice {
-        if broken.contains(key) {
-            *index = 0;
-        }
-    }
-    let chosen = |key: &str| by_key.get(key)?.get(*choice.get(key)?).copied();
-    let mut listed: Vec<&Candidate> = found.iter().collect();
-    listed.sort_by_key(|candidate| candidate.group);
-    let mut seen = BTreeSet::new();
-    listed.retain(|candidate| seen.insert(candidate.unit.key.as_str()));
-    listed
-        .into_iter()
-        .filter_map(|candidate| {
-            let key = candidate.unit.key.as_str();
-            Some(described(key, &by_key, *choice.get(key)?, broken.contains(key), &chosen))
-        })
-        .collect()
-}
-
-/// The first candidate from an index on that is sound by itself.
-fn first_sound(all: &[&Candidate], from: usize) -> Option<usize> {
-    (from..all.len()).find(|index| all.get(*index).is_some_and(|it| it.unit.is_sound()))
-}
-
-/// Keys whose chosen definitions cannot run.
-struct Broken<'c> {
-    /// Because of themselves.
-    roots: BTreeSet<&'c str>,
-    /// For any cause.
-    all: BTreeSet<&'c str>,
-}
-
-fn broken<'c>(by_key: &ByKey<'c>, choice: &BTreeMap<&'c str, usize>) -> Broken<'c> {
-    let mut callers: BTreeMap<&str, Vec<&'c str>> = BTreeMap::new();
-    let mut open: BTreeMap<&'c str, BTreeSet<&str>> = BTreeMap::new();
-    let mut roots = BTreeSet::new();
-    for (key, all) in by_key {
-        let Some(candidate) = choice.get(key).and_then(|index| all.get(*index)) else { continue };
-        let calls: BTreeSet<&str> = candidate.unit.calls().collect();
-        if !candidate.unit.is_sound() || calls.iter().any(|call| !by_key.contains_key(call)) {
-            roots.insert(*key);
-        }
-        for call in &calls {
-            callers.entry(call).or_default().push(key);
-        }
-        open.insert(key, calls);
-    }
-    roots.extend(turning(&open));
-    let mut all = roots.clone();
-    let mut waiting: Vec<&str> = all.iter().copied().collect();
-    while let Some(key) = waiting.pop() {
-        for caller in callers.get(key).into_iter().flatten() {
-            if all.insert(caller) {
-                waiting.push(caller);
-            }
-        }
-    }
-    Broken { roots, all }
-}
-
-/// Keys that would run themselves: what is left when those that run nothing, and those that nothing runs, are taken away
-/// again and again.
-fn turning<'c>(calls: &BTreeMap<&'c str, BTreeSet<&str>>) -> BTreeSet<&'c str> {
-    let mut left: BTreeSet<&'c str> = calls.keys().copied().collect();
-    loop {
-        let called: BTreeSet<&str> =
-            left.iter().filter_map(|key| calls.get(key)).flatten().copied().collect();
-        let before = left.len();
-        let stays = |key: &&str| {
-            let runs = calls.get(key).into_iter().flatten();
-            called.contains(key) && runs.into_iter().any(|call| left.contains(call))
-        };
-        let next: BTreeSet<&'c str> = left.iter().copied().filter(|key| stays(key)).collect();
-        if next.len() == before {
-            return next;
-        }
-        left = next;
-    }
-}
-
-/// Why a definition is passed over that another one stands in for.
-fn why_not(candidate: &Candidate) -> Vec<Problem> {
-    let mut problems = candidate.unit.problems();
-    if candidate.unit.is_sound() {
-        let message = "what it runs inside it is missing, broken, or itself";
-        let trouble = Trouble::new("broken-inside", message);
-        problems.push(Problem::of_file(&candidate.origin.path, Severity::Error, trouble));
-    }
-    problems
-}
-
-fn described<'c>(
-    key: &str,
-    by_key: &ByKey<'c>,
-    index: usize,
-    is_broken: bool,
-    chosen: &dyn Fn(&str) -> Option<&'c Candidate>,
-) -> FoundWorkflow {
-    let all: &[&Candidate] = by_key.get(key).map_or(&[], Vec::as_slice);
-    let used = all[index];
-    let (before, after) = (&all[..index], &all[index + 1..]);
-    let mut problems = if is_broken {
-        assemble(&used.unit, &[], &mut |key| chosen(key).map(|it| Arc::clone(&it.unit))).problems
-    } else {
-        used.unit.problems()
-    };
-    problems.extend(before.iter().flat_map(|candidate| why_not(candidate)));
-    let origins = |them: &[&Candidate]| them.iter().map(|it| it.origin.clone()).collect();
-    FoundWorkflow {
-        key: key.to_owned(),
-        origin: used.origin.clone(),
-        unit: Arc::clone(&used.unit),
-        is_usable: !is_broken,
-        problems,
-        overrides: origins(after),
-        instead_of: origins(before),
-    }
 }

@@ -2,6 +2,6 @@
 
 pub use crate::discover::builtin::is_builtin;
 pub use crate::discover::{
-    Catalog, DiscoverError, FoundPersona, FoundSettings, FoundWorkflow, Level, Origin, Places,
-    find, find_in, settings, settings_files, verify_commands, workflow,
+    Catalog, DiscoverError, FoundPersona, FoundSettings, FoundWorkflow, Level, OlderRun, Origin,
+    Places, find, find_in, settings, settings_files, verify_commands, workflow,
 };

@@ -42,8 +42,8 @@ pub use handovers::{handover, next_handover};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use replay::{Replayed, replay};
 pub use runs::{
-    Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, new_run, new_run_id,
-    newest_run, runs, was_begun,
+    Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, mark_adopted, new_run,
+    new_run_id, newest_run, older_runs, runs, was_begun,
 };
 pub use telling::{Told, force, record, tell};
 pub use undo::{

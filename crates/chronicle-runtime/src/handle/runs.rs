@@ -6,10 +6,15 @@ use std::path::PathBuf;
 use chronicle_core::base::ids::RunId;
 use thiserror::Error;
 
+use crate::discover::{self, OlderRun};
 use crate::index;
+use crate::ledger::atomic_write;
 
 pub use crate::index::{all as all_runs, was_begun};
 pub use crate::project::{Claimed, FilesLock, Project, RunFolder, new_run_id};
+
+/// Names the run of another program that a run goes on with.
+const ADOPTED: &str = "adopted";
 
 /// Characters that are enough to mean a run of this project.
 const RUN_MIN: usize = 4;
@@ -62,6 +67,23 @@ pub fn new_run(project: &Project, id: RunId) -> io::Result<RunFolder> {
 pub fn runs(project: &Project) -> Vec<RunFolder> {
     let runs = project.runs();
     runs.iter().for_each(index::add);
+    runs
+}
+
+/// Says of a run that it goes on where a run of another program stood, so that the other one is not listed any more.
+pub fn mark_adopted(folder: &RunFolder, older: &str) -> io::Result<()> {
+    atomic_write(&folder.path.join(ADOPTED), older.as_bytes())
+}
+
+/// The runs of The Chronicle in a project that none of ours goes on with, the last changed first.
+pub fn older_runs(project: &Project) -> Vec<OlderRun> {
+    let adopted = project.runs().into_iter().filter_map(|run| {
+        let id = std::fs::read(run.path.join(ADOPTED)).ok()?;
+        String::from_utf8(id).ok()
+    });
+    let adopted: Vec<String> = adopted.collect();
+    let mut runs = discover::older_runs(project);
+    runs.retain(|run| !adopted.contains(&run.id));
     runs
 }
 

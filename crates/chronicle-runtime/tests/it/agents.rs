@@ -34,7 +34,7 @@ pub(crate) fn order() -> Order {
         followup: None,
         model: Some("big".to_owned()),
         thinking: None,
-        tools: Tools { allow: None, deny: vec!["bash".to_owned()] },
+        tools: Tools { allow: None, deny: vec!["bash".to_owned()], own_only: false },
         targets: vec!["review".into()],
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
@@ -255,7 +255,7 @@ fn unknown_names_are_refused_with_what_would_do() {
         format!("{unknown} / {}", unknown.hint)
     };
     insta::assert_snapshot!(["claud", "scripted", "command:", "command:a 'b"].map(refused).join("\n"), @"
-    agent `claud` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS` / a program that speaks the agent protocol is `command:PROGRAM ARGS`
+    agent `claud` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS` / did you mean `claude`?
     agent `scripted` is not known; known agents: `claude`, `pi`, `scripted:SCRIPT`, `command:PROGRAM ARGS` / name the script: `scripted:SCRIPT.yaml`, relative to the project
     agent `command:` names no program / write `command:PROGRAM ARGS`, quotes in pairs
     agent `command:a 'b` has a quote that is not closed / write `command:PROGRAM ARGS`, quotes in pairs

@@ -13,6 +13,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use chronicle_core::base::ids::{Place, RunId, TreeId};
+use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::record::Line;
@@ -462,7 +463,7 @@ impl Trial {
             model: None,
             workflows: workflows(self.scenario.1),
             source: "main.yaml".to_owned(),
-            personas: Vec::new(),
+            personas: ["a", "b"].map(called).to_vec(),
             unenforced: Vec::new(),
             version: "test".to_owned(),
             on_gate: None,
@@ -553,4 +554,9 @@ fn report(scenario: &str, point: Point, memorize: Memorize, cases: usize, began:
         began.elapsed().as_millis()
     );
     std::fs::write(std::path::Path::new(&folder).join(name), row).unwrap();
+}
+
+/// Somebody who can be asked for help.
+fn called(name: &str) -> Persona {
+    Persona { name: name.to_owned(), ..Persona::default() }
 }

@@ -88,14 +88,15 @@ fn a_key_with_a_dot_stays_whole() {
 }
 
 #[test]
-fn what_cannot_be_run_by_its_name_is_not_listed() {
+fn what_is_no_workflow_is_not_listed_and_a_folder_named_like_one_is_broken() {
     let (_folder, project) =
         project(&[("zz.yaml", &named("Z")), (".zz-hidden.yaml", "x"), ("zz.md", "x")]);
     let folder = project.definitions().join("workflows/zz-empty.yaml");
     fs::create_dir(folder).unwrap();
     let known = discover::known(&project);
     let ours: Vec<&String> = known.iter().filter(|name| name.contains("zz")).collect();
-    assert_eq!(ours, ["zz"]);
+    assert_eq!(ours, ["zz", "zz-empty"]);
+    assert!(!discover::workflow(&project, "zz-empty").unwrap().is_usable());
 }
 
 #[test]

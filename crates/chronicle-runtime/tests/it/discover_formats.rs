@@ -37,9 +37,6 @@ pub(crate) fn told(catalog: &Catalog, root: &Path) -> String {
         for origin in &found.overrides {
             writeln!(text, "  overrides {}", origin.path).unwrap();
         }
-        for origin in &found.instead_of {
-            writeln!(text, "  instead of {}", origin.path).unwrap();
-        }
         for problem in &found.problems {
             writeln!(text, "  {problem}").unwrap();
         }
@@ -105,7 +102,7 @@ fn first_come_first_served_and_what_comes_later_is_named() {
 }
 
 #[test]
-fn a_bad_file_hides_neither_a_good_one_of_its_name_nor_any_other() {
+fn a_broken_file_is_never_swapped_for_another_of_its_name_and_hides_no_other() {
     check(
         &[
             ("proj/.chronicle/workflows/both.yaml", "name: [\n"),
@@ -115,10 +112,12 @@ fn a_bad_file_hides_neither_a_good_one_of_its_name_nor_any_other() {
             ("home/.config/chronicle/workflows/both.yaml", "phases: [{id: a}]"),
         ],
         &expect![[r#"
-            both < home/.config/chronicle/workflows/both.yaml
-              instead of proj/.chronicle/workflows/both.yaml
+            both BROKEN < proj/.chronicle/workflows/both.yaml
+              overrides home/.config/chronicle/workflows/both.yaml
               error[syntax] proj/.chronicle/workflows/both.yaml:1:7: not readable as YAML: unclosed bracket '['
-            calls < proj/.chronicle/workflows/calls.yaml
+            calls BROKEN < proj/.chronicle/workflows/calls.yaml
+              error[broken-workflow] proj/.chronicle/workflows/calls.yaml:1:21: `both` cannot run: it has errors
+              error[syntax] proj/.chronicle/workflows/both.yaml:1:7: not readable as YAML: unclosed bracket '['
             later BROKEN < proj/.chronicle/workflows/later.yaml
               error[broken-workflow] proj/.chronicle/workflows/later.yaml:1:21: `lost` cannot run: it has errors
               error[workflow-not-found] proj/.chronicle/workflows/lost.yaml:1:21: no workflow is called `nobody` (hint: `chronicle list` shows the workflows)
@@ -129,7 +128,7 @@ fn a_bad_file_hides_neither_a_good_one_of_its_name_nor_any_other() {
 }
 
 #[test]
-fn what_would_run_itself_gives_way_to_a_good_one_of_the_user() {
+fn what_would_run_itself_is_not_swapped_for_one_of_the_user() {
     check(
         &[
             ("proj/.chronicle/workflows/a.yaml", "phases: [{workflow: b}]"),
@@ -137,10 +136,11 @@ fn what_would_run_itself_gives_way_to_a_good_one_of_the_user() {
             ("home/.config/chronicle/workflows/b.yaml", "phases: [{id: x}]"),
         ],
         &expect![[r#"
-            a < proj/.chronicle/workflows/a.yaml
-            b < home/.config/chronicle/workflows/b.yaml
-              instead of proj/.chronicle/workflows/b.yaml
-              error[broken-inside] proj/.chronicle/workflows/b.yaml: what it runs inside it is missing, broken, or itself
+            a BROKEN < proj/.chronicle/workflows/a.yaml
+              error[workflow-cycle] proj/.chronicle/workflows/b.yaml:1:21: `a` would run itself: `a` → `b` → `a`
+            b BROKEN < proj/.chronicle/workflows/b.yaml
+              overrides home/.config/chronicle/workflows/b.yaml
+              error[workflow-cycle] proj/.chronicle/workflows/a.yaml:1:21: `b` would run itself: `b` → `a` → `b`
         "#]],
     );
 }
@@ -243,6 +243,7 @@ fn personas_teams_and_rules_of_the_project_come_first() {
             rules 2 < proj/.pi/damage-control-rules.yaml
             note[not-a-persona] proj/.pi/agents/README.md: no fields before the text: it is no persona
             error[bad-frontmatter] proj/.pi/agents/open.md:1:1: the fields begun with `---` have no end (hint: end them with a line `---`)
+            warning[unknown-persona] home/.config/chronicle/teams.yaml:1:17: no persona is called `nobody`: the team lacks it
         "#]],
     );
 }
@@ -310,23 +311,247 @@ fn a_thousand_workflows_are_listed_in_their_order() {
 fn the_chronicles_own_example_loads_with_its_undefined_state() {
     let template = r#"{"name": "f", "states": {
         "planning": {"persona": "Plan.", "next": ["implementation"], "requires_approval": true},
-        "implementation": {"agent": "builder", "persona": "unused", "tools": "read, edit", "next": ["verification", "planning"], "extra_skills": ["x"], "timeout_minutes": 20}
+        "implementation": {"agent": "builder", "persona": "unused", "tools": "read, edit", "next": ["verification", "planning"], "timeout_minutes": 20}
     }}"#;
     let root = tempfile::tempdir().unwrap();
     let places = lay_out(root.path(), &[("proj/.pi/chronicle/workflows/f.json", template)]);
     let catalog = discover::find_in(&places);
     expect![[r#"
         f < proj/.pi/chronicle/workflows/f.json
+          warning[unknown-persona] proj/.pi/chronicle/workflows/f.json:2:22: no persona is called `Plan.`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+          warning[unknown-persona] proj/.pi/chronicle/workflows/f.json:3:28: no persona is called `builder`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
           warning[conflicting-fields] proj/.pi/chronicle/workflows/f.json:3:48: `agent` names the persona: this text is not used
-          warning[implicit-phase] proj/.pi/chronicle/workflows/f.json:3:101: no phase is called `verification`: a worker with that persona is added
-          warning[unused-field] proj/.pi/chronicle/workflows/f.json:3:130: `extra_skills` is not used here
+          warning[implicit-phase] proj/.pi/chronicle/workflows/f.json:3:101: no state is called `verification`: a worker that may only read is added
     "#]].assert_eq(&told(&catalog, root.path()));
     let workflow = catalog.named(&places, "f").unwrap().workflows.remove(0);
     let ids: Vec<&str> = workflow.phases.iter().map(|phase| phase.id.as_str()).collect();
     assert_eq!(ids, ["planning", "implementation", "verification"]);
     assert_eq!(workflow.initial.as_str(), "planning");
     let built = &workflow.phases[1];
-    assert_eq!((built.persona.as_deref(), built.agent.as_deref()), (Some("builder"), None));
+    assert_eq!((built.persona.as_deref(), built.agent.as_deref()), (None, None));
+    let implicit = &workflow.phases[2];
+    assert_eq!(implicit.tools.allow.as_deref().unwrap(), ["read", "grep", "find", "ls", "glob"]);
     assert_eq!(built.tools.allow.as_deref().unwrap(), ["read", "edit"]);
     assert_eq!(built.limits.timeout_ms, Some(20 * 60_000));
+}
+
+#[test]
+fn a_place_that_cannot_be_read_lets_nothing_else_run_in_its_stead() {
+    const WORKFLOWS: &[Builtin] = &[
+        Builtin { path: "one.yaml", text: "phases: [{id: a}]" },
+        Builtin { path: "two.yaml", text: "phases: [{workflow: one}]" },
+    ];
+    let root = tempfile::tempdir().unwrap();
+    // A file where a folder should be: nobody can look into it, not even the superuser.
+    let files = [("proj/.chronicle/workflows", "no folder")];
+    let places = Places { workflows: WORKFLOWS, ..lay_out(root.path(), &files) };
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        one BROKEN < built-in one.yaml
+          error[hidden-workflow] built-in one.yaml: `proj/.chronicle/workflows` comes first, cannot be read, and may hold `one` (hint: make that one readable)
+        two BROKEN < built-in two.yaml
+          error[hidden-workflow] built-in two.yaml: `proj/.chronicle/workflows` comes first, cannot be read, and may hold `two` (hint: make that one readable)
+        error[unreadable] proj/.chronicle/workflows: cannot be read: Not a directory (os error 20)
+    "#]].assert_eq(&told(&catalog, root.path()));
+    assert!(!catalog.named(&places, "one").unwrap().is_usable());
+
+    // Chains that make no sense may be called as any workflow whose name stands in the file.
+    fs::remove_file(root.path().join("proj/.chronicle/workflows")).unwrap();
+    lay_out(root.path(), &[("proj/.pi/agents/agent-chain.yaml", "one:\n  steps: [\n")]);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        one BROKEN < built-in one.yaml
+          error[hidden-workflow] built-in one.yaml: `proj/.pi/agents/agent-chain.yaml` comes first, cannot be read, and may hold `one` (hint: make that one readable)
+        two BROKEN < built-in two.yaml
+        error[syntax] proj/.pi/agents/agent-chain.yaml:2:10: not readable as YAML: unclosed bracket '['
+    "#]].assert_eq(&told(&catalog, root.path()));
+}
+
+#[test]
+fn a_folder_that_is_named_like_a_workflow_hides_the_built_in_one() {
+    const WORKFLOWS: &[Builtin] = &[Builtin { path: "one.yaml", text: "phases: [{id: a}]" }];
+    let root = tempfile::tempdir().unwrap();
+    let places = Places { workflows: WORKFLOWS, ..lay_out(root.path(), &[]) };
+    fs::create_dir_all(root.path().join("proj/.chronicle/workflows/one.yaml")).unwrap();
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        one BROKEN < proj/.chronicle/workflows/one.yaml
+          overrides built-in one.yaml
+          error[not-a-file] proj/.chronicle/workflows/one.yaml: it is a folder
+    "#]]
+    .assert_eq(&told(&catalog, root.path()));
+}
+
+#[test]
+fn a_persona_that_nobody_has_is_an_error_natively_and_elsewhere_may_only_read() {
+    let template =
+        r#"{"states": {"a": {"agent": "old hand", "next": ["b"]}, "b": {"persona": "Scuot"}}}"#;
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.chronicle/personas/scout.md", "---\nname: scout\n---\nLook."),
+        (
+            "proj/.chronicle/workflows/n.yaml",
+            "phases: [{id: a, persona: scuot, followups: [skout]}]",
+        ),
+        ("proj/.chronicle/workflows/o.yaml", "phases: [{id: a, workflow: n}]"),
+        ("proj/.chronicle/workflows/p.yaml", "phases: [{id: a, persona: You look.}]"),
+        ("proj/.pi/chronicle/workflows/t.json", template),
+        ("proj/.pi/agents/agent-chain.yaml", "c: {steps: [{agent: nobody here, prompt: x}]}"),
+        ("proj/.pi/agents/teams.yaml", "all of them: [scout, skuot]"),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        n BROKEN < proj/.chronicle/workflows/n.yaml
+          error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:18: no persona is called `scuot` (hint: did you mean `scout`?)
+          error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:34: no persona is called `skout` (hint: did you mean `scout`?)
+        o BROKEN < proj/.chronicle/workflows/o.yaml
+          error[broken-workflow] proj/.chronicle/workflows/o.yaml:1:28: `n` cannot run: it has errors
+          error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:18: no persona is called `scuot` (hint: did you mean `scout`?)
+          error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:34: no persona is called `skout` (hint: did you mean `scout`?)
+        p < proj/.chronicle/workflows/p.yaml
+        t < proj/.pi/chronicle/workflows/t.json
+          warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:19: no persona is called `old hand`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+          warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:62: no persona is called `Scuot`: the worker may only read (hint: did you mean `scout`?)
+        c < proj/.pi/agents/agent-chain.yaml
+          warning[unknown-persona] proj/.pi/agents/agent-chain.yaml:1:14: no persona is called `nobody here`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+        persona scout < proj/.chronicle/personas/scout.md
+        team all of them: scout skuot
+        warning[unknown-persona] proj/.pi/agents/teams.yaml:1:22: no persona is called `skuot`: the team lacks it
+    "#]].assert_eq(&told(&catalog, root.path()));
+    for (name, phases) in [("t", 2), ("c", 1)] {
+        let workflow = catalog.named(&places, name).unwrap().workflows.remove(0);
+        assert_eq!(workflow.phases.len(), phases);
+        for phase in workflow.phases {
+            let allow = phase.tools.allow.unwrap();
+            assert_eq!(allow, ["read", "grep", "find", "ls", "glob"], "{name}");
+            assert_eq!(phase.persona, None, "{name}: a bare word is nobody's text");
+        }
+    }
+}
+
+#[test]
+fn personas_in_folders_and_without_fields_are_found() {
+    check(
+        &[
+            ("proj/agents/core/build/mason.md", "---\ndescription: lays bricks\n---\nBuild.\n"),
+            ("proj/agents/core/scout.md", "You look around and change nothing.\n"),
+            ("proj/agents/scout.md", "---\nname: scout\n---\nThe first.\n"),
+            ("proj/agents/docs/README.md", "# How to write one\n"),
+            ("proj/agents/.drafts/ghost.md", "---\nname: ghost\n---\n"),
+            ("proj/agents/plain.md", "You are plain.\n"),
+            ("proj/.chronicle/workflows/w.yaml", "phases: [{id: a, persona: plain}]"),
+            ("proj/agents/agent-chain.yaml", "c: {steps: [{agent: Mason, prompt: x}]}"),
+        ],
+        &expect![[r#"
+            w < proj/.chronicle/workflows/w.yaml
+            c < proj/agents/agent-chain.yaml
+            persona plain < proj/agents/plain.md
+              note[plain-persona] proj/agents/plain.md: no fields before the text: every tool is allowed, and it helps only where `followups` names it
+            persona scout < proj/agents/scout.md
+              overrides proj/agents/core/scout.md
+            persona mason < proj/agents/core/build/mason.md
+            note[not-a-persona] proj/agents/docs/README.md: no fields before the text: it is no persona
+        "#]],
+    );
+}
+
+#[test]
+fn chains_as_people_write_them() {
+    check(
+        &[
+            ("proj/agents/a.md", "---\nname: a\n---\nA.\n"),
+            (
+                "proj/agents/agent-chain.yaml",
+                "# all of them\ndefault: nowhere\nchains:\n  look:\n    description: looks\n    steps:\n      - agent: a\n        prompt: x\n  list:\n    - {agent: a, prompt: y}\n",
+            ),
+            (
+                "proj/.pi/agents/agent-chain.yaml",
+                "plain:\n  description: Plan: then build\n  steps:\n    - agent: a\n      prompt: Do this: $INPUT # and that\\nthen stop: really\n    - agent: a\n      prompt: \"Quoted: $INPUT\"\n",
+            ),
+        ],
+        &expect![[r#"
+            look < proj/agents/agent-chain.yaml
+            list < proj/agents/agent-chain.yaml
+            plain < proj/.pi/agents/agent-chain.yaml
+            persona a < proj/agents/a.md
+            warning[unknown-chain] proj/agents/agent-chain.yaml:2:10: no chain is called `nowhere`
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_of_chains_by_its_path_is_its_chains() {
+    let root = tempfile::tempdir().unwrap();
+    let several = "one: {steps: [{agent: a, prompt: x}]}\ntwo: {steps: [{agent: a, prompt: x}]}\n";
+    let files = [
+        ("proj/agents/a.md", "---\nname: a\n---\nA.\n"),
+        ("elsewhere/agent-chain.yaml", several),
+        ("only/agent-chain.yaml", "one: {steps: [{agent: a, prompt: x}]}"),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    let path = |name: &str| root.path().join(name).join("agent-chain.yaml").display().to_string();
+    let (chains, problems) = catalog.chains_at(&places, &path("elsewhere")).unwrap();
+    let keys: Vec<&str> = chains.iter().map(|it| it.workflows[0].key.as_str()).collect();
+    assert_eq!((keys, problems.len()), (vec!["one", "two"], 0));
+    let error = catalog.named(&places, &path("elsewhere")).unwrap_err().to_string();
+    assert!(error.ends_with("holds several chains: `one`, `two`"), "{error}");
+    let only = catalog.named(&places, &path("only")).unwrap();
+    assert!(only.is_usable(), "{:?}", only.problems);
+    assert_eq!(only.workflows[0].key, "one");
+}
+
+#[test]
+fn a_state_called_done_that_works_is_worked_and_ends() {
+    let template = r#"{"initial": "plan", "states": {
+        "plan": {"persona": "You plan it.", "next": ["done", "plan"]},
+        "done": {"persona": "You write it up.", "next": ["plan"], "requires_approval": true}
+    }}"#;
+    let plain = r#"{"states": {"plan": {"persona": "You plan it.", "next": ["done"]}, "done": {"description": "over", "next": []}}}"#;
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md, done.md, b.md]\n";
+    let root = tempfile::tempdir().unwrap();
+    let phase = |id: &str| PHASE.replace("id: a", &format!("id: {id}"));
+    let files = [
+        ("proj/.pi/chronicle/workflows/works.json", template),
+        ("proj/.pi/chronicle/workflows/plain.json", plain),
+        ("proj/.pi/workflows/list/workflow.yaml", pi),
+        ("proj/.pi/workflows/list/a.md", &phase("a")),
+        ("proj/.pi/workflows/list/done.md", &phase("done")),
+        ("proj/.pi/workflows/list/b.md", &phase("b")),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        list < proj/.pi/workflows/list/workflow.yaml
+          note[done-works] proj/.pi/workflows/list/done.md:1:1: `done` is the word for the end: this one is called `finish` here
+        plain < proj/.pi/chronicle/workflows/plain.json
+        works < proj/.pi/chronicle/workflows/works.json
+          note[done-works] proj/.pi/chronicle/workflows/works.json:3:9: `done` is the word for the end: this one is called `finish` here
+    "#]].assert_eq(&told(&catalog, root.path()));
+    let ways = |name: &str| -> Vec<String> {
+        let workflow = catalog.named(&places, name).unwrap().workflows.remove(0);
+        let way = |phase: &chronicle_core::definition::workflow::Phase| {
+            format!("{} ({}) -> {:?} {:?}", phase.id, phase.name, phase.next, phase.approval)
+        };
+        workflow.phases.iter().map(way).collect()
+    };
+    expect![[r#"
+        [
+            [
+                "plan (plan) -> [PhaseId(\"finish\"), PhaseId(\"plan\")] None",
+                "finish (done) -> [] Before",
+            ],
+            [
+                "plan (plan) -> [PhaseId(\"done\")] None",
+                "done (done) -> [] None",
+            ],
+            [
+                "a (A) -> [PhaseId(\"finish\")] None",
+                "finish (A) -> [PhaseId(\"b\")] None",
+                "b (A) -> [] None",
+            ],
+        ]
+    "#]]
+    .assert_debug_eq(&["works", "plain", "list"].map(ways));
 }

@@ -119,6 +119,8 @@ fn things_that_are_no_files() {
     expect![[r#"
         dangling BROKEN < proj/.chronicle/workflows/dangling.yaml
           error[not-found] proj/.chronicle/workflows/dangling.yaml: there is no such file
+        dir BROKEN < proj/.chronicle/workflows/dir.yaml
+          error[not-a-file] proj/.chronicle/workflows/dir.yaml: it is a folder
         good < proj/.chronicle/workflows/good.yaml
         loop BROKEN < proj/.chronicle/workflows/loop.yaml
           error[unreadable] proj/.chronicle/workflows/loop.yaml: cannot be read: Too many levels of symbolic links (os error 40)
@@ -128,7 +130,6 @@ fn things_that_are_no_files() {
           error[not-a-file] proj/.chronicle/workflows/pipe.yaml: it is neither a file nor a folder
         zero BROKEN < proj/.chronicle/workflows/zero.yaml
           error[not-a-file] proj/.chronicle/workflows/zero.yaml: it is neither a file nor a folder
-        error[not-a-file] proj/.chronicle/workflows/dir.yaml: a folder that is named like a file
         error[unreadable] proj/.pi/workflows: cannot be read: Not a directory (os error 20)
         error[unreadable] proj/.pi/chronicle/workflows: cannot be read: Not a directory (os error 20)
         error[unreadable] proj/.pi/agents: cannot be read: Not a directory (os error 20)

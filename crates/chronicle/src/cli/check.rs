@@ -49,6 +49,15 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
     let names: Vec<String> = if args.names.is_empty() { all() } else { args.names.clone() };
     let mut report = Report::default();
     for name in &names {
+        if let Some((chains, problems)) = catalog.chains_at(&places, name) {
+            for loaded in &chains {
+                report.add((setting, &found.settings), loaded);
+            }
+            for problem in problems {
+                report.push(problem);
+            }
+            continue;
+        }
         match catalog.named(&places, name) {
             Ok(loaded) => report.add((setting, &found.settings), &loaded),
             Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
@@ -75,7 +84,7 @@ fn unknown(error: DiscoverError, name: &str) -> Failure {
         DiscoverError::Unknown { known, .. } => {
             closest(name, known.iter().map(String::as_str)).map(str::to_owned)
         }
-        DiscoverError::Unreadable { .. } => None,
+        DiscoverError::Unreadable { .. } | DiscoverError::Several { .. } => None,
     };
     let failure = Failure::from(error);
     match meant {

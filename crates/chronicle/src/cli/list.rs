@@ -107,9 +107,6 @@ impl Page {
         let mut rows = vec![format!("{head}  {}", self.row(&about, &found.origin))];
         let about = workflow.and_then(|workflow| workflow.description.as_deref());
         rows.extend(about.map(|text| format!("    {}", shorten(text))));
-        for origin in &found.instead_of {
-            rows.push(format!("    instead of {}, which cannot be used", self.path(origin)));
-        }
         rows.extend(self.overrides(&found.overrides));
         rows.extend(self.problems(&found.problems));
         rows
@@ -202,7 +199,6 @@ struct ListedWorkflow {
     usable: bool,
     phases: Vec<ListedPhase>,
     overrides: Vec<ListedOrigin>,
-    instead_of: Vec<ListedOrigin>,
     problems: Vec<ListedProblem>,
 }
 
@@ -330,7 +326,6 @@ impl ListedWorkflow {
                 })
                 .collect(),
             overrides: origins(&found.overrides),
-            instead_of: origins(&found.instead_of),
             problems: problems(&found.problems),
         }
     }

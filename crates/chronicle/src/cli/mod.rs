@@ -1,5 +1,6 @@
 //! The command line: one file per command, its help text the doc comment of its arguments.
 
+mod adopt;
 mod answer;
 mod audit;
 mod budget;

@@ -8,9 +8,6 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// What a definition asks for and this version cannot enforce.
-const NOT_SUPPORTED_YET: &str = "not-supported-yet";
-
 /// Shows every problem; an error among them means that the definition cannot be used.
 pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
     show(loaded);
@@ -50,16 +47,6 @@ pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
     }
     Err(Failure::new(Exit::Definition, "the settings cannot be used")
         .hint("mend what is marked above, then try again"))
-}
-
-/// A person takes it upon themselves that some fields are not enforced.
-pub(super) fn accept_unenforced(loaded: &mut Loaded) {
-    for problem in &mut loaded.problems {
-        if problem.code == NOT_SUPPORTED_YET {
-            problem.severity = Severity::Warning;
-            problem.hint = None;
-        }
-    }
 }
 
 /// A problem with the lines that it is about.

@@ -4,15 +4,21 @@ use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
 use chronicle_core::state::Standing;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};
+use chronicle_runtime::handle::definitions::OlderRun;
+use chronicle_runtime::handle::{
+    self, FindError, Project, Rest, RunFolder, definitions, programs, trust,
+};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::trust::confirm;
-use super::{Setting, answer, live, only_for_people, undo};
+use super::{Setting, adopt, answer, live, only_for_people, undo};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
+
+/// Fewest characters that mean a run of another program.
+const ID_MIN: usize = 4;
 
 /// Go on with a run that was paused, interrupted, killed, or answered
 ///
@@ -49,7 +55,15 @@ pub(super) struct ResumeArgs {
 pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
     only_for_people()?;
     let folder = match &args.run {
-        Some(text) => handle::find_run(&setting.project, text)?,
+        Some(text) => match handle::find_run(&setting.project, text) {
+            Ok(folder) => folder,
+            Err(error) => match older(setting, text) {
+                Some(older) if matches!(error, FindError::None { .. }) => {
+                    return adopt::adopt(setting, &args.stay, &older, args.trust);
+                }
+                Some(_) | None => return Err(error.into()),
+            },
+        },
         None => newest(setting)?,
     };
     let (view, _) = handle::view(&folder)?;
@@ -112,6 +126,14 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     };
     answer::mention_copies(&folder);
     live::stay(setting, &folder, Command::Resume, rest)
+}
+
+/// The only run of The Chronicle whose id begins with that text.
+fn older(setting: &Setting, text: &str) -> Option<OlderRun> {
+    let older = handle::older_runs(&setting.project).into_iter();
+    let mut fitting = older.filter(|run| run.id.starts_with(text));
+    let found = fitting.next().filter(|_| text.len() >= ID_MIN)?;
+    fitting.next().is_none().then_some(found)
 }
 
 fn about(view: &chronicle_core::view::RunView) -> String {

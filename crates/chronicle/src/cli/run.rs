@@ -95,17 +95,17 @@ struct OwnArgs {
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
     let found = config::load(setting)?;
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
-    let catalog = definitions::find_in(&places);
+    let mut catalog = definitions::find_in(&places);
+    catalog.accepts_unenforced = args.accept_unenforced;
     let mut loaded = catalog.named(&places, &args.name)?;
-    if args.accept_unenforced {
-        problems::accept_unenforced(&mut loaded);
-    }
     problems::judge(&loaded)?;
     let task = task(args)?;
     refuse_inner(&loaded)?;
     let rules = with_rules::judge(&catalog)?;
     let mut personas = catalog.personas_of(&loaded.workflows);
-    with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
+    let team = with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
+    let helpers = catalog.helpers(&loaded.workflows).into_iter();
+    personas.extend(helpers.filter(|it| team.as_ref().is_none_or(|team| team.has(&it.name))));
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
@@ -120,6 +120,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         }
     }
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
+    let unenforced = unenforced.chain(catalog.unsupported_of(&loaded.workflows));
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
     let start = RunStarted {
         run: new_id(),

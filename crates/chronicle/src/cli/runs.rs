@@ -1,8 +1,12 @@
 //! `chronicle runs`.
 
-use chronicle_core::view::RunRow;
+use chronicle_core::base::ids::{FramePath, PhaseId};
+use chronicle_core::base::time::Millis;
+use chronicle_core::state::Standing;
+use chronicle_core::view::{RunRow, Spent};
 use chronicle_core::words;
 use chronicle_runtime::handle;
+use chronicle_runtime::handle::definitions::OlderRun;
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -31,6 +35,9 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
             }
         }
     }
+    if !args.all {
+        rows.extend(handle::older_runs(&setting.project).iter().map(older_row));
+    }
     if setting.json {
         say_json(&rows)?;
         return Ok(Exit::Done);
@@ -44,6 +51,30 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
         }
     }
     Ok(Exit::Done)
+}
+
+/// A run of The Chronicle, which `resume` goes on with.
+fn older_row(older: &OlderRun) -> RunRow {
+    let status = match older.status.as_str() {
+        "done" => Standing::Done,
+        "human_intervention" => Standing::Waiting,
+        // Whoever drove it is not known here: nobody of ours does.
+        "running" => Standing::Interrupted,
+        _ => Standing::Paused,
+    };
+    RunRow {
+        run: older.id.clone(),
+        short: older.short().to_owned(),
+        workflow: older.workflow_name.clone(),
+        task: older.initial_task.clone(),
+        status,
+        goes_on: !older.is_over(),
+        places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
+        needs_you: 0,
+        spent: Spent { tokens: older.tokens(), usd_micros: 0, priced: false, estimated: false },
+        started_at: Millis(older.created),
+        updated_at: older.updated_at(),
+    }
 }
 
 fn line(row: &RunRow) -> String {

@@ -1,7 +1,8 @@
 //! What holds for a run beside its workflow: the rules over tool calls, and the team.
 
-use chronicle_core::definition::guard::Rules;
-use chronicle_core::definition::persona::Persona;
+use chronicle_core::definition::guard::{Rules, RulesRead};
+use chronicle_core::definition::persona::{Persona, Team};
+use chronicle_core::definition::workflow::Severity;
 use chronicle_runtime::handle::definitions::Catalog;
 
 use crate::exit_code::Exit;
@@ -17,7 +18,7 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
     let mut unenforced = Vec::new();
     for rules in &catalog.rules {
         let path = &rules.origin.path;
-        if !rules.read.is_usable() {
+        if !rules.read.is_usable() && !is_accepted(catalog, &rules.read) {
             for problem in &rules.read.problems {
                 terminal::talk(&problem.to_string());
             }
@@ -36,6 +37,12 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
     Ok(unenforced)
 }
 
+/// A person may accept lists of rules that this version does not know: they would be no more enforced than the others.
+fn is_accepted(catalog: &Catalog, read: &RulesRead) -> bool {
+    let mut errors = read.problems.iter().filter(|it| it.severity == Severity::Error);
+    catalog.accepts_unenforced && errors.all(|problem| problem.code == "unknown-field")
+}
+
 /// How many rules there are, in words.
 pub(super) fn counted(rules: &Rules) -> String {
     match rules.count() {
@@ -44,13 +51,13 @@ pub(super) fn counted(rules: &Rules) -> String {
     }
 }
 
-/// Refuses personas that are not in the team.
+/// The team, if one is named. Refuses personas that are not in it.
 pub(super) fn check_team(
     catalog: &Catalog,
     name: Option<&str>,
     personas: &[Persona],
-) -> Result<(), Failure> {
-    let Some(name) = name else { return Ok(()) };
+) -> Result<Option<Team>, Failure> {
+    let Some(name) = name else { return Ok(None) };
     let Some(team) = catalog.team(name) else {
         let known: Vec<&str> = catalog.teams.iter().map(|it| it.team.name.as_str()).collect();
         let known = if known.is_empty() { "all".to_owned() } else { known.join(", ") };
@@ -63,7 +70,7 @@ pub(super) fn check_team(
         .map(|persona| format!("`{}`", persona.name))
         .collect();
     if strangers.is_empty() {
-        return Ok(());
+        return Ok(Some(team));
     }
     let what = format!("the workflow uses {}, not in team `{}`", strangers.join(", "), team.name);
     let hint = format!("the team has: {}", team.members.join(", "));

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chronicle_core::event::signal::ASK_SUPERVISOR;
 use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::{
     Handed, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
@@ -134,7 +135,8 @@ fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, S
 
 /// Whether the tool is one of ours; what to say of another.
 fn unknown(call: &Call) -> Option<Value> {
-    let is_known = signal_tools().iter().any(|tool| tool.name == call.tool);
+    let is_known =
+        call.tool == ASK_SUPERVISOR || signal_tools().iter().any(|it| it.name == call.tool);
     let why = || format!("there is no tool `{}`", call.tool);
     (!is_known).then(|| wire::error(&call.id, wire::PARAMS, &why()))
 }

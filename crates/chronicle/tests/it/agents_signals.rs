@@ -112,7 +112,7 @@ fn needs_help(kind: Kind) {
     let asker = json!([
         signal_back(kind, &json!({
             "signal": "needs-role-followup",
-            "targetRole": "mender",
+            "targetRole": "spiritmender",
             "reason": "the build is red",
             "context": "see the log",
             "resume": true,
@@ -124,8 +124,7 @@ fn needs_help(kind: Kind) {
     let helper = json!([completes(kind, "it was a comma"), {"say": "Mended."}]);
     let talks =
         json!([talk("helper", "the build is red", &helper), talk("asker", "`work`: ", &asker)]);
-    let workflow =
-        "name: Help\nphases: {work: {persona: smith, followups: [mender], next: [done]}}\n";
+    let workflow = "name: Help\nphases: {work: {persona: codeweaver, followups: [spiritmender], next: [done]}}\n";
     let yard = AgentYard::new(kind, workflow, &talks);
     yard.exits(yard.run(), 0);
     yard.assert_played();

@@ -42,7 +42,7 @@ fn a_broken_workflow_is_shown_where_it_is_broken() {
         "nxt: [build]",
         "did you mean `next`?",
         "no phase is called `biuld`",
-        "main.yaml` cannot be run: 2 errors",
+        "main.yaml` cannot be run: 3 errors",
     ] {
         assert!(shown.contains(words), "no `{words}` in:\n{shown}");
     }

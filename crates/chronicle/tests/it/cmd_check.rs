@@ -18,7 +18,7 @@ fn all_problems_are_told_at_once_with_their_lines() {
     let said = session.chronicle(&["check"]).exits(3);
     let project = session.project().display().to_string();
     expect![[r#"
-        warning[implicit-phase]: no phase is called `biuld`: a worker with that persona is added
+        error[unknown-target]: no phase is called `biuld`
          --> PROJECT/.chronicle/workflows/main.yaml:5:17
           |
         5 |   plan: {next: [biuld]}
@@ -46,11 +46,11 @@ fn all_problems_are_told_at_once_with_their_lines() {
         2 | agent: claud
           | ^^^^^
           |
-          = help: a program that speaks the agent protocol is `command:PROGRAM ARGS`
+          = help: did you mean `claude`?
 
-        ✗ main  3 phases  PROJECT/.chronicle/workflows/main.yaml
+        ✗ main  2 phases  PROJECT/.chronicle/workflows/main.yaml
 
-        1 workflow: 2 errors, 2 warnings, 0 notes
+        1 workflow: 3 errors, 1 warning, 0 notes
     "#]].assert_eq(&said.stdout.replace(&project, "PROJECT"));
 }
 
@@ -70,16 +70,19 @@ fn one_bad_file_never_hides_the_good_ones() {
 #[test]
 fn warnings_are_errors_when_it_is_strict() {
     let session = Session::new();
-    let warned = GOOD.replace("{work: }", "{work: {next: [verification]}}");
+    let warned = GOOD.replace("{work: }", "{work: {on: {postponed: done}}}");
     session.write(".chronicle/workflows/main.yaml", warned);
-    session.chronicle(&["check"]).exits(0).prints("warning[implicit-phase]").prints("✓ main");
-    session.chronicle(&["check", "--strict"]).exits(3).prints("error[implicit-phase]").prints("✗");
+    session.chronicle(&["check"]).exits(0).prints("warning[unknown-outcome]").prints("✓ main");
+    session.chronicle(&["check", "--strict"]).exits(3).prints("error[unknown-outcome]").prints("✗");
 }
 
 #[test]
 fn what_runs_unbounded_is_a_note_and_no_more() {
     let session = Session::new();
-    session.write(".chronicle/workflows/main.yaml", "{agent: 'command:true', phases: {work: }}");
+    let text = |limits: &str| format!("{{agent: 'command:true', {limits} phases: {{work: }}}}");
+    session.write(".chronicle/workflows/main.yaml", text(""));
+    session.chronicle(&["check"]).exits(0).prints("0 notes");
+    session.write(".chronicle/workflows/main.yaml", text("limits: {standstill: none},"));
     let said = session.chronicle(&["check", "--strict"]).exits(0);
     said.prints("note[unbounded]: nothing bounds how long `work` may work").prints("1 note");
 }

@@ -52,7 +52,7 @@ fn it_tells_the_path_and_the_handovers() {
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"
              leads to  test
-             handover  1148 bytes, as it would be sent:
+             handover  1075 bytes, as it would be sent:
              │ ## Why you are here
              │ 
              │ This phase begins: nobody has worked on it before you.
@@ -83,7 +83,6 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
-             │ `workflow_step` with `action: loop` starts the workflow over, at `plan`.
              │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
 
           2  test  test
@@ -96,7 +95,7 @@ fn it_tells_the_path_and_the_handovers() {
              agent     scripted:s.yaml
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              leads to  test
-             handover  1309 bytes, as it would be sent:
+             handover  1236 bytes, as it would be sent:
              │ ## Why you are here
              │ 
              │ This phase begins: nobody has worked on it before you.
@@ -115,7 +114,6 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
-             │ `workflow_step` with `action: loop` starts the workflow over, at `plan`.
              │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
              │ 
              │ ## Commands that were run, newest first

@@ -2,8 +2,7 @@
 
 use crate::session::Session;
 
-const WORKFLOW: &str =
-    "{name: Small, phases: {work: {persona: worker, next: [done], on: {gaps: work}}}}";
+const WORKFLOW: &str = "{name: Small, phases: {work: {next: [done], on: {gaps: work}}}}";
 
 #[test]
 fn it_draws_in_four_ways() {
@@ -21,7 +20,7 @@ fn it_draws_in_four_ways() {
 #[test]
 fn what_is_wrong_is_drawn_and_told() {
     let session = Session::with("{phases: {a: {next: [nowhere], colour: red}}}", "");
-    let said = session.chronicle(&["graph", "main"]).exits(3).prints("nowhere");
+    let said = session.chronicle(&["graph", "main"]).exits(3).prints("│ a  ");
     assert!(said.stderr.contains("error[unknown-field]"), "{}", said.stderr);
     let session = Session::with("{phases: []}", "");
     let said = session.chronicle(&["graph", "main"]).exits(3);

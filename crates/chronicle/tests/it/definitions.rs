@@ -190,3 +190,156 @@ fn the_list_shows_what_is_here_and_what_is_wrong() {
     assert_eq!(json["personas"][0]["name"], "scout");
     assert_eq!(json["rules"][0]["count"], 1);
 }
+
+/// Every command that would use a workflow refuses the broken one, and none of them takes another of its name.
+#[test]
+fn a_broken_workflow_is_never_swapped_for_the_built_in_one() {
+    let session = Session::new();
+    session.write(
+        ".chronicle/workflows/feature.yaml",
+        "name: Mine\nphases: {plan: {approval: befor, next: [done]}}\n",
+    );
+    session.write(".chronicle/workflows/outer.yaml", "phases: [{id: o, workflow: feature}]\n");
+    let said = session.chronicle(&["check"]).exits(3);
+    said.prints("error[unknown-value]").prints("✗ feature").prints("✗ outer");
+    session.chronicle(&["check", "feature"]).exits(3);
+    for name in ["feature", "outer"] {
+        let run = ["run", name, "t", "--agent", "command:true"];
+        session.chronicle(&run).exits(3).talks("error[unknown-value]");
+        session.chronicle(&[&run[..], &["--dry-run"]].concat()).exits(3);
+        session.chronicle(&["graph", name]).exits(3);
+    }
+    let listed = session.chronicle(&["list"]).exits(0);
+    let listed = listed.prints("✗ feature").prints("overrides built-in feature.yaml");
+    listed.prints("error[unknown-value] .chronicle/workflows/feature.yaml:2:27");
+    assert_eq!(session.runs().len(), 0);
+}
+
+#[test]
+fn a_chain_whose_agent_nobody_wrote_may_only_read() {
+    let session = Session::new();
+    session.write("agent.sh", AGENT);
+    session.write(".pi/agents/agent-chain.yaml", "look: {steps: [{agent: scout, prompt: x}]}\n");
+    session.chronicle(&["check", "--strict"]).exits(3).prints("error[unknown-persona]");
+    let run = ["run", "look", "t", "--agent", "command:sh agent.sh"];
+    session
+        .chronicle(&run)
+        .exits(0)
+        .talks("warning[unknown-persona]: no persona is called `scout`");
+    let order = &orders(&session)[0];
+    assert_eq!(order["tools"]["allow"], serde_json::json!(["read", "grep", "find", "ls", "glob"]));
+    assert!(order["persona"].is_null(), "{order}");
+}
+
+#[test]
+fn who_helps_has_the_words_and_the_limits_of_their_persona() {
+    let session = Session::with(
+        "phases: [{id: a, persona: You build it.}]",
+        "a:
+  - followup: {persona: nosuchrole, reason: lost, resume: true}
+  - followup: {persona: mender, reason: broken, resume: true}
+  - complete: {summary: done}
+a@mender:
+  - tool: {name: bash, input: {command: 'true'}}
+  - complete: {summary: mended}
+",
+    );
+    session.write(
+        ".chronicle/personas/mender.md",
+        "---\nname: Mender\ntools: read\nmodel: small\n---\nYou mend what is broken.\n",
+    );
+    session.run().exits(0);
+    let refused = session.events_of("signal_refused");
+    let answer = refused[0]["data"]["answer"].as_str().unwrap();
+    assert!(
+        answer.starts_with("no persona is called `nosuchrole`; you may ask `Mender`"),
+        "{answer}"
+    );
+    assert!(answer.contains("`spiritmender`"), "{answer}");
+    let started = session.events_of("run_started");
+    let frozen = started[0]["data"]["personas"].as_array().unwrap();
+    let mender = frozen.iter().find(|it| it["name"] == "Mender").unwrap();
+    assert_eq!(mender["prompt"], "You mend what is broken.");
+    let calls = session.events_of("tool_called");
+    assert_eq!(calls[0]["data"]["verdict"]["is"], "denied", "{calls:?}");
+    session.assert_whole();
+}
+
+#[test]
+fn a_promise_that_nobody_keeps_is_refused_wherever_it_stands_and_can_be_accepted() {
+    let session = Session::with(
+        "phases: [{id: o, workflow: inner}]",
+        "o/a:\n  - complete: {summary: done}\n",
+    );
+    session.write(
+        ".chronicle/workflows/inner.yaml",
+        "phases: [{id: a, persona: turner, fallback: [pi]}]\n",
+    );
+    session.write(
+        ".chronicle/personas/turner.md",
+        "---\nname: turner\nmax_turns: 3\nskills: [tea]\n---\nYou turn.\n",
+    );
+    let refused = session.run().exits(3).talks("`fallback`").talks("`max_turns`").talks("`skills`");
+    assert!(refused.stderr.contains("turner.md:3:1"), "{}", refused.stderr);
+    session.chronicle(&["check"]).exits(3).prints("cannot enforce `max_turns`");
+    session
+        .chronicle(&["run", "main", "t", "--dry-run", "--agent", "scripted:script.yaml"])
+        .exits(3);
+    let accepted = ["run", "main", "t", "--agent", "scripted:script.yaml", "--accept-unenforced"];
+    session.chronicle(&accepted).exits(0).talks("warning[not-supported-yet]");
+    let started = session.events_of("run_started");
+    let unenforced = started[0]["data"]["unenforced"].to_string();
+    for promise in ["`fallback` of phase `a`", "`skills` of persona `turner`", "`max_turns` of"] {
+        assert!(unenforced.contains(promise), "{unenforced}");
+    }
+}
+
+#[test]
+fn rules_of_another_program_do_not_keep_everything_from_starting() {
+    let session = Session::with("phases: [{id: a}]", "a:\n  - complete: {summary: x}\n");
+    let file = ".pi/damage-control-rules.yaml";
+    session.write(file, "version: 1\nreadOnlyPaths:\n  - x\n  -\npathOverrides:\n  - {path: y}\n");
+    session.run().exits(0).talks("does not enforce the 1 rule of");
+    session.chronicle(&["list"]).exits(0).prints("an empty item").prints("no exceptions are made");
+    session.write(file, "readOnlyPaths: [x]\nreadOnlyPath: [y]\n");
+    session.run().exits(3).talks("did you mean `readOnlyPaths`?");
+    let accepted = ["run", "main", "t", "--agent", "scripted:script.yaml", "--accept-unenforced"];
+    session.chronicle(&accepted).exits(0);
+}
+
+/// As a program of another author left it: by its own names, without those that came later.
+const OLDER: &str = r#"{
+  "id": "00c0ffee12345678", "workflowName": "quest", "workflowPath": "quest.json",
+  "workflowDef": {"name": "quest", "initial": "plan", "states": {
+    "plan": {"persona": "You plan it.", "next": ["build"]},
+    "build": {"persona": "You build it.", "next": ["done"]},
+    "done": {"persona": "You write it up.", "next": []}}},
+  "created": 1700000000000, "lastUpdated": 1700000100000, "currentState": "build",
+  "currentStateTask": "build the left half", "initialTask": "a door",
+  "history": [{"state": "plan", "agentName": "x", "startedAt": 1, "summary": "two halves", "tokensUsed": 5, "elapsed": 1, "taskGiven": "a door", "outputPreview": "two"}],
+  "snapshot": {"modifiedFiles": ["door.md"], "keyFindings": ["oak is best"], "pendingTasks": ["paint"], "custom": {"port": 80}},
+  "transitionCounts": {"plan->build": 1}, "totalTokens": 5, "totalElapsed": 1000, "status": "paused"
+}"#;
+
+#[test]
+fn a_run_of_the_chronicle_is_listed_and_goes_on_where_it_stood() {
+    let session = Session::new();
+    session.write(".pi/chronicle/sessions/00c0ffee12345678.json", OLDER);
+    session.write(".pi/chronicle/sessions/broken.json", "{");
+    session.write("script.yaml", "build:\n  - transition: {to: finish, summary: built}\nfinish:\n  - complete: {summary: told}\n");
+    session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
+    session.chronicle(&["runs"]).exits(0).prints("00c0ffee").prints("quest").prints("build");
+    let resumed = session.chronicle(&["resume", "00c0ffee"]).exits(0);
+    let resumed = resumed.talks("Run 00c0ffee goes on as run").talks("a1 started at `build`");
+    resumed.talks("a2 started at `finish`");
+    let handover = session.chronicle(&["handover", &session.short(), "a1"]).exits(0);
+    let handover = handover.prints("build the left half").prints("oak is best").prints("paint");
+    handover.prints("plan: two halves").prints("a door");
+    let listed = session.chronicle(&["runs"]).exits(0);
+    assert!(!listed.stdout.contains("00c0ffee"), "it goes on elsewhere: {}", listed.stdout);
+    assert_eq!(session.read(".pi/chronicle/sessions/00c0ffee12345678.json"), OLDER);
+    session.assert_whole();
+    let over = OLDER.replace("00c0ffee12345678", "00dead0012345678").replace("paused", "done");
+    session.write(".pi/chronicle/sessions/00dead0012345678.json", &over);
+    session.chronicle(&["resume", "00dead00"]).exits(2).talks("is over: done");
+}

@@ -105,15 +105,15 @@ fn help_within_help_that_is_killed_in_the_middle_comes_to_the_same_end() {
     let script = r#"
 work:
   - append: {path: log, text: "asked\n"}
-  - followup: {persona: mender, reason: broken, resume: true}
+  - followup: {persona: spiritmender, reason: broken, resume: true}
   - append: {path: log, text: "went on\n"}
   - complete: {summary: with help}
-"@mender":
+"@spiritmender":
   - append: {path: log, text: "mends\n"}
-  - followup: {persona: seeker, reason: lost, resume: true}
+  - followup: {persona: siegemaster, reason: lost, resume: true}
   - append: {path: log, text: "mended\n"}
   - complete: {summary: mended}
-"@seeker":
+"@siegemaster":
   - append: {path: log, text: "seeks\n"}
   - touch: {file: reached}
   - wait_for: {file: go}

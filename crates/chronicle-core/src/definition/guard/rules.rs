@@ -16,6 +16,11 @@ const ERROR_MAX: usize = 200;
 /// Most rules of one file.
 const RULES_MAX: usize = 5_000;
 
+/// Fields that are no rules.
+const NO_RULES: [&str; 3] = ["version", "name", "description"];
+/// A list of exceptions to the rules. They are not made: the rules hold everywhere, which forbids more and never less.
+const EXCEPTIONS: &str = "pathOverrides";
+
 const LISTS: [&str; 6] = [
     "bashToolPatterns",
     "zeroAccessPaths",
@@ -101,6 +106,11 @@ pub fn read_rules(source: &Source) -> RulesRead {
 fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
     let Some(items) = list(field, problems) else { return };
     for item in items {
+        if item.value == Value::Null {
+            let message = "an empty item: it forbids nothing";
+            problems.push(Finding::warning("empty-value", item.span, message));
+            continue;
+        }
         if rules.count() >= RULES_MAX {
             let message = format!("more than {RULES_MAX} rules");
             problems.push(Finding::error("too-many-rules", item.span, message));
@@ -119,6 +129,17 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
 
 /// The items of a known list. A name that we do not know would be a rule that nobody keeps.
 fn list<'f>(field: &'f Field, problems: &mut Problems) -> Option<&'f [Node]> {
+    if NO_RULES.contains(&field.name.as_str()) && field.value.text().is_some() {
+        return None;
+    }
+    if field.name == EXCEPTIONS {
+        let message = format!(
+            "no exceptions are made by {}: every rule holds everywhere",
+            quoted(EXCEPTIONS)
+        );
+        problems.push(Finding::warning("unused-field", field.at, message));
+        return None;
+    }
     if !LISTS.contains(&field.name.as_str()) {
         let message = format!("no kind of rule is called {}", quoted(&field.name));
         let finding = Finding::error("unknown-field", field.at, message);

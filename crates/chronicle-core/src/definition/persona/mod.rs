@@ -34,16 +34,16 @@ pub struct Persona {
     /// How long it thinks, unless the phase says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// Skills that it names; the agent's own business.
+    /// Skills that it names; whoever runs with it must accept that nothing gives them to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
-    /// Extensions that it names; the agent's own business.
+    /// Extensions that it names; as with `skills`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
-    /// Most turns that its author wanted; limits are the supervisor's.
+    /// Most turns that its author wanted; as with `skills`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// Whether its author wanted it by itself, as every worker is.
+    /// Whether it works in a home of the run's own, without anything of the person's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
     /// Its colour on a screen.
@@ -56,6 +56,17 @@ fn is_unsaid(tools: &Tools) -> bool {
 }
 
 impl Persona {
+    /// What it promises and this version cannot keep, in words.
+    pub fn unsupported(&self) -> Vec<String> {
+        let promises = [
+            ("skills", !self.skills.is_empty()),
+            ("extensions", !self.extensions.is_empty()),
+            ("max_turns", self.max_turns.is_some()),
+        ];
+        let said = promises.into_iter().filter(|(_, is_said)| *is_said);
+        said.map(|(field, _)| format!("`{field}` of persona `{}`", self.name)).collect()
+    }
+
     /// Whether a phase means it by that word.
     pub fn is_called(&self, word: &str) -> bool {
         self.name.eq_ignore_ascii_case(word.trim())

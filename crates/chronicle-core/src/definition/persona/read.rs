@@ -4,7 +4,7 @@ use super::Persona;
 use super::frontmatter::{self, Parts};
 use crate::definition::workflow::draft::{Field, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, Problems, quoted};
-use crate::definition::workflow::{Problem, Severity, Source, Tools};
+use crate::definition::workflow::{NOT_SUPPORTED_YET, Problem, Severity, Source, Tools};
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
@@ -24,6 +24,21 @@ const OTHERS: [&str; 12] = [
     "version",
 ];
 
+/// Markdown files that lie beside personas and are none, as they are called in any case.
+const PAGES: [&str; 9] = [
+    "readme",
+    "agents",
+    "claude",
+    "changelog",
+    "contributing",
+    "license",
+    "index",
+    "skill",
+    "todo",
+];
+/// Fields that promise something which this version cannot keep.
+const UNSUPPORTED: [&str; 4] = ["skills", "extensions", "max_turns", "maxTurns"];
+
 /// What became of a persona's file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonaRead {
@@ -31,16 +46,46 @@ pub struct PersonaRead {
     pub persona: Option<Persona>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
+    /// Errors for whoever uses it: what it promises and this version cannot keep.
+    pub unsupported: Vec<Problem>,
+    /// Whether it has no fields, so that only its place says that it is a persona.
+    pub is_plain: bool,
 }
 
 /// Reads a persona. It is called as its file (`source.key`) unless it says otherwise.
 pub fn read(source: &Source) -> PersonaRead {
     let mut problems = Problems::default();
-    let persona = persona(source, &mut problems);
-    PersonaRead { persona, problems: problems.finish(std::slice::from_ref(source)) }
+    let mut unsupported = Problems::default();
+    let persona = persona(source, &mut problems, &mut unsupported);
+    let sources = std::slice::from_ref(source);
+    PersonaRead {
+        persona,
+        problems: problems.finish(sources),
+        unsupported: unsupported.finish(sources),
+        is_plain: frontmatter::split(&source.text) == Parts::Plain,
+    }
 }
 
-fn persona(source: &Source, problems: &mut Problems) -> Option<Persona> {
+/// A file without fields: all of it is what the worker is told.
+fn plain(source: &Source, problems: &mut Problems) -> Option<Persona> {
+    let whole = Span { source: 0, start: 0, end: 0 };
+    let prompt = frontmatter::body(&source.text, 0..source.text.len());
+    let is_page = PAGES.contains(&source.key.to_lowercase().as_str());
+    if is_page || prompt.is_empty() {
+        let message = "no fields before the text: it is no persona";
+        problems.push(Finding::new(Severity::Note, "not-a-persona", whole, message));
+        return None;
+    }
+    let message = "no fields before the text: every tool is allowed, and it helps only where `followups` names it";
+    problems.push(Finding::new(Severity::Note, "plain-persona", whole, message));
+    Some(Persona { name: source.key.clone(), prompt, ..Persona::default() })
+}
+
+fn persona(
+    source: &Source,
+    problems: &mut Problems,
+    unsupported: &mut Problems,
+) -> Option<Persona> {
     let text = &source.text;
     let whole = Span { source: 0, start: 0, end: 0 };
     if text.len() > crate::definition::workflow::FILE_MAX {
@@ -51,9 +96,7 @@ fn persona(source: &Source, problems: &mut Problems) -> Option<Persona> {
     let (head, body) = match frontmatter::split(text) {
         Parts::Both { head, body } => (head, body),
         Parts::Plain => {
-            let message = "no fields before the text: it is no persona";
-            problems.push(Finding::new(Severity::Note, "not-a-persona", whole, message));
-            return None;
+            return plain(source, problems).filter(|it| name_fits(&it.name, problems));
         }
         Parts::Unclosed => {
             problems.push(frontmatter::unclosed(0));
@@ -67,11 +110,32 @@ fn persona(source: &Source, problems: &mut Problems) -> Option<Persona> {
         Some(fields) => fields,
         None => lines(text, head),
     };
+    tell_unsupported(&fields, problems, unsupported);
     let mut sheet = Sheet { fields, problems };
     let mut persona = sheet.persona(&source.key);
     persona.prompt = frontmatter::body(text, body);
     sheet.finish();
     name_fits(&persona.name, problems).then_some(persona)
+}
+
+/// Told twice: as a note to whoever keeps the file, as an error to whoever would run with it.
+fn tell_unsupported(fields: &[Field], problems: &mut Problems, unsupported: &mut Problems) {
+    let is_said = |field: &&Field| match &field.value.value {
+        Value::Null => false,
+        Value::Scalar(text) => !text.trim().is_empty(),
+        Value::List(items) => !items.is_empty(),
+        Value::Map(_) => true,
+    };
+    let promised = |field: &&Field| UNSUPPORTED.contains(&field.name.as_str());
+    for field in fields.iter().filter(promised).filter(is_said) {
+        let name = quoted(&field.name);
+        let message =
+            format!("{name} is not supported yet: a workflow with this persona is refused");
+        problems.push(Finding::new(Severity::Note, NOT_SUPPORTED_YET, field.at, message));
+        let message = format!("this version cannot enforce {name}, and will not ignore it");
+        let hint = "take it out, or accept that with `--accept-unenforced`";
+        unsupported.push(Finding::error(NOT_SUPPORTED_YET, field.at, message).hint(hint));
+    }
 }
 
 fn name_fits(name: &str, problems: &mut Problems) -> bool {
@@ -133,6 +197,7 @@ impl Sheet<'_> {
             tools: Tools {
                 allow: self.names(&["tools"]).filter(|names| !names.iter().any(|it| it == "*")),
                 deny: self.names(&["disallowedTools"]).unwrap_or_default(),
+                own_only: false,
             },
             model: model.map(|model| match provider {
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
@@ -142,9 +207,7 @@ impl Sheet<'_> {
             skills: self.names(&["skills"]).unwrap_or_default(),
             extensions: self.names(&["extensions"]).unwrap_or_default(),
             max_turns: self.text(&["max_turns", "maxTurns"]).and_then(|text| text.parse().ok()),
-            isolated: self
-                .text(&["isolated"])
-                .is_some_and(|text| text.eq_ignore_ascii_case("true")),
+            isolated: self.flag("isolated"),
             color: self.text(&["color"]),
         }
     }
@@ -162,6 +225,22 @@ impl Sheet<'_> {
             Value::List(_) | Value::Map(_) => {
                 self.wrong(&field, "a text");
                 None
+            }
+        }
+    }
+
+    /// What is neither yes nor no is a yes: it keeps more out.
+    fn flag(&mut self, name: &str) -> bool {
+        let Some(field) = self.take(&[name]) else { return false };
+        match field.value.text().map(|text| text.trim().to_lowercase()).as_deref() {
+            Some("true") => true,
+            Some("false" | "") => false,
+            _ if field.value.value == Value::Null => false,
+            _ => {
+                let message =
+                    format!("{} must be `true` or `false`: it counts as `true`", quoted(name));
+                self.problems.push(Finding::warning("wrong-type", field.value.span, message));
+                true
             }
         }
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::definition::workflow::draft::{Field, Node, Value};
 use crate::definition::workflow::problem::{Finding, Problems, quoted};
-use crate::definition::workflow::{Problem, Source, yaml};
+use crate::definition::workflow::{Problem, Source, closest, yaml};
 
 /// The team of every persona, which is always there.
 pub const TEAM_OF_ALL: &str = "all";
@@ -29,15 +29,16 @@ impl Team {
     }
 }
 
-/// Reads a file of teams: `team: [names]`, `team: {agents: [names], not_covered: […]}` or `teams: {team: [names]}`.
-pub fn read_teams(source: &Source) -> (Vec<Team>, Vec<Problem>) {
+/// Reads a file of teams: `team: [names]`, `team: {agents: [names], not_covered: […]}` or `teams: {team: [names]}`. A member that
+/// is none of these personas is told.
+pub fn read_teams(source: &Source, personas: &[&str]) -> (Vec<Team>, Vec<Problem>) {
     let mut problems = Problems::default();
     let root = yaml::read(0, &source.text, &mut problems);
-    let teams = root.map(|root| teams(root, &mut problems)).unwrap_or_default();
+    let teams = root.map(|root| teams(root, personas, &mut problems)).unwrap_or_default();
     (teams, problems.finish(std::slice::from_ref(source)))
 }
 
-fn teams(root: Node, problems: &mut Problems) -> Vec<Team> {
+fn teams(root: Node, personas: &[&str], problems: &mut Problems) -> Vec<Team> {
     let Value::Map(mut fields) = root.value else {
         let finding = Finding::error("not-teams", root.span.first(), "not a map of teams");
         problems.push(finding.hint("write `team: [persona, persona]`"));
@@ -50,19 +51,21 @@ fn teams(root: Node, problems: &mut Problems) -> Vec<Team> {
     {
         fields.extend(inner);
     }
-    fields.into_iter().filter_map(|field| team(field, problems)).collect()
+    fields.into_iter().filter_map(|field| team(field, personas, problems)).collect()
 }
 
-fn team(field: Field, problems: &mut Problems) -> Option<Team> {
+fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team> {
     let Field { name, at, value } = field;
     let mut team = Team { name, members: Vec::new(), not_covered: Vec::new() };
     match value.value {
-        Value::List(_) | Value::Null | Value::Scalar(_) => team.members = names(&value, problems),
+        Value::List(_) | Value::Null | Value::Scalar(_) => {
+            team.members = members(&value, personas, problems);
+        }
         Value::Map(fields) => {
             for field in fields {
                 match field.name.as_str() {
                     "agents" | "members" | "personas" => {
-                        team.members = names(&field.value, problems);
+                        team.members = members(&field.value, personas, problems);
                     }
                     "not_covered" => team.not_covered = names(&field.value, problems),
                     "description" => {}
@@ -81,6 +84,23 @@ fn team(field: Field, problems: &mut Problems) -> Option<Team> {
         return None;
     }
     Some(team)
+}
+
+/// Names of personas; who is none can do nothing, and that is told.
+fn members(node: &Node, personas: &[&str], problems: &mut Problems) -> Vec<String> {
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        Value::Null | Value::Scalar(_) | Value::Map(_) => std::slice::from_ref(node),
+    };
+    for item in items.iter().take(MEMBERS_MAX) {
+        let Some(name) = item.text().map(str::trim) else { continue };
+        if !personas.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            let message = format!("no persona is called {}: the team lacks it", quoted(name));
+            let finding = Finding::warning("unknown-persona", item.span, message);
+            problems.push(finding.did_you_mean(closest(name, personas.iter().copied())));
+        }
+    }
+    names(node, problems)
 }
 
 fn names(node: &Node, problems: &mut Problems) -> Vec<String> {

@@ -107,6 +107,8 @@ pub(crate) struct PhaseDraft {
     pub span: Span,
     /// What it says.
     pub fields: Vec<Field>,
+    /// Whether its `persona` names a file, whatever it looks like: in other formats `agent` does.
+    pub names_persona: bool,
 }
 
 impl Draft {
@@ -118,6 +120,14 @@ impl Draft {
             Entry::Phase(_) | Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
         });
         found.map_or(self.span, |phase| locate(&phase.fields, field).unwrap_or(phase.span))
+    }
+
+    /// Whether the persona of the phase with that id is a name, however many words it has.
+    pub(crate) fn names_persona(&self, id: &str) -> bool {
+        self.entries().iter().any(|entry| match entry {
+            Entry::Phase(phase) => phase.names_persona && phase.id() == Some(id),
+            Entry::File { .. } | Entry::Other(_) | Entry::Told => false,
+        })
     }
 
     fn entries(&self) -> &[Entry] {
@@ -156,6 +166,16 @@ impl Span {
 }
 
 impl PhaseDraft {
+    /// A phase whose `persona` is a name or a text, as it looks.
+    pub(crate) fn new(key: Option<Named>, span: Span, fields: Vec<Field>) -> Self {
+        Self { key, span, fields, names_persona: false }
+    }
+
+    /// A field that says something.
+    pub(crate) fn says(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name && field.value.value != Value::Null)
+    }
+
     /// The id it will have if it is sound: of the map, its own, or that of the workflow which it runs.
     pub(crate) fn id(&self) -> Option<&str> {
         let own = ["id", "workflow", "subworkflow"];

@@ -7,9 +7,15 @@ use std::collections::BTreeSet;
 
 use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
 use super::from_phased::{NAMED_MAX, free};
-use super::problem::{Finding, Problems, quoted};
-use super::yaml;
+use super::problem::{Finding, Problems, Severity, quoted};
+use super::suggest::closest;
+use super::{chain_lines, yaml};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+
+/// Below which some files have all of their chains.
+const WRAPPER: &str = "chains";
+/// Fields of a file that are no chains.
+const SETTINGS: [&str; 3] = ["default", "active", "version"];
 
 /// One chain of a file, with what is wrong with it alone.
 pub(crate) struct Chain {
@@ -23,14 +29,85 @@ pub(crate) struct Chain {
 
 /// Every chain of the file; `problems` takes what is wrong with the file as a whole.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Chain> {
-    let Some(root) = yaml::read(source, text, problems) else { return Vec::new() };
-    let Value::Map(chains) = root.value else {
+    let mut doubts = Problems::default();
+    let root = yaml::read(source, text, &mut doubts);
+    // Written for a reader that takes each line by itself: what is no YAML is read so, if that makes sense of all of it.
+    let root = match root.filter(|_| !doubts.has_error()) {
+        Some(root) => Some(root),
+        None => chain_lines::read(source, text),
+    };
+    let Some(root) = root else {
+        problems.absorb(&doubts, 0);
+        return Vec::new();
+    };
+    let Value::Map(fields) = root.value else {
         let finding = Finding::error("not-a-chain", root.span.first(), "not a map of chains");
         problems
             .push(finding.hint("write `name: {description: …, steps: [{agent: …, prompt: …}]}`"));
         return Vec::new();
     };
-    chains.into_iter().map(chain).collect()
+    let fields = unwrapped(fields, problems);
+    let names: BTreeSet<String> = fields.iter().map(|field| field.name.clone()).collect();
+    let chains = fields.into_iter().filter(|field| !tell_setting(field, &names, problems));
+    chains.map(chain).collect()
+}
+
+/// All chains may stand below `chains`, by name or as a list whose items have names.
+fn unwrapped(fields: Vec<Field>, problems: &mut Problems) -> Vec<Field> {
+    let mut chains = Vec::new();
+    for field in fields {
+        if field.name != WRAPPER {
+            chains.push(field);
+            continue;
+        }
+        match field.value.value {
+            Value::Map(inner) if !is_chain(&inner) => chains.extend(inner),
+            Value::List(items) => {
+                chains.extend(items.into_iter().filter_map(|item| named(item, problems)));
+            }
+            value @ (Value::Map(_) | Value::Null | Value::Scalar(_)) => {
+                let value = Node { value, ..field.value };
+                chains.push(Field { value, ..field });
+            }
+        }
+    }
+    chains
+}
+
+fn is_chain(fields: &[Field]) -> bool {
+    fields.iter().any(|field| field.name == "steps" && matches!(field.value.value, Value::List(_)))
+}
+
+fn named(item: Node, problems: &mut Problems) -> Option<Field> {
+    let name = match &item.value {
+        Value::Map(fields) => fields.iter().find(|field| field.name == "name"),
+        Value::Null | Value::Scalar(_) | Value::List(_) => None,
+    };
+    let Some((at, name)) = name.and_then(|field| Some((field.value.span, field.value.text()?)))
+    else {
+        let finding = Finding::error("missing-field", item.span.first(), "a chain needs `name`");
+        problems.push(finding.hint("add `name:`"));
+        return None;
+    };
+    Some(Field { name: name.to_owned(), at, value: item })
+}
+
+/// Words about the chains that are none themselves: which one another program begins with.
+fn tell_setting(field: &Field, names: &BTreeSet<String>, problems: &mut Problems) -> bool {
+    let Some(said) = field.value.text().filter(|_| SETTINGS.contains(&field.name.as_str())) else {
+        return false;
+    };
+    let name = quoted(&field.name);
+    let finding = if field.name != "version" && !names.contains(said) {
+        let message = format!("no chain is called {}", quoted(said));
+        let meant = closest(said, names.iter().map(String::as_str));
+        Finding::warning("unknown-chain", field.value.span, message).did_you_mean(meant)
+    } else {
+        let message = format!("{name} is not used here: `run` names the chain");
+        Finding::new(Severity::Note, "unused-field", field.at, message)
+    };
+    problems.push(finding);
+    true
 }
 
 fn chain(field: Field) -> Chain {
@@ -38,18 +115,22 @@ fn chain(field: Field) -> Chain {
     let mut problems = Problems::default();
     let name = Named { text: name, at };
     let mut draft = Draft { span: at, fields: Vec::new(), phases: Phases::Missing };
-    let Value::Map(said) = value.value else {
-        let message = format!("the chain {} must be a map", quoted(&name.text));
-        problems.push(Finding::error("wrong-type", value.span, message));
-        draft.phases = Phases::List(vec![Entry::Told]);
-        return Chain { name, draft, problems };
-    };
     draft.fields.push(Field::with("limits", no_retries(at), at));
-    for field in said {
-        match field.name.as_str() {
-            "description" | "name" => draft.fields.push(field),
-            "steps" => draft.phases = steps(field.value, &mut problems),
-            _ => problems.push(unknown("a chain", &field)),
+    match value.value {
+        Value::Map(said) => {
+            for field in said {
+                match field.name.as_str() {
+                    "description" | "name" => draft.fields.push(field),
+                    "steps" => draft.phases = steps(field.value, &mut problems),
+                    _ => problems.push(unknown("a chain", &field)),
+                }
+            }
+        }
+        Value::List(_) => draft.phases = steps(value, &mut problems),
+        Value::Null | Value::Scalar(_) => {
+            let message = format!("the chain {} must be a map", quoted(&name.text));
+            problems.push(Finding::error("wrong-type", value.span, message));
+            draft.phases = Phases::List(vec![Entry::Told]);
         }
     }
     Chain { name, draft, problems }
@@ -85,7 +166,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> En
         problems.push(Finding::error("wrong-type", node.span, message));
         return Entry::Told;
     };
-    let mut phase = PhaseDraft { key: None, span, fields: Vec::new() };
+    let mut phase = PhaseDraft { names_persona: true, ..PhaseDraft::new(None, span, Vec::new()) };
     for field in said {
         match field.name.as_str() {
             "agent" => phase.fields.push(Field { name: "persona".to_owned(), ..field }),

@@ -38,9 +38,7 @@ pub(crate) fn read_phases(field: Field) -> Phases {
 
 fn list_entry(node: Node) -> Entry {
     match node.value {
-        Value::Map(fields) => {
-            Entry::Phase(PhaseDraft { key: None, span: node.span.first(), fields })
-        }
+        Value::Map(fields) => Entry::Phase(PhaseDraft::new(None, node.span.first(), fields)),
         Value::Scalar(text) => Entry::File { file: Named { text, at: node.span }, key: None },
         Value::Null | Value::List(_) => Entry::Other(node),
     }
@@ -51,8 +49,8 @@ fn map_entry(field: Field) -> Entry {
     let Field { name, at, value } = field;
     let key = Some(Named { text: name, at });
     match value.value {
-        Value::Map(fields) => Entry::Phase(PhaseDraft { key, span: at, fields }),
-        Value::Null => Entry::Phase(PhaseDraft { key, span: at, fields: Vec::new() }),
+        Value::Map(fields) => Entry::Phase(PhaseDraft::new(key, at, fields)),
+        Value::Null => Entry::Phase(PhaseDraft::new(key, at, Vec::new())),
         Value::Scalar(text) => Entry::File { file: Named { text, at: value.span }, key },
         Value::List(_) => Entry::Other(value),
     }

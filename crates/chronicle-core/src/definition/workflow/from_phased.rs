@@ -149,7 +149,7 @@ pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> 
     }
     let at_body = Span { source, start: body.start.min(text.len()), end: text.len() };
     sheet.fields.push(Field::said("instructions", instructions, at_body));
-    Some(PhaseDraft { key: None, span: at, fields: sheet.fields })
+    Some(PhaseDraft::new(None, at, sheet.fields))
 }
 
 /// Gives every entry for another workflow an id of its own: the same workflow may be run twice, and a phase may be called
@@ -320,11 +320,7 @@ impl Sheet<'_, '_> {
             && let Some(field) = fields.iter().find(|field| field.name == "subworkflow")
             && self.is_text(&field.value)
         {
-            return Entry::Phase(PhaseDraft {
-                key: None,
-                span: field.value.span,
-                fields: vec![field.clone()],
-            });
+            return Entry::Phase(PhaseDraft::new(None, field.value.span, vec![field.clone()]));
         }
         let message = format!(
             "a phase must be the name of a file or `{{subworkflow: key}}`, not {}",
@@ -348,9 +344,14 @@ impl Sheet<'_, '_> {
             return;
         };
         let outer = std::mem::replace(&mut self.fields, lists);
-        self.drop_unknown(&[&["blacklist", "whitelist"]]);
+        self.drop_unknown(&[&["blacklist", "whitelist", "subagents"]]);
         self.mend_list("blacklist");
         self.mend_list("whitelist");
+        // There the lists gate the session that walks the workflow: one that may not edit sends out workers that do.
+        let has_list = self.get("blacklist").is_some() || self.get("whitelist").is_some();
+        if has_list && self.get("subagents").is_none() {
+            self.fields.push(Field::said("subagents", "free", field.at));
+        }
         let lists = std::mem::replace(&mut self.fields, outer);
         let value = Node { span: field.value.span, value: Value::Map(lists) };
         self.fields.push(Field { value, ..field });

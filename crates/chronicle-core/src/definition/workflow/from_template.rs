@@ -4,8 +4,10 @@
 //! same name is kept as it is.
 
 use super::draft::{Draft, Entry, Field, Node, PhaseDraft, Span, Value};
+use super::format::{PHASE, Shape, WORKFLOW};
 use super::from_native;
-use super::problem::{Finding, Problems};
+use super::problem::{Finding, Problems, quoted};
+use super::suggest::closest;
 
 /// What the text says; none when it cannot be read, which is told.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
@@ -13,6 +15,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     // A template that names a program would surprise: nothing of that format does.
     draft.fields.retain(|field| keep(field, &["agent"], problems));
     draft.fields.iter_mut().filter(|it| it.name == "loop_policy").for_each(loop_policy);
+    drop_unknown(&WORKFLOW, &mut draft.fields, problems);
     for entry in draft.entries_mut() {
         if let Entry::Phase(phase) = entry {
             mend(phase, problems);
@@ -42,12 +45,26 @@ fn loop_policy(field: &mut Field) {
     *field = Field::with("limits", Value::Map(vec![inner]), at);
 }
 
+/// Its own loader passes over what it does not know; here that is told.
+fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems) {
+    fields.retain(|field| {
+        let is_known = shape.field(&field.name).is_some();
+        if !is_known {
+            let name = quoted(&field.name);
+            let message = format!("{} has no field {name}: it is ignored", shape.owner);
+            let finding = Finding::warning("unknown-field", field.at, message);
+            problems.push(finding.did_you_mean(closest(&field.name, shape.names())));
+        }
+        is_known
+    });
+}
+
 fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
-    phase.fields.retain(|field| keep(field, &["extra_skills"], problems));
-    let says = |field: &Field, name: &str| field.name == name && field.value.value != Value::Null;
-    if phase.fields.iter().any(|field| says(field, "agent")) {
+    drop_unknown(&PHASE, &mut phase.fields, problems);
+    if phase.says("agent") {
+        phase.names_persona = true;
         phase.fields.retain(|field| {
-            if says(field, "persona") {
+            if field.name == "persona" && field.value.value != Value::Null {
                 let message = "`agent` names the persona: this text is not used";
                 problems.push(Finding::warning("conflicting-fields", field.at, message));
             }

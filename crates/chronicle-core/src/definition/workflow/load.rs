@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::check::Places;
+use super::check::{NOT_SUPPORTED_YET, Places};
 use super::draft::{Named, Span};
 use super::model::Workflow;
+use super::people;
 use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
-use super::unit::{Format, Trouble, Unit, note_persona, read};
+use super::unit::{Format, Trouble, Unit, read};
 use crate::base::ids::PhaseId;
 
 /// Most workflows that one may reach.
@@ -62,6 +63,17 @@ impl Loaded {
     }
 }
 
+/// What is there beside the definitions, and what a person accepted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'k> {
+    /// The names of the personas there are; none = nobody looked.
+    pub personas: Option<&'k [&'k str]>,
+    /// The keys of the workflows there are.
+    pub workflows: &'k [&'k str],
+    /// Whether a person takes it upon themselves that some fields are not enforced.
+    pub accepts_unenforced: bool,
+}
+
 /// Which workflow runs which others, and where that is said.
 type Calls = BTreeMap<String, Vec<Named>>;
 
@@ -79,14 +91,13 @@ pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loa
         let source = Source { key: key.to_owned(), ..source };
         Some(Arc::new(read(source, Format::Native, &mut no_files)))
     };
-    assemble(&main, &[], &mut find)
+    assemble(&main, Known::default(), &mut find)
 }
 
-/// Puts a definition and all that it reaches together. `lookup` finds a definition by its key; a persona that is nearly one
-/// of `personas` is noted.
+/// Puts a definition and all that it reaches together. `lookup` finds a definition by its key.
 pub fn assemble(
     main: &Arc<Unit>,
-    personas: &[&str],
+    known: Known<'_>,
     lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
 ) -> Loaded {
     let mut problems = Problems::default();
@@ -98,20 +109,36 @@ pub fn assemble(
     };
     let mut broken = BTreeSet::new();
     let mut calls = Calls::new();
-    let mut known = BTreeMap::from([(main.key.clone(), true)]);
+    let mut found = BTreeMap::from([(main.key.clone(), true)]);
     let mut waiting = VecDeque::from([Arc::clone(main)]);
     while let Some(unit) = waiting.pop_front() {
         let before = loaded.sources.len();
         let errors = problems.errors();
-        problems.absorb(&unit.problems, before);
-        note_personas(&unit, before, personas, &mut problems);
+        let mut own = unit.problems.clone();
+        if known.accepts_unenforced {
+            own.accept(NOT_SUPPORTED_YET);
+        }
+        problems.absorb(&own, before);
+        let mut workflow = unit.workflow.clone();
+        if let Some(personas) = known.personas {
+            people::tell(&unit.asked, before, personas, &mut problems);
+            if let Some(workflow) = &mut workflow {
+                people::restrict(workflow, &unit.asked, personas);
+            }
+        }
         loaded.sources.extend(unit.sources.iter().cloned());
-        loaded.workflows.extend(unit.workflow.clone());
+        loaded.workflows.extend(workflow);
         loaded.places.extend(unit.places.as_ref().map(|places| places.shifted(before)));
         let said: Vec<Named> = unit.calls.iter().map(|call| shifted(call, before)).collect();
         for call in &said {
-            let room = known.len() < WORKFLOWS_MAX;
-            waiting.extend(follow(call, &mut known, room, lookup, &mut problems));
+            let next = follow(call, &mut found, lookup, &mut problems);
+            match next {
+                Ok(next) => waiting.extend(next),
+                Err(finding) => {
+                    let meant = closest(&call.text, known.workflows.iter().copied());
+                    problems.push(finding.did_you_mean(meant));
+                }
+            }
         }
         if problems.errors() > errors {
             broken.insert(unit.key.clone());
@@ -130,41 +157,30 @@ fn shifted(named: &Named, sources: usize) -> Named {
     named
 }
 
-fn note_personas(unit: &Unit, before: usize, personas: &[&str], problems: &mut Problems) {
-    for said in &unit.personas {
-        if personas.iter().any(|name| name.eq_ignore_ascii_case(&said.text)) {
-            continue;
-        }
-        if let Some(meant) = closest(&said.text, personas.iter().copied()) {
-            problems.push(note_persona(&shifted(said, before), meant));
-        }
-    }
-}
-
-/// The definition of a sub-workflow that was not asked for before. `known` remembers which keys were found.
+/// The definition of a sub-workflow that was not asked for before; an error when there is none. `known` remembers which keys
+/// were found.
 fn follow(
     call: &Named,
     known: &mut BTreeMap<String, bool>,
-    room: bool,
     lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
     problems: &mut Problems,
-) -> Option<Arc<Unit>> {
+) -> Result<Option<Arc<Unit>>, Finding> {
     if known.get(&call.text) == Some(&true) {
-        return None;
+        return Ok(None);
     }
-    if !room {
+    if known.len() >= WORKFLOWS_MAX {
         let message = format!("more than {WORKFLOWS_MAX} workflows are reached");
         problems.push(Finding::error("too-many-workflows", call.at, message));
-        return None;
+        return Ok(None);
     }
     let found = if known.contains_key(&call.text) { None } else { lookup(&call.text) };
     known.insert(call.text.clone(), found.is_some());
-    if found.is_none() {
-        let message = format!("no workflow is called {}", quoted(&call.text));
-        let finding = Finding::error("workflow-not-found", call.at, message);
-        problems.push(finding.hint("`chronicle list` shows the workflows"));
+    if found.is_some() {
+        return Ok(found);
     }
-    found
+    let message = format!("no workflow is called {}", quoted(&call.text));
+    let finding = Finding::error("workflow-not-found", call.at, message);
+    Err(finding.hint("`chronicle list` shows the workflows"))
 }
 
 /// Whoever runs a workflow that cannot run cannot run either, however far away.

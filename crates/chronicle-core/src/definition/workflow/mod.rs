@@ -12,8 +12,10 @@
 //!
 //! Start reading at `unit.rs`, then `load.rs`, `draft.rs` and `check/mod.rs`.
 
+mod chain_lines;
 pub(crate) mod check;
 pub(crate) mod draft;
+mod ends;
 mod fill;
 mod format;
 mod from_chain;
@@ -22,16 +24,17 @@ mod from_phased;
 mod from_template;
 mod load;
 mod model;
+mod people;
 pub(crate) mod problem;
 pub(crate) mod suggest;
 mod targets;
 mod unit;
 pub(crate) mod yaml;
 
-pub use check::{Unsupported, unbounded, unsupported};
+pub use check::{NOT_SUPPORTED_YET, Unsupported, unbounded, unsupported};
 pub use fill::VERIFY;
 pub use format::{reference, schema};
-pub use load::{Loaded, Source, assemble, load};
+pub use load::{Known, Loaded, Source, assemble, load};
 pub use model::*;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;

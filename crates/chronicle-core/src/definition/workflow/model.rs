@@ -13,6 +13,19 @@ use crate::base::limits::Limits;
 /// The word of `requires` for files that differ.
 pub const CHANGED_FILES: &str = "changed_files";
 
+/// The signals, as workers and `signals` of a phase name them.
+pub const SIGNALS: [&str; 4] =
+    ["complete", "partially-complete", "needs-user-input", "needs-role-followup"];
+
+/// The signal that a word names: case and the sign between words do not matter.
+pub fn signal_named(word: &str) -> Option<&'static str> {
+    let plain = word.trim().to_lowercase().replace('_', "-");
+    SIGNALS.into_iter().find(|signal| *signal == plain)
+}
+
+/// Tools that change nothing: what a worker has of whom nothing is known.
+pub const READ_ONLY: [&str; 4] = ["read", "grep", "find", "ls"];
+
 /// Named phases and the edges between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
@@ -155,6 +168,9 @@ pub struct Phase {
     /// Which tools the worker may call.
     #[serde(default)]
     pub tools: Tools,
+    /// Skills that the worker is to have beside its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra_skills: Vec<String>,
     /// Personas that the worker may use for its own sub-agents; none = not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_profiles: Option<Vec<String>>,
@@ -245,6 +261,16 @@ impl Phase {
         self.on.contains_key(&pass) || self.outcomes.contains(&pass)
     }
 
+    /// Whether its worker may ask another persona for help, and whoever helps may ask anybody.
+    pub fn may_ask_help(&self) -> bool {
+        let may_ask = |signals: &Vec<String>| {
+            signals.iter().any(|it| signal_named(it) == Some("needs-role-followup"))
+        };
+        self.run == PhaseKind::Worker
+            && self.followups.as_ref().is_none_or(|names| !names.is_empty())
+            && self.signals.as_ref().is_none_or(may_ask)
+    }
+
     /// A phase with that id and nothing else said.
     pub fn new(id: PhaseId, limits: Limits) -> Self {
         Self {
@@ -260,6 +286,7 @@ impl Phase {
             thinking: None,
             fallback: Vec::new(),
             tools: Tools::default(),
+            extra_skills: Vec::new(),
             available_profiles: None,
             next: Vec::new(),
             on: BTreeMap::new(),
@@ -355,6 +382,20 @@ pub enum SessionUse {
     Continue,
 }
 
+impl Tools {
+    /// Nothing but reading, as The Chronicle has it for an agent that it does not know. The other names are what the same tools
+    /// are called elsewhere.
+    pub fn read_only() -> Self {
+        let names = READ_ONLY.into_iter().chain(["glob"]);
+        Self { allow: Some(names.map(str::to_owned).collect()), ..Self::default() }
+    }
+
+    /// Whether it says nothing about any tool.
+    pub fn is_unsaid(&self) -> bool {
+        self.allow.is_none() && self.deny.is_empty()
+    }
+}
+
 /// Which tools a worker may call. Empty lists say nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tools {
@@ -364,6 +405,9 @@ pub struct Tools {
     /// Not these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
+    /// Whether the lists bind the worker's own calls alone, and not those of its sub-agents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_only: bool,
 }
 
 /// What may be spent.

@@ -149,6 +149,14 @@ impl Problems {
         self.last = Some(finding.span);
     }
 
+    /// Makes warnings of the errors of one kind, which a person has accepted.
+    pub(crate) fn accept(&mut self, code: &str) {
+        for finding in self.found.iter_mut().filter(|finding| finding.code == code) {
+            finding.severity = Severity::Warning;
+            finding.hint = None;
+        }
+    }
+
     /// How many of them are errors, those left out included as far as they may be.
     pub(crate) fn errors(&self) -> usize {
         let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);

@@ -3,10 +3,10 @@
 use super::check::{self, Checked, Places};
 use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
 use super::load::Source;
-use super::model::{PhaseKind, Workflow};
-use super::problem::{Finding, Problem, Problems, Severity, quoted};
-use super::{from_chain, from_native, from_phased, from_template};
-use crate::base::ids::DONE;
+use super::model::Workflow;
+use super::people::{self, Asked};
+use super::problem::{Finding, Problem, Problems};
+use super::{ends, from_chain, from_native, from_phased, from_template};
 use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
 
@@ -53,7 +53,7 @@ pub struct Unit {
     /// Its own text, then those of its phases' files.
     pub sources: Vec<Source>,
     pub(super) calls: Vec<Named>,
-    pub(super) personas: Vec<Named>,
+    pub(super) asked: Vec<Asked>,
     pub(super) places: Option<Places>,
     pub(super) problems: Problems,
 }
@@ -64,6 +64,13 @@ impl Unit {
         self.workflow.is_some() && !self.problems.has_error()
     }
 
+    /// The same, where these personas are there.
+    pub fn is_sound_among(&self, personas: &[&str]) -> bool {
+        let mut told = Problems::default();
+        people::tell(&self.asked, 0, personas, &mut told);
+        self.is_sound() && !told.has_error()
+    }
+
     /// The workflows that it runs.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.calls.iter().map(|call| call.text.as_str())
@@ -72,6 +79,13 @@ impl Unit {
     /// What is wrong with it alone.
     pub fn problems(&self) -> Vec<Problem> {
         self.problems.clone().finish(&self.sources)
+    }
+
+    /// The same, and what is wrong with the personas that it names, of which these are there.
+    pub fn problems_among(&self, personas: &[&str]) -> Vec<Problem> {
+        let mut problems = self.problems.clone();
+        people::tell(&self.asked, 0, personas, &mut problems);
+        problems.finish(&self.sources)
     }
 
     /// A definition whose text cannot be had: nothing but a problem.
@@ -87,7 +101,7 @@ impl Unit {
             workflow: None,
             sources: vec![source],
             calls: Vec::new(),
-            personas: Vec::new(),
+            asked: Vec::new(),
             places: None,
             problems,
         }
@@ -142,9 +156,12 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
     if format == Format::Phased {
         from_phased::name_references(&mut draft);
     }
+    if format != Format::Native {
+        ends::mend(&mut draft, &mut unit.problems);
+    }
     let limits =
         if format == Format::Phased { from_phased::limits(limits) } else { limits.clone() };
-    judge(&draft, &limits, &mut unit);
+    judge(&draft, &limits, format, &mut unit);
     if format == Format::Chain {
         chain(&mut unit);
     }
@@ -163,7 +180,7 @@ pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Pro
     let mut units = Vec::new();
     for from_chain::Chain { name, draft, problems } in chains.into_iter().take(FILES_MAX) {
         let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, problems);
-        judge(&draft, limits, &mut unit);
+        judge(&draft, limits, Format::Chain, &mut unit);
         chain(&mut unit);
         units.push(unit);
     }
@@ -177,19 +194,12 @@ fn chain(unit: &mut Unit) {
     }
 }
 
-fn judge(draft: &Draft, limits: &Limits, unit: &mut Unit) {
-    let Checked { workflow, calls, places } =
-        check::check(draft, &unit.key, limits, &mut unit.problems);
+fn judge(draft: &Draft, limits: &Limits, format: Format, unit: &mut Unit) {
+    let upon = check::Upon { key: &unit.key, limits, format };
+    let Checked { workflow, calls, places } = check::check(draft, upon, &mut unit.problems);
     unit.calls = calls;
     unit.places = places;
-    let phases = workflow.iter().flat_map(|workflow| &workflow.phases);
-    unit.personas = phases
-        .filter(|phase| phase.run == PhaseKind::Worker && phase.id.as_str() != DONE)
-        .filter_map(|phase| {
-            let at = draft.locate(Some(phase.id.as_str()), "persona");
-            Some(Named { text: phase.persona.clone()?, at })
-        })
-        .collect();
+    unit.asked = workflow.as_ref().map_or_else(Vec::new, |it| people::asked(draft, it, format));
     unit.workflow = workflow;
 }
 
@@ -261,11 +271,5 @@ fn native_phase(index: usize, source: &Source, problems: &mut Problems) -> Optio
             fields.push(Field::said("instructions", instructions, at));
         }
     }
-    Some(PhaseDraft { key: None, span, fields })
-}
-
-/// A note for each persona of the definition that is nearly the name of one there is.
-pub(super) fn note_persona(said: &Named, meant: &str) -> Finding {
-    let message = format!("no persona is called {}: it is taken as a text", quoted(&said.text));
-    Finding::new(Severity::Note, "unknown-persona", said.at, message).did_you_mean(Some(meant))
+    Some(PhaseDraft::new(None, span, fields))
 }

@@ -67,7 +67,7 @@ pub(in crate::engine) fn answer(
         Ok(gate) => gate.opened.clone(),
         Err(refusal) => return refusal,
     };
-    let said = match choice(&gate, text, is_choice(state, &gate)) {
+    let said = match choice(&gate, text, gate.closed || is_choice(state, &gate)) {
         Ok(said) => said,
         Err(why) => return Answer::Refused(why),
     };
@@ -76,7 +76,8 @@ pub(in crate::engine) fn answer(
     Answer::Accepted(format!("answered {id} at `{place}`"))
 }
 
-/// Whether only an option can be the answer: where a person's own phase has several ways on.
+/// Whether only an option can be the answer, of a gate that an older version opened: where a person's own phase has several
+/// ways on.
 fn is_choice(state: &State, gate: &GateOpened) -> bool {
     let frame = state.frames.get(&gate.place.frame());
     frame.is_some_and(|frame| {

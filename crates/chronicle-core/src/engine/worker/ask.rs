@@ -29,6 +29,7 @@ pub(super) fn ask(
     let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
     let gate = GateOpened {
         options: question.options.clone(),
+        closed: question.closed,
         context: question.context.clone(),
         asker: Some(GateAsker {
             attempt: call.id,

@@ -11,10 +11,10 @@ mod step;
 use super::scratch::Scratch;
 use crate::base::ids::{AttemptId, GateId};
 use crate::base::limits::{TEXT_MAX, bounded};
-use crate::definition::workflow::Phase;
+use crate::definition::workflow::{Phase, SIGNALS, signal_named};
 use crate::event::Event;
 use crate::event::input::Answer;
-use crate::event::signal::{SIGNALS, Signal};
+use crate::event::signal::Signal;
 use crate::handover;
 use crate::state::{Answered, Attempt, State};
 use crate::words;
@@ -120,15 +120,11 @@ fn caller<'a>(state: &'a State, call: &Call) -> Result<(&'a Attempt, &'a Phase),
 /// A signal that this phase's worker may not send is refused with those that it may.
 fn may_send(phase: &Phase, signal: &str) -> Result<(), String> {
     let Some(allowed) = &phase.signals else { return Ok(()) };
-    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
-    if allowed.iter().any(|name| plain(name) == signal) {
+    let is_allowed = |signal: &str| allowed.iter().any(|it| signal_named(it) == Some(signal));
+    if is_allowed(signal) {
         return Ok(());
     }
-    let names: Vec<String> = SIGNALS
-        .iter()
-        .filter(|name| allowed.iter().any(|it| plain(it) == **name))
-        .map(code)
-        .collect();
+    let names: Vec<String> = SIGNALS.into_iter().filter(|it| is_allowed(it)).map(code).collect();
     Err(format!("`{}` may not send `{signal}`; it may send {}", phase.id, names.join(", ")))
 }
 

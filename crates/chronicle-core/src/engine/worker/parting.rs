@@ -89,6 +89,7 @@ fn may_follow_up(
             asker.id
         ));
     }
+    is_there(state, attempt, asker, persona)?;
     let chain = chain(state, attempt, phase);
     if chain.iter().any(|name| is_it(name)) || phase.is_by(persona) {
         let names: Vec<String> = chain.iter().map(|name| code(quoted(name))).collect();
@@ -115,6 +116,30 @@ fn may_follow_up(
         })?;
     }
     Ok(())
+}
+
+/// Only who was frozen with the run can help: of anybody else there would be neither words nor limits.
+fn is_there(
+    state: &State,
+    attempt: &Attempt,
+    asker: Option<&Phase>,
+    persona: &str,
+) -> Result<(), String> {
+    let place = &attempt.intent.place;
+    let is_known = |name: &str| {
+        state.persona_called(name).is_some() || state.phase_of_persona(place, name).is_some()
+    };
+    if is_known(persona) {
+        return Ok(());
+    }
+    let allowed = asker.and_then(|asker| asker.followups.as_ref());
+    let frozen = state.run.iter().flat_map(|run| &run.personas).map(|persona| &persona.name);
+    let names: Vec<String> = match allowed {
+        Some(allowed) => allowed.iter().filter(|name| is_known(name)).map(code).collect(),
+        None => frozen.map(code).collect(),
+    };
+    let choice = if names.is_empty() { "nobody".to_owned() } else { list(&names, ", ") };
+    Err(format!("no persona is called `{}`; you may ask {choice}", quoted(persona)))
 }
 
 /// Who waits for whom, the phase's own worker first, the caller last.

@@ -49,6 +49,17 @@ impl<'a> Arguments<'a> {
         self.text(names)?.ok_or_else(|| format!("`{}` needs `{name}`: {what}", self.tool))
     }
 
+    /// Yes or no; none when it was not said.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+        match self.value(&[name])? {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
+            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
+            Some(_) => Err(format!("`{name}` of `{}` must be `true` or `false`", self.tool)),
+        }
+    }
+
     /// Answers to choose from.
     pub(super) fn options(&self) -> Result<Vec<String>, String> {
         let options = match self.value(&["options"])? {

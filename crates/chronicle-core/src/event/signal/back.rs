@@ -6,11 +6,8 @@ use super::Signal;
 use super::arguments::Arguments;
 use crate::base::ids::Outcome;
 use crate::base::quote::quoted;
+use crate::definition::workflow::SIGNALS;
 use crate::event::{Break, FollowUp, Question};
-
-/// The signals, as workers and `signals:` of a phase name them.
-pub const SIGNALS: [&str; 4] =
-    ["complete", "partially-complete", "needs-user-input", "needs-role-followup"];
 
 pub(super) fn signal_back(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let signal = signalled(arguments)?;
@@ -24,13 +21,7 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let known = SIGNALS.map(|signal| format!("`{signal}`")).join(", ");
     let signal = arguments.need(&["signal", "type"], &known)?;
     match signal.replace('_', "-").as_str() {
-        "complete" => Ok(Signal::Leave {
-            target: None,
-            outcome: arguments.text(&["outcome"])?.map(Outcome::new),
-            summary: field(arguments, &signal, &["summary"], "what you did and found")?,
-            task: None,
-            issues: arguments.issues()?,
-        }),
+        "complete" => complete(arguments, &signal),
         "partially-complete" => Ok(Signal::Break(Break::Continue {
             progress: field(arguments, &signal, &["progress"], "what is done by now")?,
             point: field(
@@ -44,6 +35,7 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
             question: field(arguments, &signal, &["question"], "what you want to know")?,
             context: field(arguments, &signal, &["context"], "why you ask")?,
             options: arguments.options()?,
+            closed: false,
         }))),
         "needs-role-followup" => Ok(Signal::Break(Break::FollowUp(FollowUp {
             persona: field(
@@ -57,6 +49,41 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
             resume: resume(arguments)?,
         }))),
         _ => Err(format!("`signal_back` takes the signals {known}, not `{}`", quoted(&signal))),
+    }
+}
+
+/// Some workers say only `complete`, and in `operationStatus` how far they came.
+fn complete(arguments: &Arguments<'_>, signal: &str) -> Result<Signal, String> {
+    let summary = || field(arguments, signal, &["summary"], "what you did and found");
+    let status = arguments.text(&["operationStatus", "operation_status"])?;
+    match status.as_deref() {
+        None | Some("done") => Ok(Signal::Leave {
+            target: None,
+            outcome: arguments.text(&["outcome"])?.map(Outcome::new),
+            summary: summary()?,
+            task: None,
+            issues: arguments.issues()?,
+        }),
+        Some("partial") => {
+            let point = arguments.text(&["continuationPoint", "continuation_point"])?;
+            let point = point.unwrap_or_else(|| "What is left of it.".to_owned());
+            Ok(Signal::Break(Break::Continue { progress: summary()?, point }))
+        }
+        Some("blocked") => Ok(Signal::Break(Break::Ask(Question {
+            question: field(
+                arguments,
+                "operationStatus: blocked",
+                &["blockedReason", "blocked_reason"],
+                "what keeps you from going on",
+            )?,
+            context: arguments.text(&["summary"])?.unwrap_or_default(),
+            options: Vec::new(),
+            closed: false,
+        }))),
+        Some(other) => Err(format!(
+            "`operationStatus` is `done`, `partial` or `blocked`, not `{}`",
+            quoted(other)
+        )),
     }
 }
 

@@ -15,8 +15,6 @@ use crate::base::quote::quoted;
 use crate::event::{Break, Issues, Question, SnapshotUpdate};
 use arguments::Arguments;
 
-pub use back::SIGNALS;
-
 /// A worker's call, read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
@@ -85,6 +83,8 @@ impl Signal {
 pub const ALREADY: &str = "done already: what you asked for has come. Go on where you were.";
 /// The tool that a worker of the phased format leaves a phase with.
 pub const STEP_TOOL: &str = "workflow_step";
+/// What The Chronicle's workers call `workflow_ask`.
+pub const ASK_SUPERVISOR: &str = "ask_supervisor";
 /// The tools that a worker has, as their names are known here.
 pub const TOOLS: [&str; 7] = [
     "workflow_transition",
@@ -109,7 +109,7 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
         "signal_back" | "signal-back" => back::signal_back(&arguments),
         STEP_TOOL => step(&arguments),
         "workflow_update_snapshot" => snapshot::update(&arguments).map(Signal::Snapshot),
-        "workflow_ask" => question(&arguments).map(Signal::Ask),
+        "workflow_ask" | ASK_SUPERVISOR => question(&arguments).map(Signal::Ask),
         "workflow_plan" => Err("`workflow_plan` is for phases that produce steps, and this one \
             does not: do the work here, or leave with `workflow_transition`"
             .to_owned()),
@@ -153,10 +153,18 @@ fn step(arguments: &Arguments<'_>) -> Result<Signal, String> {
 
 /// A question with its options, as `workflow_ask` has it.
 fn question(arguments: &Arguments<'_>) -> Result<Question, String> {
+    let options = arguments.options()?;
+    let closed = arguments.flag("allow_free_text")? == Some(false);
+    if closed && options.is_empty() {
+        return Err(
+            "`allow_free_text: false` needs `options`: nothing could be the answer".to_owned()
+        );
+    }
     Ok(Question {
         question: arguments.need(&["question"], "what you want to know")?,
-        options: arguments.options()?,
+        options,
         context: arguments.text(&["context"])?.unwrap_or_default(),
+        closed,
     })
 }
 

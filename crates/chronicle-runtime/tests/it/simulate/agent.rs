@@ -330,7 +330,8 @@ impl Sim<'_> {
     /// Anything that a worker may say within its phase.
     fn speak(&mut self, id: AttemptId) {
         let text = || "so".to_owned();
-        let question = || Question { question: text(), options: Vec::new(), context: text() };
+        let question =
+            || Question { question: text(), options: Vec::new(), context: text(), closed: false };
         let signal = match self.rng.below(10) {
             0 | 1 => Signal::Break(Break::Continue { progress: text(), point: text() }),
             2 => Signal::Break(Break::Ask(question())),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chronicle_core::base::ids::{DONE, PhaseId, RunId};
+use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::allowed_targets;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::RunStarted;
@@ -54,6 +55,11 @@ fn shape(number: u64) -> Result<Shape, String> {
     Ok(Shape { text, start: start(loaded.workflows), toward })
 }
 
+/// Somebody who can be asked for help; others cannot.
+fn called(name: &str) -> Persona {
+    Persona { name: name.to_owned(), ..Persona::default() }
+}
+
 fn start(workflows: Vec<Workflow>) -> RunStarted {
     RunStarted {
         run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
@@ -64,7 +70,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         model: None,
         workflows,
         source: "main.yaml".to_owned(),
-        personas: Vec::new(),
+        personas: ["mender", "seeker", "weaver"].map(called).to_vec(),
         unenforced: Vec::new(),
         version: "test".to_owned(),
         on_gate: None,

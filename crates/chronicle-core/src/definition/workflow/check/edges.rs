@@ -1,21 +1,21 @@
-//! Where phases lead: what is omitted is filled in, what is not defined becomes a worker.
+//! Where phases lead: what is omitted is filled in, what is not defined is told.
 
 use std::collections::BTreeSet;
 
 use super::super::draft::{Named, Span};
-use super::super::model::{Phase, PhaseKind};
+use super::super::model::{Phase, PhaseKind, Tools};
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
+use super::super::unit::Format;
 use super::phase::{PhaseRead, tell_bad_id};
-use super::{PHASES_MAX, Shape};
+use super::{PHASES_MAX, Shape, Upon};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId, REJECTED};
-use crate::base::limits::Limits;
 
 /// Phases with their edges; those that are only named in an edge come last.
 pub(crate) fn connect(
     reads: Vec<PhaseRead>,
     shape: Shape,
-    limits: &Limits,
+    upon: Upon<'_>,
     problems: &mut Problems,
 ) -> Vec<Phase> {
     let ids: Vec<PhaseId> = reads.iter().map(|read| read.phase.id.clone()).collect();
@@ -23,6 +23,8 @@ pub(crate) fn connect(
         defined: ids.iter().cloned().collect(),
         named: BTreeSet::new(),
         implicit: Vec::new(),
+        // The Chronicle's own example names a state that it does not define.
+        are_made: upon.format == Format::Template,
     };
     let mut phases = Vec::new();
     for (index, read) in reads.into_iter().enumerate() {
@@ -34,7 +36,9 @@ pub(crate) fn connect(
     }
     for id in targets.implicit {
         let persona = Some(id.as_str().to_owned());
-        phases.push(Phase { persona, implicit: true, ..Phase::new(id, limits.clone()) });
+        let tools = Tools::read_only();
+        let phase = Phase::new(id, upon.limits.clone());
+        phases.push(Phase { persona, tools, implicit: true, ..phase });
     }
     phases
 }
@@ -75,6 +79,8 @@ struct Targets {
     named: BTreeSet<PhaseId>,
     /// In the order in which they were first named.
     implicit: Vec<PhaseId>,
+    /// Whether a phase that is only named is made.
+    are_made: bool,
 }
 
 impl Targets {
@@ -88,6 +94,11 @@ impl Targets {
         if tell_bad_id(target, problems) {
             return None;
         }
+        if !self.are_made {
+            let message = format!("no phase is called {}", quoted(&target.text));
+            self.tell(Finding::error("unknown-target", target.at, message), target, problems);
+            return None;
+        }
         if !self.named.contains(&id) {
             if self.defined.len() + self.named.len() >= PHASES_MAX {
                 let message = format!("more than {PHASES_MAX} phases");
@@ -97,14 +108,14 @@ impl Targets {
             self.named.insert(id.clone());
             self.implicit.push(id.clone());
         }
-        self.tell_implicit(target, problems);
+        let name = quoted(&target.text);
+        let message = format!("no state is called {name}: a worker that may only read is added");
+        self.tell(Finding::warning("implicit-phase", target.at, message), target, problems);
         Some(id)
     }
 
-    fn tell_implicit(&self, target: &Named, problems: &mut Problems) {
-        let name = quoted(&target.text);
-        let message = format!("no phase is called {name}: a worker with that persona is added");
-        let finding = Finding::warning("implicit-phase", target.at, message);
+    /// With the name that was probably meant.
+    fn tell(&self, finding: Finding, target: &Named, problems: &mut Problems) {
         let known = self.defined.iter().map(PhaseId::as_str).chain([DONE, HUMAN_INTERVENTION]);
         let meant = if problems.is_full() { None } else { closest(&target.text, known) };
         problems.push(finding.did_you_mean(meant));

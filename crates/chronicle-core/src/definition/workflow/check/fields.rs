@@ -61,6 +61,11 @@ impl<'d, 'p> Fields<'d, 'p> {
         for field in unknown {
             let message = format!("{} has no field {}", self.shape.owner, quoted(&field.name));
             let finding = Finding::error("unknown-field", field.at, message);
+            if field.name == "<<" {
+                let hint = "`<<` does not merge maps here: write the fields out, or use an alias for a whole value";
+                self.problems.push(finding.hint(hint));
+                continue;
+            }
             let meant = if self.problems.is_full() {
                 None
             } else {
@@ -246,6 +251,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         match self.shape.field(name)?.kind {
             Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) => Some(shape),
             Kind::Text
+            | Kind::Free
             | Kind::Texts
             | Kind::Pairs
             | Kind::Flag

@@ -10,8 +10,10 @@ mod phase;
 mod places;
 mod reach;
 mod shared;
+mod steps;
 mod unsupported;
 pub(crate) mod values;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +29,7 @@ use super::format::WORKFLOW;
 use super::model::{GuardMode, Guards, Show, Workflow};
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
+use super::unit::Format;
 use crate::base::ids::PhaseId;
 use crate::base::limits::Limits;
 
@@ -59,20 +62,32 @@ pub(crate) struct Checked {
     pub places: Option<Places>,
 }
 
-/// Judges a draft. `outer` holds where neither the workflow nor a phase sets a limit.
-pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Problems) -> Checked {
+/// What a draft is judged by, beside its own words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Upon<'u> {
+    /// What the workflow is called by.
+    pub key: &'u str,
+    /// Holds where neither the workflow nor a phase sets a limit.
+    pub limits: &'u Limits,
+    /// Our own format is held to more than files that were written for other programs.
+    pub format: Format,
+}
+
+/// Judges a draft.
+pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> Checked {
     let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
-    let limits = shared::limits(&mut fields, outer);
+    let limits = shared::limits(&mut fields, upon.limits);
     let initial = fields.named("initial");
     refuse_second_phases(&mut fields);
-    let head = read_head(&mut fields, key, limits.clone());
+    let head = read_head(&mut fields, upon.key, limits.clone());
     fields.finish();
 
-    let (shape, reads) = read_phases(draft, &limits, problems);
+    let upon = Upon { limits: &limits, ..upon };
+    let (shape, reads) = read_phases(draft, upon, problems);
     let calls = reads.iter().filter_map(|read| read.call.clone()).collect();
     let origins: BTreeMap<String, Span> =
         reads.iter().map(|read| (read.phase.id.as_str().to_owned(), read.at)).collect();
-    let phases = connect(reads, shape, &limits, problems);
+    let phases = connect(reads, shape, upon, problems);
     let Some(first) = phases.first().map(|phase| phase.id.clone()) else {
         return Checked { workflow: None, calls, places: None };
     };
@@ -81,6 +96,9 @@ pub(crate) fn check(draft: &Draft, key: &str, outer: &Limits, problems: &mut Pro
         begin_at(&mut workflow, &initial, problems);
     }
     reach::judge(&workflow, &origins, problems);
+    if upon.format == Format::Native {
+        words::judge(&workflow, draft, problems);
+    }
     refuse_unsupported(&workflow, draft, problems);
     let places = Some(Places::of(draft, &workflow));
     Checked { workflow: Some(workflow), calls, places }
@@ -113,7 +131,7 @@ fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow
         verify: fields.texts("verify").unwrap_or_default(),
         cleanup: fields.texts("cleanup").unwrap_or_default(),
         env: shared::env(fields),
-        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or(true),
+        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or(false),
         templates,
     }
 }
@@ -143,7 +161,7 @@ pub(crate) enum Shape {
     Map,
 }
 
-fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shape, Vec<PhaseRead>) {
+fn read_phases(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> (Shape, Vec<PhaseRead>) {
     let (shape, entries) = match &draft.phases {
         Phases::List(entries) => (Shape::List, entries.as_slice()),
         Phases::Map(entries) => (Shape::Map, entries.as_slice()),
@@ -161,7 +179,7 @@ fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shap
     let mut reads: Vec<PhaseRead> = Vec::new();
     let mut ids = BTreeSet::new();
     for entry in entries {
-        let Some(read) = read_entry(entry, limits, problems) else { continue };
+        let Some(read) = read_entry(entry, upon, problems) else { continue };
         if reads.len() >= PHASES_MAX {
             let message = format!("more than {PHASES_MAX} phases");
             problems.push(Finding::error("too-many-phases", read.at, message));
@@ -177,9 +195,9 @@ fn read_phases(draft: &Draft, limits: &Limits, problems: &mut Problems) -> (Shap
     (shape, reads)
 }
 
-fn read_entry(entry: &Entry, limits: &Limits, problems: &mut Problems) -> Option<PhaseRead> {
+fn read_entry(entry: &Entry, upon: Upon<'_>, problems: &mut Problems) -> Option<PhaseRead> {
     let finding = match entry {
-        Entry::Phase(draft) => return phase::read(draft, limits, problems),
+        Entry::Phase(draft) => return phase::read(draft, upon, problems),
         Entry::Told => return None,
         // Files were read before; here only where there are none to read from.
         Entry::File { file, .. } => {
@@ -210,12 +228,15 @@ fn begin_at(workflow: &mut Workflow, initial: &Named, problems: &mut Problems) {
     problems.push(finding.did_you_mean(closest(&initial.text, ids)));
 }
 
+/// What a definition asks for and this version cannot enforce.
+pub const NOT_SUPPORTED_YET: &str = "not-supported-yet";
+
 fn refuse_unsupported(workflow: &Workflow, draft: &Draft, problems: &mut Problems) {
     for found in unsupported(workflow) {
         let span = draft.locate(found.phase.as_ref().map(PhaseId::as_str), found.field);
         let message =
             format!("this version cannot enforce `{}`, and will not ignore it", found.said);
         let hint = "take it out, or accept that with `--accept-unenforced`";
-        problems.push(Finding::error("not-supported-yet", span, message).hint(hint));
+        problems.push(Finding::error(NOT_SUPPORTED_YET, span, message).hint(hint));
     }
 }

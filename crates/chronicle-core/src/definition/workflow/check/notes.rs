@@ -1,9 +1,10 @@
 //! What is good to know about a workflow that is sound.
 
-use super::super::model::{PhaseKind, Workflow};
+use super::super::model::{Phase, PhaseKind, Workflow};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 
-/// Phases in which an agent may work for ever: nothing limits its time, and nothing what is spent.
+/// Phases in which an agent may work for ever: nothing limits its time, not even time without progress, and nothing what is
+/// spent.
 pub fn unbounded(workflow: &Workflow) -> Vec<&PhaseId> {
     if workflow.budget.is_some() {
         return Vec::new();
@@ -12,8 +13,9 @@ pub fn unbounded(workflow: &Workflow) -> Vec<&PhaseId> {
         let is_end = [DONE, HUMAN_INTERVENTION].contains(&phase.id.as_str());
         !is_end && phase.run == PhaseKind::Worker
     });
-    works
-        .filter(|phase| phase.limits.timeout_ms.is_none() && phase.budget.is_none())
-        .map(|phase| &phase.id)
-        .collect()
+    let is_unbounded = |phase: &&Phase| {
+        let limits = &phase.limits;
+        limits.timeout_ms.is_none() && limits.standstill_ms.is_none() && phase.budget.is_none()
+    };
+    works.filter(is_unbounded).map(|phase| &phase.id).collect()
 }

@@ -1,14 +1,15 @@
 //! One phase: its fields, read and judged; its edges as said.
 
-use super::super::draft::{Named, Node, PhaseDraft, Span, Value};
+use super::super::draft::{Named, PhaseDraft, Span};
 use super::super::format::PHASE;
-use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, StepItem, Tools};
+use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, Tools};
 use super::super::problem::{Finding, Problems, quoted};
+use super::super::suggest::closest;
+use super::super::unit::Format;
 use super::fields::Fields;
-use super::shared;
-use crate::base::ids::{HUMAN_INTERVENTION, Outcome, PhaseId};
-use crate::base::limits::Limits;
-use crate::definition::workflow::CHANGED_FILES;
+use super::{Upon, shared, steps};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::definition::workflow::{CHANGED_FILES, SIGNALS, signal_named};
 
 /// Longest id of a phase, in bytes.
 const ID_MAX: usize = 100;
@@ -34,6 +35,7 @@ const ISOLATIONS: &[(&str, Isolation)] =
     &[("shared", Isolation::Shared), ("worktree", Isolation::Worktree)];
 const SESSIONS: &[(&str, SessionUse)] =
     &[("fresh", SessionUse::Fresh), ("continue", SessionUse::Continue)];
+const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 const PRODUCTS: &[(&str, &str)] = &[("steps", "steps")];
 
 /// A phase without its edges, and what it says about them.
@@ -53,13 +55,16 @@ pub(crate) struct PhaseRead {
 /// Reads one phase; none when it has no id to speak of.
 pub(crate) fn read(
     draft: &PhaseDraft,
-    outer: &Limits,
+    upon: Upon<'_>,
     problems: &mut Problems,
 ) -> Option<PhaseRead> {
     let mut fields = Fields::new(&PHASE, &draft.fields, problems);
     let call = fields.named("workflow");
     let id = read_id(&mut fields, draft, call.as_ref());
-    let limits = shared::limits(&mut fields, outer);
+    if let Some(id) = &id {
+        tell_reserved(id, upon.format, fields.problems);
+    }
+    let limits = shared::limits(&mut fields, upon.limits);
     let next = fields.named_list("next");
     let on = fields.pairs("on");
     let at = id.as_ref().map_or(draft.span, |id| id.at);
@@ -88,11 +93,24 @@ fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>
         fields.problems.push(finding.hint("add `id:`"));
         return None;
     };
-    if id.text == HUMAN_INTERVENTION {
-        let message = format!("`{HUMAN_INTERVENTION}` waits for a person; this phase never works");
-        fields.problems.push(Finding::warning("reserved-id", id.at, message));
-    }
     (!tell_bad_id(&id, fields.problems)).then_some(id)
+}
+
+/// The names of the two ends. Where another program lets a state have one, its reader has made sure that it works.
+fn tell_reserved(id: &Named, format: Format, problems: &mut Problems) {
+    let why = match id.text.as_str() {
+        HUMAN_INTERVENTION => "waits for a person",
+        DONE if format == Format::Native => "ends the workflow",
+        _ => return,
+    };
+    let message = format!("`{}` {why}: a phase of that name never works", id.text);
+    let finding = match format {
+        Format::Native => Finding::error("reserved-id", id.at, message),
+        Format::Phased | Format::Template | Format::Chain => {
+            Finding::warning("reserved-id", id.at, message)
+        }
+    };
+    problems.push(finding.hint("give it another name"));
 }
 
 /// Tells an id that could not be part of a place, and whether it did.
@@ -138,6 +156,7 @@ fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.model = fields.text("model");
     phase.thinking = fields.text("thinking");
     phase.fallback = fields.texts("fallback").unwrap_or_default();
+    phase.extra_skills = fields.texts("extra_skills").unwrap_or_default();
     phase.available_profiles = fields.texts("availableProfiles");
 }
 
@@ -153,7 +172,7 @@ fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named
     phase.commands = commands.unwrap_or_default();
     phase.once = fields.flag("once").unwrap_or_default();
     phase.workflow = call.map(|call| call.text.clone());
-    phase.steps = read_steps(fields);
+    phase.steps = steps::read(fields);
     phase.slots = fields.positive("slots");
     phase.merge = fields.text("merge");
     let is = |kinds: &[PhaseKind]| kinds.contains(&phase.run);
@@ -190,7 +209,7 @@ fn tell_no_work(phase: &Phase, at: Span, problems: &mut Problems) {
 /// What holds while the phase works and when it is left.
 fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.tools = read_tools(fields);
-    phase.signals = fields.texts("signals");
+    phase.signals = read_signals(fields);
     phase.followups = fields.texts("followups");
     phase.approval = read_approval(fields);
     phase.requires = read_requires(fields);
@@ -200,6 +219,35 @@ fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
     phase.session = fields.choice("session", SESSIONS).unwrap_or_default();
     phase.produces = fields.choice("produces", PRODUCTS).map(str::to_owned);
+}
+
+fn unknown_signal(word: &Named) -> Finding {
+    let names = SIGNALS.map(quoted).join(", ");
+    let message = format!("no signal is called {}", quoted(&word.text));
+    let finding = Finding::error("unknown-signal", word.at, message);
+    let finding = finding.hint(format!("the signals are {names}"));
+    finding.did_you_mean(closest(&word.text, SIGNALS))
+}
+
+/// Signals that are known, and enough of them to get out of the phase.
+fn read_signals(fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
+    let at = fields.take("signals")?.at;
+    let said = fields.named_list("signals")?;
+    let mut known = Vec::new();
+    for word in &said {
+        if let Some(signal) = signal_named(&word.text) {
+            known.push(signal);
+        } else {
+            fields.problems.push(unknown_signal(word));
+        }
+    }
+    let leaves = known.iter().any(|it| ["complete", "needs-role-followup"].contains(it));
+    if !leaves && known.len() == said.len() {
+        let message = "with these `signals` the phase can never be left";
+        let finding = Finding::error("no-leaving-signal", at, message);
+        fields.problems.push(finding.hint("add `complete`, or leave `signals` out"));
+    }
+    Some(known.into_iter().map(str::to_owned).collect())
 }
 
 /// Every word that is not a command as people type it must be one that is known.
@@ -229,6 +277,7 @@ fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
     let said = fields.map("tools", &field.value, |fields| Tools {
         allow: fields.texts("allow"),
         deny: fields.texts("deny").unwrap_or_default(),
+        own_only: fields.choice("subagents", SUB_AGENTS).unwrap_or_default(),
     });
     let tools = said.unwrap_or_default();
     if tools.allow.is_some() && !tools.deny.is_empty() {
@@ -255,31 +304,8 @@ fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
     match (said, required, mode) {
         (Some(said), _, _) => said,
         (None, Some(false), _) | (None, None, None) => Approval::None,
-        (None, Some(true), None) => Approval::After,
+        // What The Chronicle does whose field it is; `approval: true`, which is ours, means after.
+        (None, Some(true), None) => Approval::Before,
         (None, Some(true) | None, Some(mode)) => mode,
     }
-}
-
-fn read_steps(fields: &mut Fields<'_, '_>) -> Vec<StepItem> {
-    let Some(field) = fields.take("steps") else { return Vec::new() };
-    let Value::List(items) = &field.value.value else {
-        fields.wrong("steps", &field.value, "a list");
-        return Vec::new();
-    };
-    items.iter().filter_map(|item| read_step(fields, item)).collect()
-}
-
-fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepItem> {
-    let step = fields.map("steps", item, |fields| StepItem {
-        id: fields.text("id").unwrap_or_default(),
-        name: fields.text("name"),
-        description: fields.text_or_blank("description"),
-        depends_on: fields.texts("depends_on").unwrap_or_default(),
-        files: fields.texts("files").unwrap_or_default(),
-    })?;
-    if step.id.is_empty() {
-        let finding = Finding::error("missing-id", item.span, "a step without an id");
-        fields.problems.push(finding.hint("add `id:`"));
-    }
-    Some(step)
 }

@@ -9,6 +9,8 @@ use super::fields::{Fields, zero};
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 
 const MINUTE_MS: u64 = 60_000;
+/// How the variables begin by which an attempt, its run and its supervisor know each other.
+const OURS: &str = "CHRONICLE_";
 const LOOP_COUNTS: &[(&str, LoopCount)] = &[("pair", LoopCount::Pair), ("edge", LoopCount::Edge)];
 
 /// Whether loops are judged by the issues that they resolve.
@@ -124,7 +126,11 @@ pub(crate) fn env(fields: &mut Fields<'_, '_>) -> BTreeMap<String, String> {
     let mut env = BTreeMap::new();
     for (name, value) in fields.pairs("env") {
         let is_bad = name.text.is_empty() || name.text.contains(['=', '\0']);
-        if is_bad || value.text.contains('\0') {
+        if name.text.to_uppercase().starts_with(OURS) {
+            let message = format!("{} is for Chronicle itself to set", quoted(&name.text));
+            let finding = Finding::error("bad-env", name.at, message);
+            fields.problems.push(finding.hint(format!("take a name without `{OURS}`")));
+        } else if is_bad || value.text.contains('\0') {
             let message = format!("the environment cannot hold {}", quoted(&name.text));
             fields.problems.push(Finding::error("bad-env", name.at, message));
         } else {

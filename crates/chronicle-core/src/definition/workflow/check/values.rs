@@ -4,7 +4,11 @@
 const DURATION_MAX_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 
 /// What [`duration_ms`] reads, for the schema: editors know regular expressions only.
-pub(crate) const DURATION_PATTERN: &str = r"^[0-9]+(\.[0-9]{0,3})?(ms|s|m|h)?$";
+pub(crate) const DURATION_PATTERN: &str = r"^(?=.*[1-9])([0-9]+(\.[0-9]{0,3})?|[0-9]+(\.[0-9]{0,3})?h([0-9]+(\.[0-9]{0,3})?m)?([0-9]+(\.[0-9]{0,3})?s)?([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?m([0-9]+(\.[0-9]{0,3})?s)?([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?s([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?ms)$";
+
+/// The units of a time, the largest first.
+const UNITS_MS: [(&str, u64); 4] =
+    [("h", 60 * 60 * 1_000), ("m", 60 * 1_000), ("s", 1_000), ("ms", 1)];
 
 /// A decimal number in units of its last digit: `1.5` with two digits is 150. No sign, no exponent.
 pub(crate) fn decimal(text: &str, digits: usize) -> Option<u64> {
@@ -16,19 +20,26 @@ pub(crate) fn decimal(text: &str, digits: usize) -> Option<u64> {
     format!("{whole}{part:0<digits$}").parse().ok()
 }
 
-/// A time in milliseconds: `10m`, `90s`, `1.5h`, `500ms`, or a number of seconds.
+/// A time in milliseconds: `10m`, `90s`, `1.5h`, `500ms`, `1h30m`, or a number of seconds.
 pub(crate) fn duration_ms(text: &str) -> Option<u64> {
-    let end = text.bytes().position(|byte| byte.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let unit_ms = match unit {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60 * 1_000,
-        "h" => 60 * 60 * 1_000,
-        _ => return None,
-    };
-    let ms = decimal(number, 3)?.checked_mul(unit_ms)? / 1_000;
-    (ms <= DURATION_MAX_MS).then_some(ms)
+    let mut units = UNITS_MS.iter();
+    let mut rest = text;
+    let mut sum: u64 = 0;
+    loop {
+        let letters = rest.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(letters);
+        let digits =
+            after.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(digits);
+        // A number alone is in seconds; after another unit it would be anybody's guess.
+        let is_bare = unit.is_empty() && rest.len() == text.len();
+        let unit_ms = if is_bare { 1_000 } else { units.find(|(name, _)| *name == unit)?.1 };
+        sum = sum.checked_add(decimal(number, 3)?.checked_mul(unit_ms)? / 1_000)?;
+        if after.is_empty() {
+            return (sum <= DURATION_MAX_MS).then_some(sum);
+        }
+        rest = after;
+    }
 }
 
 #[cfg(test)]
@@ -37,15 +48,17 @@ mod tests {
 
     #[test]
     fn times_as_people_write_them() {
-        let said = ["10m", "90s", "1h", "500ms", "90", "1.5", "1.5h", "0"];
-        let ms = [600_000, 90_000, 3_600_000, 500, 90_000, 1_500, 5_400_000, 0];
+        let said = ["10m", "90s", "1h", "500ms", "90", "1.5", "1.5h", "0", "1h30m", "2m5s10ms"];
+        let ms = [600_000, 90_000, 3_600_000, 500, 90_000, 1_500, 5_400_000, 0, 5_400_000, 125_010];
         assert_eq!(said.map(duration_ms), ms.map(Some));
     }
 
     #[test]
     fn what_is_no_time() {
-        let said = ["", "m", "-1s", "1 h", "10x", "1h30m", "1e3", "99999999h", "é", "1.2345s"];
-        assert_eq!(said.map(duration_ms), [None; 10]);
+        let said = ["", "m", "-1s", "1 h", "10x", "1e3", "99999999h", "é", "1.2345s"];
+        assert_eq!(said.map(duration_ms), [None; 9]);
+        let mixed = ["1h30", "30m1h", "1h1h", "1h 30m", "1hm", "h1m", "1ms1s"];
+        assert_eq!(mixed.map(duration_ms), [None; 7]);
     }
 
     #[test]

@@ -55,8 +55,10 @@ pub(crate) struct FieldInfo {
 /// What a field holds.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// A text.
+    /// A text that says something.
     Text,
+    /// A text, maybe empty.
+    Free,
     /// A text, or a list of texts.
     Texts,
     /// A map from name to text.
@@ -103,7 +105,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
     fields: &[
         field(
             &["$schema"],
-            Kind::Text,
+            Kind::Free,
             "",
             "Where an editor finds this schema; nothing else reads it.",
         ),
@@ -114,7 +116,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             "the file's name",
             "What the workflow is called by. It is the name of the file or folder; said here, it must be the same.",
         ),
-        field(&["description"], Kind::Text, "", "One line about it, shown by `chronicle list`."),
+        field(&["description"], Kind::Free, "", "One line about it, shown by `chronicle list`."),
         field(&["commandName", "command_name"], Kind::Text, "", "Another word to start it by."),
         field(
             &["show"],
@@ -171,49 +173,49 @@ pub(crate) const WORKFLOW: Shape = Shape {
         field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
         field(
             &["initialMessage"],
-            Kind::Text,
+            Kind::Free,
             "",
             "Opens the first handover. Words in braces are replaced.",
         ),
         field(
             &["roleInstruction"],
-            Kind::Text,
+            Kind::Free,
             "",
             "Stands in each handover: who the worker is. Words in braces are replaced.",
         ),
         field(
             &["advanceReminder"],
-            Kind::Text,
+            Kind::Free,
             "",
             "Stands in each handover beside the way out. Words in braces are replaced.",
         ),
         field(
             &["notDoneReminder"],
-            Kind::Text,
+            Kind::Free,
             "",
             "What a worker hears that ended its turn without a leaving signal. Words in braces are replaced.",
         ),
         field(
             &["blockReasonTemplate"],
-            Kind::Text,
+            Kind::Free,
             "",
             "What a worker hears that called a tool which the phase does not allow. Words in braces are replaced.",
         ),
         field(
             &["completionMessage"],
-            Kind::Text,
+            Kind::Free,
             "",
             "What the person is shown when the run is done. Words in braces are replaced.",
         ),
         field(
             &["sessionNamePrefix"],
-            Kind::Text,
+            Kind::Free,
             "",
             "What the host's session is called before the task; kept for hosts that name sessions.",
         ),
         field(
             &["sessionNameMaxLength"],
-            Kind::Text,
+            Kind::Free,
             "",
             "How much of the task stands in that name.",
         ),

@@ -15,11 +15,11 @@ pub(crate) const PHASE: Shape = Shape {
 const PHASE_FIELDS: &[FieldInfo] = &[
     field(&["id"], Kind::Text, "", "Its name in the workflow. In a map of phases the map says it."),
     field(&["name"], Kind::Text, "the id", "What people read."),
-    field(&["emoji"], Kind::Text, "", "A sign beside the name."),
-    field(&["description"], Kind::Text, "", "One line about it; the worker reads it too."),
+    field(&["emoji"], Kind::Free, "", "A sign beside the name."),
+    field(&["description"], Kind::Free, "", "One line about it; the worker reads it too."),
     field(
         &["instructions"],
-        Kind::Text,
+        Kind::Free,
         "",
         "What the worker is told to do. Words in braces are replaced.",
     ),
@@ -29,11 +29,27 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "worker",
         "Who does it: a fresh agent, the host's own session, shell commands, steps in parallel, another workflow, or a person. `commands` implies `command`, `workflow` implies `workflow`.",
     ),
-    field(&["persona"], Kind::Text, "", "Who the worker is: a persona's name, or its text."),
+    field(
+        &["persona"],
+        Kind::Text,
+        "",
+        "Who the worker is: the name of a persona, or a text of several words.",
+    ),
     field(&["agent"], Kind::Text, "the workflow's", "The program that works here."),
     field(&["model"], Kind::Text, "the workflow's", "Its model."),
     field(&["thinking"], Kind::Text, "", "How long it thinks."),
-    field(&["fallback"], Kind::Texts, "", "Agents to try when this one cannot work."),
+    field(
+        &["fallback"],
+        Kind::Texts,
+        "",
+        "Agents to try when this one cannot work. Not supported yet: a run with it is refused.",
+    ),
+    field(
+        &["extra_skills"],
+        Kind::Texts,
+        "",
+        "Skills that the worker is to have beside its own. Not supported yet: a run with it is refused.",
+    ),
     field(&["tools"], Kind::Map(&TOOLS), "every tool", "Which tools the worker may call."),
     field(
         &["availableProfiles", "available_profiles"],
@@ -45,11 +61,16 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["next"],
         Kind::Texts,
         "in a list the following phase, in a map `done`",
-        "Where the worker may go. `done` ends the workflow, `human_intervention` asks a person. A name that no phase has becomes a worker with that persona.",
+        "Where the worker may go. `done` ends the workflow, `human_intervention` asks a person.",
     ),
     field(&["on"], Kind::Pairs, "", OUTCOMES),
     field(&["outcomes"], Kind::Texts, "", "Words of its own with which the worker may leave."),
-    field(&["signals"], Kind::Texts, "all", "Which signals the worker may send."),
+    field(
+        &["signals"],
+        Kind::Texts,
+        "all",
+        "Which signals the worker may send: `complete`, `partially-complete`, `needs-user-input`, `needs-role-followup`.",
+    ),
     field(&["followups"], Kind::Texts, "all", "Which personas it may ask for."),
     field(
         &["approval"],
@@ -57,12 +78,17 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "none",
         "Where a person must agree: before the work begins, after it, or both. `true` means after.",
     ),
-    field(&["requires_approval"], Kind::Flag, "", "Another way to say `approval: after`."),
+    field(
+        &["requires_approval"],
+        Kind::Flag,
+        "",
+        "The Chronicle's way to say `approval: before`, or with `approval_mode: post` `after`.",
+    ),
     field(
         &["approval_mode"],
         Kind::Choice(&["pre", "post"]),
         "",
-        "Another way to say `approval: before` or `after`.",
+        "Whether `requires_approval` asks before the work or after it.",
     ),
     field(
         &["requires"],
@@ -129,6 +155,12 @@ const TOOLS: Shape = Shape {
     fields: &[
         field(&["allow", "whitelist"], Kind::Texts, "", "These and no others."),
         field(&["deny", "blacklist"], Kind::Texts, "", "All but these."),
+        field(
+            &["subagents"],
+            Kind::Choice(&["bound", "free"]),
+            "bound",
+            "Whether the list holds for the worker's sub-agents too. In pi-workflows' folders it does not.",
+        ),
     ],
 };
 
@@ -140,7 +172,7 @@ const STEP: Shape = Shape {
     fields: &[
         field(&["id"], Kind::Text, "", "Its name in the pool."),
         field(&["name"], Kind::Text, "", "What people read."),
-        field(&["description"], Kind::Text, "", "What is to be done."),
+        field(&["description"], Kind::Free, "", "What is to be done."),
         field(&["depends_on"], Kind::Texts, "", "Steps that must be complete first."),
         field(&["files"], Kind::Texts, "", "Files that it is about."),
     ],

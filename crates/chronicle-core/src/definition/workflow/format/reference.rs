@@ -81,7 +81,7 @@ fn table(shape: &Shape, page: &mut String) {
 
 fn kind(of: &Kind) -> String {
     match of {
-        Kind::Text => "text".to_owned(),
+        Kind::Text | Kind::Free => "text".to_owned(),
         Kind::Texts => "text or list".to_owned(),
         Kind::Pairs => "map of texts".to_owned(),
         Kind::Flag => "`true`, `false`".to_owned(),

@@ -44,7 +44,10 @@ fn shape(of: &Shape, definitions: &mut Map<String, Value>) -> Map<String, Value>
 }
 
 fn property(field: &FieldInfo, name: &str, definitions: &mut Map<String, Value>) -> Value {
-    let mut value = kind(&field.kind, definitions);
+    // A field that says nothing counts as left out.
+    let own = kind(&field.kind, definitions);
+    let is_needed = matches!(field.kind, Kind::Phases);
+    let mut value = if is_needed { own } else { json!({ "anyOf": [own, { "type": "null" }] }) };
     let first = field.names.first().copied().unwrap_or(name);
     let about = if name == first {
         let default = match field.default {
@@ -62,17 +65,21 @@ fn property(field: &FieldInfo, name: &str, definitions: &mut Map<String, Value>)
 }
 
 fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
-    let text = json!({ "type": ["string", "number", "boolean"] });
+    let text = json!({ "type": ["string", "number", "boolean"], "pattern": r"\S" });
     let duration =
         json!({ "type": ["string", "number"], "pattern": DURATION_PATTERN, "exclusiveMinimum": 0 });
     match of {
         Kind::Text => text,
+        Kind::Free => json!({ "type": ["string", "number", "boolean"] }),
         Kind::Texts => json!({ "anyOf": [text, { "type": "array", "items": text }] }),
-        Kind::Pairs => json!({ "type": "object", "additionalProperties": text }),
+        Kind::Pairs => json!({
+            "type": "object",
+            "additionalProperties": { "type": ["string", "number", "boolean"] },
+        }),
         Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
-        Kind::Positive => json!({ "type": "integer", "minimum": 1 }),
-        Kind::Decimal => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Count => number("integer", "minimum", 0),
+        Kind::Positive => number("integer", "minimum", 1),
+        Kind::Decimal => number("number", "exclusiveMinimum", 0),
         Kind::Duration => duration,
         Kind::DurationOrNone => json!({ "anyOf": [{ "const": "none" }, duration] }),
         Kind::Choice(words) => {
@@ -80,11 +87,20 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Map(inner) => define(inner, definitions),
         Kind::PositiveOr(inner) => {
-            json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, define(inner, definitions)] })
+            json!({ "anyOf": [number("integer", "minimum", 1), define(inner, definitions)] })
         }
         Kind::List(inner) => json!({ "type": "array", "items": define(inner, definitions) }),
         Kind::Phases => phases(definitions),
     }
+}
+
+/// A number, with or without quotes.
+fn number(kind: &str, bound: &str, least: u32) -> Value {
+    let point = if kind == "number" { r"(\.[0-9]*)?" } else { "" };
+    let nonzero = if bound == "minimum" && least == 0 { "" } else { "(?=.*[1-9])" };
+    let pattern = format!("^{nonzero}[0-9]+{point}$");
+    let quoted = json!({ "type": "string", "pattern": pattern });
+    json!({ "anyOf": [{ "type": kind, bound: least }, quoted] })
 }
 
 /// YAML reads `true` as a word of its own kind.
@@ -104,7 +120,7 @@ fn phases(definitions: &mut Map<String, Value>) -> Value {
         {
             "type": "object",
             "minProperties": 1,
-            "additionalProperties": { "anyOf": [phase, { "type": "null" }] },
+            "additionalProperties": { "anyOf": [phase, file, { "type": "null" }] },
         },
     ] })
 }

@@ -1,0 +1,91 @@
+//! A state called `done` in files of other programs: there it may be a state that works, here it is the end.
+//!
+//! It gets another name. In a map of states, whoever leads to `done` leads to it, and it leads to the end. In a list it is a
+//! phase like any other.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, Entry, Field, Node, PhaseDraft, Phases, Value};
+use super::from_phased::free;
+use super::problem::{Finding, Problems, Severity};
+use crate::base::ids::DONE;
+
+/// What such a state is called, unless another one is.
+const INSTEAD: &str = "finish";
+/// What a state must say to be one that works.
+const WORKS: [&str; 5] = ["persona", "instructions", "commands", "workflow", "subworkflow"];
+
+/// Renames a state called `done` that does something.
+pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
+    let works = |phase: &PhaseDraft| {
+        phase.id() == Some(DONE) && WORKS.into_iter().any(|name| phase.says(name))
+    };
+    let phases = draft.entries_mut().iter().filter_map(phase_of);
+    let taken: BTreeSet<String> = phases.filter_map(|it| it.id().map(str::to_owned)).collect();
+    let id = free(INSTEAD, &taken);
+    let mut found = None;
+    for phase in draft.entries_mut().iter_mut().filter_map(phase_of_mut) {
+        if works(phase) {
+            found = Some(phase.key.as_ref().map_or(phase.span, |key| key.at));
+            rename(phase, &id);
+        }
+    }
+    let Some(at) = found else { return };
+    let message = format!("`{DONE}` is the word for the end: this one is called `{id}` here");
+    problems.push(Finding::new(Severity::Note, "done-works", at, message));
+    if !matches!(draft.phases, Phases::Map(_)) {
+        return;
+    }
+    for phase in draft.entries_mut().iter_mut().filter_map(phase_of_mut) {
+        if phase.id() == Some(id.as_str()) {
+            // Whatever it says of what comes after it, nothing does.
+            phase.fields.retain(|field| field.name != "next");
+        } else {
+            phase.fields.iter_mut().for_each(|field| lead(field, &id));
+        }
+    }
+    draft.fields.iter_mut().for_each(|field| lead(field, &id));
+}
+
+fn rename(phase: &mut PhaseDraft, id: &str) {
+    let span = phase.span;
+    if let Some(key) = &mut phase.key {
+        id.clone_into(&mut key.text);
+    } else {
+        phase.fields.retain(|field| field.name != "id");
+        phase.fields.push(Field::said("id", id, span));
+    }
+    if !phase.says("name") {
+        phase.fields.push(Field::said("name", DONE, span));
+    }
+}
+
+/// Lets an edge, or the beginning, lead to the state instead of the end.
+fn lead(field: &mut Field, id: &str) {
+    match (field.name.as_str(), &mut field.value.value) {
+        ("next", Value::List(items)) => items.iter_mut().for_each(|item| point(item, id)),
+        ("next" | "initial", Value::Scalar(_)) => point(&mut field.value, id),
+        ("on", Value::Map(ways)) => ways.iter_mut().for_each(|way| point(&mut way.value, id)),
+        _ => {}
+    }
+}
+
+fn point(node: &mut Node, id: &str) {
+    if node.text() == Some(DONE) {
+        node.value = Value::Scalar(id.to_owned());
+    }
+}
+
+fn phase_of(entry: &Entry) -> Option<&PhaseDraft> {
+    match entry {
+        Entry::Phase(phase) => Some(phase),
+        Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
+    }
+}
+
+fn phase_of_mut(entry: &mut Entry) -> Option<&mut PhaseDraft> {
+    match entry {
+        Entry::Phase(phase) => Some(phase),
+        Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
+    }
+}

@@ -1,0 +1,193 @@
+//! What native files may not say because nothing would come of it: it is refused, with the name that was probably meant.
+
+use chronicle_core::definition::workflow::{Approval, Tools, signal_named};
+use expect_test::{Expect, expect};
+
+use super::workflow::{load_with, problems, rendered};
+
+fn check(text: &str, expected: &Expect) {
+    expected.assert_eq(&problems(text));
+}
+
+#[test]
+fn an_edge_to_nowhere_is_an_error() {
+    let text = "states:\n  plan: {next: [reveiw, Scribe, done]}\n  review: {on: {fail: Scribe}}";
+    check(
+        text,
+        &expect![[r#"
+        error[unknown-target] w.yaml:2:17: no phase is called `reveiw` (hint: did you mean `review`?)
+        error[unknown-target] w.yaml:2:25: no phase is called `Scribe`
+        warning[unreachable-phase] w.yaml:3:3: no edge leads to `review`
+        error[unknown-target] w.yaml:3:23: no phase is called `Scribe`
+    "#]],
+    );
+    assert!(!load_with(text, &[]).is_usable());
+}
+
+#[test]
+fn the_names_of_the_ends_are_no_phases() {
+    check(
+        "phases: [{id: a}, {id: done, persona: You write it up.}]",
+        &expect![[r#"
+        error[reserved-id] w.yaml:1:24: `done` ends the workflow: a phase of that name never works (hint: give it another name)
+    "#]],
+    );
+    check(
+        "phases: {done: {}}",
+        &expect![[r#"
+        error[reserved-id] w.yaml:1:10: `done` ends the workflow: a phase of that name never works (hint: give it another name)
+    "#]],
+    );
+    check(
+        "phases: [{id: a}, {id: human_intervention}]",
+        &expect![[r#"
+        error[reserved-id] w.yaml:1:24: `human_intervention` waits for a person: a phase of that name never works (hint: give it another name)
+    "#]],
+    );
+}
+
+#[test]
+fn signals_are_known_and_lead_out_of_the_phase() {
+    check(
+        "phases:\n  - {id: a, signals: [complet, Needs_User_Input]}\n  - {id: b, signals: []}\n  - {id: c, signals: [needs-user-input]}\n  - {id: d, signals: [fly]}\n  - {id: e, signals: Needs_Role_Followup}\n",
+        &expect![[r#"
+            error[unknown-signal] w.yaml:2:23: no signal is called `complet` (hint: did you mean `complete`?)
+            error[no-leaving-signal] w.yaml:3:13: with these `signals` the phase can never be left (hint: add `complete`, or leave `signals` out)
+            error[no-leaving-signal] w.yaml:4:13: with these `signals` the phase can never be left (hint: add `complete`, or leave `signals` out)
+            error[unknown-signal] w.yaml:5:23: no signal is called `fly` (hint: the signals are `complete`, `partially-complete`, `needs-user-input`, `needs-role-followup`)
+        "#]],
+    );
+    assert_eq!(signal_named(" Partially_Complete "), Some("partially-complete"));
+}
+
+#[test]
+fn steps_of_pools_wait_for_steps_that_there_are() {
+    let text = "\
+phases:
+  a:
+    run: pool
+    steps:
+      - {id: one, depends_on: [tow]}
+      - {id: two, depends_on: [three]}
+      - {id: three, depends_on: [two]}
+      - {id: four, depends_on: [three]}
+      - {id: one}
+  b: {run: pool, steps: [{id: self, depends_on: self}]}
+";
+    check(
+        text,
+        &expect![[r#"
+        error[not-supported-yet] w.yaml:3:5: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        error[unknown-step] w.yaml:5:32: no step is called `tow` (hint: did you mean `two`?)
+        error[step-circle] w.yaml:6:32: steps that wait for each other never begin: `four`, `three`, `two`
+        error[duplicate-id] w.yaml:9:14: another step is called `one`
+        warning[unreachable-phase] w.yaml:10:3: no edge leads to `b`
+        error[not-supported-yet] w.yaml:10:7: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        error[step-circle] w.yaml:10:49: steps that wait for each other never begin: `self`
+    "#]],
+    );
+}
+
+#[test]
+fn words_in_braces_that_nothing_replaces() {
+    let text = "\
+initialMessage: '{workflowNam} {anything}'
+completionMessage: '{taskDescription} {phaseCount}'
+verify: ['{verfy}', '{verify}']
+cleanup: '{verify}'
+phases:
+  a: {instructions: 'Do {taskk} for {phaseNme}, {id} and {phaseName}; {\"a\": 1}', next: [b]}
+  b: {commands: ['{verfiy}', 'echo {x}', '{ls;}', '{verify}']}
+";
+    check(
+        text,
+        &expect![[r#"
+        warning[unknown-word] w.yaml:1:1: nothing replaces `{workflowNam}` here: it stays as it is (hint: did you mean `workflowName`?)
+        warning[unknown-word] w.yaml:1:1: nothing replaces `{anything}` here: it stays as it is
+        error[unknown-word] w.yaml:3:1: no commands stand for `{verfy}` here (hint: did you mean `{verify}`?)
+        error[unknown-word] w.yaml:4:1: no commands stand for `{verify}` here
+        warning[unknown-word] w.yaml:6:7: nothing replaces `{taskk}` here: it stays as it is (hint: the task is `{description}`)
+        warning[unknown-word] w.yaml:6:7: nothing replaces `{phaseNme}` here: it stays as it is (hint: did you mean `phaseName`?)
+        error[unknown-word] w.yaml:7:7: no commands stand for `{verfiy}` here (hint: did you mean `{verify}`?)
+    "#]],
+    );
+}
+
+#[test]
+fn the_environment_is_not_to_say_who_a_worker_is() {
+    check(
+        "env: {CHRONICLE_RUN: x, chronicle_secret: y, CHRONICLES: z}\nphases: {a: }",
+        &expect![[r#"
+        error[bad-env] w.yaml:1:7: `CHRONICLE_RUN` is for Chronicle itself to set (hint: take a name without `CHRONICLE_`)
+        error[bad-env] w.yaml:1:25: `chronicle_secret` is for Chronicle itself to set (hint: take a name without `CHRONICLE_`)
+    "#]],
+    );
+}
+
+#[test]
+fn a_merge_key_says_why_not() {
+    check(
+        "phases:\n  a: &a {name: A}\n  b:\n    <<: *a\n",
+        &expect![[r#"
+        warning[unreachable-phase] w.yaml:3:3: no edge leads to `b`
+        error[unknown-field] w.yaml:4:5: a phase has no field `<<` (hint: `<<` does not merge maps here: write the fields out, or use an alias for a whole value)
+    "#]],
+    );
+}
+
+#[test]
+fn promises_that_nobody_keeps_are_refused() {
+    check(
+        "phases: [{id: a, fallback: [pi], extra_skills: [tea]}]",
+        &expect![[r#"
+        error[not-supported-yet] w.yaml:1:18: this version cannot enforce `fallback`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        error[not-supported-yet] w.yaml:1:34: this version cannot enforce `extra_skills`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    "#]],
+    );
+    let inner = ("inner", "phases: [{id: a, fallback: pi}]");
+    check_inside(
+        "phases: [{id: o, workflow: inner}]",
+        inner,
+        &expect![[r#"
+        error[broken-workflow] w.yaml:1:28: `inner` cannot run: it has errors
+        error[not-supported-yet] inner.yaml:1:18: this version cannot enforce `fallback`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+    "#]],
+    );
+}
+
+fn check_inside(text: &str, inner: (&str, &str), expected: &Expect) {
+    expected.assert_eq(&rendered(&load_with(text, &[inner])));
+}
+
+#[test]
+fn what_the_two_ways_to_ask_for_an_approval_mean() {
+    let approval = |said: &str| {
+        let loaded = load_with(&format!("phases: [{{id: a, {said}}}]"), &[]);
+        assert!(loaded.is_usable(), "{:?}", loaded.problems);
+        loaded.workflows[0].phases[0].approval
+    };
+    assert_eq!(approval("approval: true"), Approval::After);
+    assert_eq!(approval("requires_approval: true"), Approval::Before);
+    assert_eq!(approval("requires_approval: true, approval_mode: post"), Approval::After);
+    assert_eq!(approval("requires_approval: false"), Approval::None);
+}
+
+#[test]
+fn what_is_not_said_does_not_loop_and_binds_sub_agents() {
+    let workflow = load_with("phases: [{id: a, tools: {deny: bash}}]", &[]).workflows.remove(0);
+    assert!(!workflow.loopable);
+    assert!(!workflow.phases[0].tools.own_only);
+    let free = "phases: [{id: a, tools: {deny: bash, subagents: free}}]";
+    assert!(load_with(free, &[]).workflows[0].phases[0].tools.own_only);
+    assert!(Tools::default().is_unsaid() && !Tools::read_only().is_unsaid());
+}
+
+#[test]
+fn a_no_leads_somewhere_only_where_somebody_is_asked() {
+    check(
+        "phases: [{id: a, on: {rejected: a}}, {id: b, approval: after, on: {rejected: a}}]",
+        &expect![[r#"
+        warning[unsent-outcome] w.yaml:1:23: `a` never ends with `rejected`: nobody is asked to approve it
+    "#]],
+    );
+}

@@ -1,0 +1,80 @@
+//! Whom a run takes along: the personas that its phases name, and those that workers may ask for help.
+
+use std::path::PathBuf;
+
+use chronicle_core::definition::persona::Persona;
+use chronicle_core::definition::workflow::{Loaded, Phase, Severity, Workflow};
+
+use super::{Catalog, FoundPersona, Level};
+
+/// Most personas that a run holds only because a worker might ask for them, and most bytes of their texts.
+const HELPERS_MAX: usize = 64;
+const HELPERS_BYTES_MAX: usize = 128 * 1024;
+
+impl Catalog {
+    /// The project's own files that some workflows use beside their own: personas, and rules.
+    pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
+        let named = self.named_in(workflows).chain(self.helpers_of(workflows));
+        let personas = named.map(|found| &found.origin);
+        let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
+        let own = origins.filter(|origin| origin.level == Level::Project);
+        own.map(|origin| PathBuf::from(&origin.path)).collect()
+    }
+
+    /// The personas that phases of some workflows name, as their worker or for help.
+    pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
+        self.named_in(workflows).map(|found| found.persona.clone()).collect()
+    }
+
+    /// The personas that workers and whoever helps them may ask for although nobody names them, to be frozen with the others.
+    pub fn helpers(&self, workflows: &[Workflow]) -> Vec<Persona> {
+        self.helpers_of(workflows).map(|found| found.persona.clone()).collect()
+    }
+
+    /// What the personas that phases of some workflows name promise, and this version cannot keep; in words.
+    pub fn unsupported_of(&self, workflows: &[Workflow]) -> Vec<String> {
+        let personas = self.named_in(workflows).map(|found| &found.persona);
+        personas.flat_map(Persona::unsupported).collect()
+    }
+
+    fn named_in(&self, workflows: &[Workflow]) -> impl Iterator<Item = &FoundPersona> {
+        let phases = workflows.iter().flat_map(|workflow| &workflow.phases);
+        let words: Vec<&str> = phases
+            .flat_map(|phase| phase.persona.iter().chain(phase.followups.iter().flatten()))
+            .map(String::as_str)
+            .collect();
+        self.personas.iter().filter(move |it| words.iter().any(|word| it.persona.is_called(word)))
+    }
+
+    fn helpers_of(&self, workflows: &[Workflow]) -> impl Iterator<Item = &FoundPersona> {
+        let is_open =
+            workflows.iter().flat_map(|workflow| &workflow.phases).any(Phase::may_ask_help);
+        let named: Vec<&str> =
+            self.named_in(workflows).map(|found| found.persona.name.as_str()).collect();
+        let mut bytes = 0;
+        let rest = self.personas.iter().filter(move |found| {
+            is_open && found.can_help() && !named.iter().any(|name| found.persona.is_called(name))
+        });
+        rest.take_while(move |found| {
+            bytes += found.persona.prompt.len();
+            bytes <= HELPERS_BYTES_MAX
+        })
+        .take(HELPERS_MAX)
+    }
+
+    /// What the personas that it names promise, and this version cannot keep.
+    pub(super) fn judge_personas(&self, loaded: &mut Loaded) {
+        for found in self.named_in(&loaded.workflows) {
+            let mut unsupported = found.unsupported.clone();
+            if self.accepts_unenforced {
+                for problem in &mut unsupported {
+                    problem.severity = Severity::Warning;
+                }
+            }
+            if !unsupported.is_empty() {
+                loaded.sources.push(found.source.clone());
+            }
+            loaded.problems.extend(unsupported);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The runs of The Chronicle that lie in a project: one JSON file each, `.pi/chronicle/sessions/ID.json`.
+//!
+//! They are read and never written. Older files lack some fields, which have the defaults of that program. What our own runs
+//! mirror there is passed over.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use chronicle_core::base::ids::{FramePath, PhaseId};
+use chronicle_core::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX, bounded};
+use chronicle_core::base::time::Millis;
+use chronicle_core::definition::workflow::Workflow;
+use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
+use chronicle_core::event::snapshot::Snapshot;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::files;
+use crate::project::Project;
+
+/// Where they lie.
+const FOLDER: &str = ".pi/chronicle/sessions";
+/// What such a program calls a run that is over.
+const DONE: &str = "done";
+/// How many workers' summaries are carried on, and how much of each.
+const TOLD_MAX: usize = 12;
+const SUMMARY_MAX: usize = 1_000;
+
+/// A run of The Chronicle.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OlderRun {
+    /// Its id: 16 hex digits.
+    pub id: String,
+    /// Its workflow's name.
+    pub workflow_name: String,
+    /// Its workflow, as it was when the run began.
+    pub workflow_def: Value,
+    /// When it began.
+    pub created: u64,
+    /// When it was last written.
+    pub last_updated: u64,
+    /// The state that it is at.
+    pub current_state: String,
+    /// What is to be done there.
+    pub current_state_task: String,
+    /// What was asked for.
+    pub initial_task: String,
+    /// `running`, `done`, `paused` or `human_intervention`.
+    pub status: String,
+    /// Every worker so far, the oldest first.
+    pub history: Vec<OlderRecord>,
+    total_tokens: u64,
+    snapshot: OlderSnapshot,
+    transition_counts: BTreeMap<String, u32>,
+    /// The file, as people are shown it.
+    #[serde(skip)]
+    pub file: String,
+}
+
+/// What one worker did.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OlderRecord {
+    state: String,
+    summary: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct OlderSnapshot {
+    modified_files: Vec<String>,
+    key_findings: Vec<String>,
+    pending_tasks: Vec<String>,
+    custom: Map<String, Value>,
+}
+
+/// Every run of The Chronicle in a project, the last changed first.
+pub(crate) fn older_runs(project: &Project) -> Vec<OlderRun> {
+    let (entries, _) = files::entries(&project.root().join(FOLDER));
+    let mut runs: Vec<OlderRun> = entries
+        .iter()
+        .filter(|entry| !entry.is_folder && files::has_ending(&entry.path, "json"))
+        .filter_map(|entry| read(&entry.path))
+        .collect();
+    runs.sort_by_key(|run| std::cmp::Reverse(run.last_updated));
+    runs
+}
+
+fn read(path: &Path) -> Option<OlderRun> {
+    let value: Value = serde_json::from_str(&files::text(path).ok()?).ok()?;
+    // Only our own mirror says how a run stands in words of ours.
+    if value.get("standing").is_some() || !value["workflowDef"]["states"].is_object() {
+        return None;
+    }
+    let run: OlderRun = serde_json::from_value(value).ok()?;
+    let is_id = !run.id.is_empty() && run.id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let file = super::places::Places::shown(path);
+    is_id.then_some(OlderRun { file, ..run })
+}
+
+impl OlderRun {
+    /// Its first eight digits: what people see and type.
+    pub fn short(&self) -> &str {
+        self.id.get(..8).unwrap_or(&self.id)
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_over(&self) -> bool {
+        self.status == DONE
+    }
+
+    /// When it was last written.
+    pub fn updated_at(&self) -> Millis {
+        Millis(self.last_updated)
+    }
+
+    /// What it used, as far as that program counted it.
+    pub fn tokens(&self) -> u64 {
+        self.total_tokens
+    }
+
+    /// Its workflow as a text that is read like a file.
+    pub fn definition(&self) -> String {
+        self.workflow_def.to_string()
+    }
+
+    /// Where it stands, in a workflow that was read from its own copy; why not, if it stands nowhere there.
+    pub fn position(&self, workflow: &Workflow) -> Result<Carried, String> {
+        let phase = phase(&self.current_state, workflow).ok_or_else(|| {
+            format!("it is at `{}`, which its workflow does not have", self.current_state)
+        })?;
+        let task = Some(self.current_state_task.clone()).filter(|task| !task.trim().is_empty());
+        let frame = CarriedFrame {
+            frame: FramePath::root(),
+            at: None,
+            step: None,
+            workflow: workflow.key.clone(),
+            phase,
+            inside: false,
+            task,
+            summary: self.history.last().map_or_else(String::new, |last| last.summary.clone()),
+            said: String::new(),
+        };
+        Ok(Carried {
+            frames: vec![frame],
+            snapshot: self.carried_snapshot(),
+            edges: self.edges(workflow),
+        })
+    }
+
+    fn carried_snapshot(&self) -> Snapshot {
+        let OlderSnapshot { modified_files, key_findings, pending_tasks, custom } =
+            self.snapshot.clone();
+        let mut snapshot = Snapshot {
+            findings: self.told().chain(key_findings).collect(),
+            pending: pending_tasks,
+            done: Vec::new(),
+            files: modified_files,
+            custom: custom.into_iter().collect(),
+        };
+        // Nothing there bounds what is carried; here the newest of it is.
+        while !snapshot.findings.is_empty() && is_too_large(&snapshot) {
+            snapshot.findings.remove(0);
+        }
+        while !snapshot.pending.is_empty() && is_too_large(&snapshot) {
+            snapshot.pending.remove(0);
+        }
+        snapshot
+    }
+
+    /// What happened before, which no ledger of ours has: as much of it as a worker was told there.
+    fn told(&self) -> impl Iterator<Item = String> {
+        let said = self.history.iter().filter(|record| !record.summary.trim().is_empty());
+        let skipped = said.clone().count().saturating_sub(TOLD_MAX);
+        let said = said.skip(skipped);
+        said.map(|record| format!("{}: {}", record.state, bounded(&record.summary, SUMMARY_MAX)))
+    }
+
+    fn edges(&self, workflow: &Workflow) -> Vec<CarriedEdge> {
+        let edge = |(way, taken): (&String, &u32)| {
+            let (from, to) = way.split_once("->")?;
+            let (from, to) = (phase(from, workflow)?, phase(to, workflow)?);
+            Some(CarriedEdge { frame: FramePath::root(), from, to, taken: *taken })
+        };
+        self.transition_counts.iter().filter_map(edge).collect()
+    }
+}
+
+/// A state that is called as an end works under another name here.
+fn phase(state: &str, workflow: &Workflow) -> Option<PhaseId> {
+    let named = workflow.phases.iter().find(|phase| phase.id.as_str() == state);
+    let renamed = || workflow.phases.iter().find(|phase| phase.name == state);
+    Some(named.or_else(renamed)?.id.clone())
+}
+
+fn is_too_large(snapshot: &Snapshot) -> bool {
+    let lists = [&snapshot.findings, &snapshot.pending, &snapshot.files];
+    let entries = lists.iter().map(|list| list.len()).sum::<usize>() + snapshot.custom.len();
+    let bytes = serde_json::to_string(snapshot).map_or(usize::MAX, |text| text.len());
+    entries > SNAPSHOT_ENTRIES_MAX || bytes > SNAPSHOT_BYTES_MAX
+}

@@ -1,0 +1,77 @@
+//! `chronicle resume` of a run of The Chronicle: a run of ours begins where it stood.
+//!
+//! The old file is only read. The new run says in its first line where it came from.
+
+use chronicle_core::base::ids::RunId;
+use chronicle_core::definition::workflow::{Format, Source, unsupported};
+use chronicle_core::event::RunStarted;
+use chronicle_core::event::input::Command;
+use chronicle_runtime::handle;
+use chronicle_runtime::handle::definitions::{self, OlderRun, Places};
+
+use super::detach::StayArgs;
+use super::prepare::{Wishes, prepare};
+use super::{Setting, config, live, problems, with_rules};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Begins a run where the other one stood.
+pub(super) fn adopt(
+    setting: &Setting,
+    stay: &StayArgs,
+    older: &OlderRun,
+    trust: bool,
+) -> Result<Exit, Failure> {
+    if older.is_over() {
+        return Err(Failure::usage(format!("run {} is over: done", older.short())));
+    }
+    let found = config::load(setting)?;
+    let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
+    let catalog = definitions::find_in(&places);
+    let key = older.workflow_name.clone();
+    let source = Source { name: older.file.clone(), key, text: older.definition() };
+    let mut loaded = catalog.of_text(&places, source, Format::Template);
+    problems::judge(&loaded)?;
+    let rules = with_rules::judge(&catalog)?;
+    let mut personas = catalog.personas_of(&loaded.workflows);
+    personas.extend(catalog.helpers(&loaded.workflows));
+    let wishes = Wishes { trust, ..Wishes::default() };
+    let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
+    let main = loaded.workflows.first().ok_or_else(|| nowhere(older, "it has no workflow"))?;
+    let carried = older.position(main).map_err(|why| nowhere(older, &why))?;
+    let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
+    let start = RunStarted {
+        run: RunId::new(handle::new_run_id()),
+        task: older.initial_task.clone(),
+        who: setting.asker.who.clone(),
+        project: setting.project.root().display().to_string(),
+        agent: chosen.agent,
+        model: chosen.model,
+        personas,
+        unenforced: unenforced.chain(rules).collect(),
+        workflows: loaded.workflows,
+        source: older.file.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        on_gate: None,
+        isolated: false,
+        inputs: true,
+        carried: Some(Box::new(carried)),
+    };
+    let folder = handle::new_run(&setting.project, start.run.clone())
+        .map_err(|error| Failure::internal("no run can be made here", &error))?;
+    handle::mark_adopted(&folder, &older.id)
+        .map_err(|error| Failure::internal("the run's folder cannot be written", &error))?;
+    terminal::talk(&format!(
+        "Run {} goes on as run {}, at `{}`.",
+        older.short(),
+        folder.id.short(),
+        older.current_state
+    ));
+    live::stay(setting, &folder, Command::Start(Box::new(start)), stay.rest(&found.settings))
+}
+
+fn nowhere(older: &OlderRun, why: &str) -> Failure {
+    let what = format!("run {} of `{}` cannot go on: {why}", older.short(), older.file);
+    Failure::new(Exit::Definition, what)
+}

@@ -54,17 +54,9 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
     only_for_people()?;
-    let folder = match &args.run {
-        Some(text) => match handle::find_run(&setting.project, text) {
-            Ok(folder) => folder,
-            Err(error) => match older(setting, text) {
-                Some(older) if matches!(error, FindError::None { .. }) => {
-                    return adopt::adopt(setting, &args.stay, &older, args.trust);
-                }
-                Some(_) | None => return Err(error.into()),
-            },
-        },
-        None => newest(setting)?,
+    let folder = match find(setting, args.run.as_deref())? {
+        Found::Ours(folder) => folder,
+        Found::Older(older) => return adopt::adopt(setting, &args.stay, &older, args.trust),
     };
     let (view, _) = handle::view(&folder)?;
     // A run goes on as it began; settings that are wrong by now must not keep it from that.
@@ -126,6 +118,26 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     };
     answer::mention_copies(&folder);
     live::stay(setting, &folder, Command::Resume, rest)
+}
+
+/// A run that can go on.
+enum Found {
+    Ours(RunFolder),
+    /// One of The Chronicle, which a run of ours goes on with.
+    Older(Box<OlderRun>),
+}
+
+fn find(setting: &Setting, text: Option<&str>) -> Result<Found, Failure> {
+    let Some(text) = text else { return newest(setting).map(Found::Ours) };
+    match handle::find_run(&setting.project, text) {
+        Ok(folder) => Ok(Found::Ours(folder)),
+        Err(error) => match older(setting, text) {
+            Some(older) if matches!(error, FindError::None { .. }) => {
+                Ok(Found::Older(Box::new(older)))
+            }
+            Some(_) | None => Err(error.into()),
+        },
+    }
 }
 
 /// The only run of The Chronicle whose id begins with that text.

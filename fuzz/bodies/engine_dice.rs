@@ -17,8 +17,8 @@ use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Restored, TreeRecorded, Unclear};
 use chronicle_core::event::{
-    Break, Call, Caller, Change, CrashClass, FollowUp, Issues, Message, OnGate, Question,
-    RunStarted, SnapshotUpdate, ToolKind,
+    Break, Call, Caller, Change, CrashClass, FollowUp, Issues, LedgerRepaired, Message, OnGate,
+    Question, RunStarted, SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
@@ -323,6 +323,9 @@ impl Dice<'_> {
             _ if self.byte() > 220 => {
                 let (from, to, back) = (TreeId::from("a"), TreeId::from("b"), None);
                 Command::Undo { what: note, from, to, back }
+            }
+            _ if self.byte() > 240 => {
+                Command::Repair(LedgerRepaired { why: note, bytes: 7, file: None })
             }
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),

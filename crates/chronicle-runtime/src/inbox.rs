@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::limits::cut;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::state::{State, Status};
@@ -11,9 +12,12 @@ use chronicle_core::words;
 
 use crate::clock;
 use crate::ledger::{Holder, Torn};
+use crate::requests::Requests;
 
 /// Most inputs that wait; whoever sends more waits too.
 pub const INBOX_MAX: usize = 1_024;
+/// Most bytes of a person's name that are kept.
+const WHO_MAX: usize = 100;
 
 /// What the supervisor itself has to say.
 pub fn reported(report: Report) -> Input {
@@ -118,17 +122,22 @@ pub struct Asker {
 pub struct Remote {
     who: String,
     inbox: SyncSender<Message>,
+    requests: Requests,
+    /// What marks the next command in the ledger.
+    mark: Option<String>,
 }
 
 impl Remote {
     /// Reaches the run that reads this inbox.
     pub(crate) fn new(asker: &Asker, inbox: SyncSender<Message>) -> Self {
-        Self { who: asker.who.clone(), inbox }
+        Self { who: asker.who.clone(), inbox, requests: Requests::default(), mark: None }
     }
 
     /// Asks for something; the answer comes once it is on disk. `None` if the run rests already.
     pub fn submit(&self, command: Command) -> Option<Answer> {
-        self.exchange(asked(&self.who, command))
+        let mut input = asked(&self.who, command);
+        input.by.request.clone_from(&self.mark);
+        self.exchange(input)
     }
 
     /// Hands a worker's call on.
@@ -138,6 +147,9 @@ impl Remote {
         request: &str,
         signal: Signal,
     ) -> Option<Answer> {
+        if let Err(why) = self.requests.check(attempt, request, &signal) {
+            return Some(Answer::Refused(why));
+        }
         let request = request.to_owned();
         let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
         let what = What::Command(Command::Signal { attempt, request, signal });
@@ -146,7 +158,13 @@ impl Remote {
 
     /// The same run, asked by somebody else. The name is their own word: it is kept short and plain.
     pub(crate) fn named(&self, who: &str) -> Self {
-        Self { who: words::one_line(who), inbox: self.inbox.clone() }
+        let who = words::one_line(cut(who, WHO_MAX));
+        Self { who, ..self.clone() }
+    }
+
+    /// The same, whose commands bear this mark in the ledger.
+    pub(crate) fn marked(&self, mark: Option<String>) -> Self {
+        Self { mark, ..self.clone() }
     }
 
     /// Does not stay for a person any longer: once nothing else works, the run rests.

@@ -8,6 +8,10 @@ use chronicle_core::base::ids::RunId;
 use crate::home;
 use crate::ledger::atomic_write;
 use crate::project::{Project, RunFolder};
+use crate::regular::{self, Links};
+
+/// Longer than any path.
+const PATH_MAX: u64 = 64 * 1024;
 
 /// Where the index is kept; none when the user has no home.
 fn folder() -> Option<PathBuf> {
@@ -19,7 +23,7 @@ pub(crate) fn add(run: &RunFolder) {
     let Some(folder) = folder() else { return };
     let entry = folder.join(run.id.as_str());
     let project = run.project.as_os_str().as_encoded_bytes();
-    if fs::read(&entry).is_ok_and(|known| known == project) {
+    if named_in(&entry).is_some_and(|known| known == project) {
         return;
     }
     if fs::create_dir_all(&folder).is_ok() {
@@ -39,7 +43,20 @@ pub(crate) fn mark_begun(run: &RunFolder) {
 /// Whether this user began the run, there where it is.
 pub fn was_begun(run: &RunFolder) -> bool {
     let project = run.project.as_os_str().as_encoded_bytes();
-    mark_of(run).and_then(|mark| fs::read(mark).ok()).is_some_and(|known| known == project)
+    mark_of(run).and_then(|mark| named_in(&mark)).is_some_and(|known| known == project)
+}
+
+/// The project that an entry or a mark names.
+fn named_in(file: &Path) -> Option<Vec<u8>> {
+    regular::read(file, PATH_MAX, Links::Refused).ok()
+}
+
+/// Forgets a run whose folder is gone.
+pub(crate) fn forget(run: &RunFolder) {
+    let entry = folder().map(|folder| folder.join(run.id.as_str()));
+    for file in [entry, mark_of(run)].into_iter().flatten() {
+        let _ = fs::remove_file(file);
+    }
 }
 
 fn mark_of(run: &RunFolder) -> Option<PathBuf> {
@@ -60,7 +77,7 @@ pub fn all() -> Vec<RunFolder> {
 fn read(entry: &Path) -> Option<RunFolder> {
     use std::os::unix::ffi::OsStrExt;
     let id = RunId::new(entry.file_name()?.to_str()?);
-    let project = fs::read(entry).ok()?;
+    let project = named_in(entry)?;
     let run = Project::at(Path::new(std::ffi::OsStr::from_bytes(&project))).run(id);
     if run.path.is_dir() {
         return Some(run);

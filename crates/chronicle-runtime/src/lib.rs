@@ -4,11 +4,12 @@
 //! module is private.
 //!
 //! Modules import downwards only. From the lowest layer up:
-//! `activity bell clock cookie fail home` < `ledger process` < `project` < `index trees agents` < `discover` <
+//! `activity bell clock cookie fail home regular requests` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
 //! `trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
 mod agents;
+mod anchor;
 mod bell;
 mod clock;
 mod cookie;
@@ -26,6 +27,8 @@ mod patience;
 mod process;
 mod project;
 mod projections;
+mod regular;
+mod requests;
 mod secrets;
 mod trees;
 mod trust;

@@ -8,11 +8,16 @@ use chronicle_core::base::ids::{AttemptId, RunId};
 
 use crate::cookie::Cookies;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
+use crate::regular::{self, Links};
 
 /// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
-const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
+const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n";
+/// What earlier versions wrote there.
+const GITIGNORE_BEFORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
 /// Held by the supervisor whose run works on the project's files.
 const FILES_LOCK: &str = "worktrees/shared.lock";
+/// A longer one is a person's, and left alone.
+const GITIGNORE_MAX: u64 = 64 * 1024;
 /// Longer than any run's id.
 const RUN_ID_MAX: u64 = 100;
 
@@ -47,6 +52,12 @@ pub enum Claimed {
     By(RunId),
     /// Another run had them last, and left them in a state that is to be seen to first.
     LeftBy(RunId),
+}
+
+/// Says that a process waits to drive a run, for as long as it lives.
+#[derive(Debug)]
+pub struct Waits {
+    _file: File,
 }
 
 /// Holds the project's files for one run.
@@ -84,7 +95,8 @@ impl Project {
         let definitions = self.definitions();
         fs::create_dir_all(definitions.join("runs"))?;
         let ignore = definitions.join(".gitignore");
-        if ignore.exists() {
+        let ignored = regular::read(&ignore, GITIGNORE_MAX, Links::Followed);
+        if ignored.is_ok_and(|text| text != GITIGNORE_BEFORE.as_bytes()) {
             // Nobody writes it any more. Who was just about to finds that it is there.
             let _ = sweep_beside(&ignore);
         } else if let Err(error) = atomic_write(&ignore, GITIGNORE.as_bytes())
@@ -119,8 +131,9 @@ impl Project {
     ) -> io::Result<Claimed> {
         let path = self.files_lock();
         path.parent().map(fs::create_dir_all).transpose()?;
-        let mut file =
-            File::options().create(true).truncate(false).read(true).write(true).open(path)?;
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = regular::open(&path, &mut options, Links::Refused)?;
         match file.try_lock() {
             Ok(()) => {
                 let last = holder(&file)?;
@@ -210,6 +223,37 @@ impl RunFolder {
     /// How long an attempt has worked, written down while it works.
     pub(crate) fn worked(&self, attempt: AttemptId) -> PathBuf {
         self.keepers().join(format!("{attempt}.worked"))
+    }
+
+    /// Locked while a process waits for another run before it drives this one; it names that run.
+    fn waiting(&self) -> PathBuf {
+        self.path.join("waiting")
+    }
+
+    /// Says that this process waits for that run. Another one that does so already is as good.
+    pub fn wait_for(&self, run: &RunId) -> io::Result<Waits> {
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = regular::open(&self.waiting(), &mut options, Links::Refused)?;
+        if file.try_lock().is_ok() {
+            file.set_len(0)?;
+            file.write_all(run.as_str().as_bytes())?;
+        }
+        Ok(Waits { _file: file })
+    }
+
+    /// The run that a living process waits for before it drives this one.
+    pub(crate) fn waits_for(&self) -> Option<RunId> {
+        let file =
+            regular::open(&self.waiting(), File::options().read(true), Links::Refused).ok()?;
+        // A shared lock does not stop others who only look.
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            Ok(()) | Err(TryLockError::Error(_)) => return None,
+        }
+        let mut run = String::new();
+        file.take(RUN_ID_MAX).read_to_string(&mut run).ok()?;
+        Some(RunId::new(run)).filter(|run| !run.as_str().is_empty())
     }
 
     /// Where tools of the older format look for runs; only in a project that uses it.

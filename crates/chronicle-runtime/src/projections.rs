@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 
 use chronicle_core::state::State;
 use chronicle_core::view;
+use serde_json::json;
 
-use crate::ledger::{self, Head, atomic_write, sweep_beside};
+use crate::anchor;
+use crate::ledger::{self, Head, atomic_write, atomic_write_from, sweep_beside};
 use crate::project::RunFolder;
 
 /// How often projections are written while a run works.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps `state.cache`, `run.json` and its mirror. Their failure costs nobody anything but them.
+/// Keeps `state.cache`, `run.json` and its mirror, and with them the anchor. Their failure costs nobody anything but them.
 pub(crate) struct Projections {
     folder: RunFolder,
     written: Option<(Instant, u64)>,
@@ -37,7 +39,9 @@ impl Projections {
         }
         let is_first = self.written.replace((Instant::now(), head.seq)).is_none();
         let _ = ledger::save(&self.folder.ledger(), &head, state);
-        let Some(json) = view::run_json(state) else { return };
+        anchor::keep(&self.folder, head);
+        let Some(mut json) = view::run_json(state) else { return };
+        json["ledger"] = json!(head);
         let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
         text.push('\n');
         let _ = atomic_write(&self.folder.run_json(), text.as_bytes());
@@ -48,7 +52,7 @@ impl Projections {
                     // The file bears the run's id, and the run's lock is ours.
                     let _ = sweep_beside(&mirror);
                 }
-                let _ = atomic_write(&mirror, text.as_bytes());
+                let _ = atomic_write_from(&mirror, &self.folder.path, text.as_bytes());
             }
         }
     }

@@ -19,6 +19,7 @@ use thiserror::Error;
 use crate::home;
 use crate::ledger::atomic_write;
 use crate::project::{Project, RunFolder};
+use crate::regular::{self, Links};
 
 /// Where definitions may be in a project.
 const PLACES: [&str; 10] = [
@@ -218,9 +219,7 @@ fn record_file(project: &Project) -> Option<PathBuf> {
 
 /// A record that makes no sense is none: the person is asked again.
 fn read(path: &Path) -> Option<Record> {
-    use io::Read;
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(RECORD_MAX).read_to_end(&mut bytes).ok()?;
+    let bytes = regular::read(path, RECORD_MAX, Links::Refused).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -235,7 +234,8 @@ fn is_the_users(project: &Project, path: &Path) -> bool {
 fn item(project: &Project, path: &Path) -> Result<Item, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut hasher = blake3::Hasher::new();
-    let file = File::open(path).map_err(unreadable)?;
+    let mut options = File::options();
+    let file = regular::open(path, options.read(true), Links::Followed).map_err(unreadable)?;
     hasher.update_reader(file).map_err(unreadable)?;
     let plain: PathBuf = path.components().collect();
     let name = plain.strip_prefix(project.root()).unwrap_or(&plain).display().to_string();

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use chronicle_runtime::handle::definitions::DiscoverError;
-use chronicle_runtime::handle::{FindError, HandleError, LedgerError, TreesError};
+use chronicle_runtime::handle::{FindError, HandleError, LedgerError, LinkError, TreesError};
 
 use crate::exit_code::Exit;
 
@@ -77,6 +77,7 @@ impl From<LedgerError> for Failure {
             LedgerError::Damaged { .. }
             | LedgerError::Conflict { .. }
             | LedgerError::Artifact { .. }
+            | LedgerError::Replaced { .. }
             | LedgerError::UnknownKind { .. }
             | LedgerError::NewerVersion { .. } => Exit::Damaged,
             LedgerError::Missing { .. } => Exit::Usage,
@@ -86,6 +87,7 @@ impl From<LedgerError> for Failure {
             | LedgerError::Unwritable { .. }
             | LedgerError::Unavailable { .. }
             | LedgerError::Full { .. }
+            | LedgerError::Limited { .. }
             | LedgerError::Denied { .. }
             | LedgerError::Io { .. } => Exit::Internal,
         };
@@ -97,8 +99,22 @@ impl From<HandleError> for Failure {
     fn from(error: HandleError) -> Self {
         match error {
             HandleError::Ledger(error) => error.into(),
-            HandleError::Link(_) => Self::of(Exit::Internal, &error)
-                .hint("pause the run from its own terminal, or end its supervisor, then try again"),
+            HandleError::Link(LinkError::Impostor { ref holder, .. }) => {
+                Self::of(Exit::Damaged, &error).hint(format!(
+                    "something changed the run's file `link`; `kill -TERM {}` pauses the run",
+                    holder.pid
+                ))
+            }
+            HandleError::Unreachable { ref holder, .. } => {
+                Self::of(Exit::Held, &error).hint(format!(
+                    "`kill -TERM {}` pauses it; `chronicle doctor` looks why it has no link",
+                    holder.pid
+                ))
+            }
+            // It drives the run, and cannot be talked to.
+            HandleError::Link(_) => Self::of(Exit::Held, &error).hint(
+                "`chronicle status` shows how it stands; Ctrl-C in its own terminal pauses it",
+            ),
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
             }
@@ -125,8 +141,10 @@ impl From<HandleError> for Failure {
             HandleError::Refused { .. } => {
                 Self::of(Exit::Usage, &error).hint("`chronicle status` says how it stands")
             }
-            HandleError::NotStarted { .. } => {
-                Self::of(Exit::Usage, &error).hint("its folder may be removed; start it anew")
+            HandleError::NotStarted { ref run } => Self::of(Exit::Usage, &error)
+                .hint(format!("`chronicle cancel {run}` removes it; start it anew")),
+            HandleError::NothingWhole { .. } => {
+                Self::of(Exit::Damaged, &error).hint("restore its ledger from a copy")
             }
             HandleError::NothingTold { .. } => Self::of(Exit::Usage, &error)
                 .hint("`chronicle log` shows every attempt of a run by its id"),

@@ -11,10 +11,19 @@ mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use chronicle_runtime::handle::programs;
 
+/// A limit on file sizes (`ulimit -f`) ends a process by a signal, without a word. With a handler the write fails instead, and the
+/// failure is told. A handler, since children would inherit that the signal is ignored.
+fn survive_file_limits() {
+    // Where that fails the limit still holds, only without words.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 fn main() -> ExitCode {
+    survive_file_limits();
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Err(why) = programs::arm_fail_points() {
         return cli::refuse(&why);

@@ -68,6 +68,10 @@ fn hear_command(command: &mut Command) {
             cut(request, REQUEST_MAX);
             hear_signal(signal);
         }
+        Command::Repair(repaired) => {
+            cut(&mut repaired.why, TEXT_MAX);
+            cut_some(repaired.file.as_mut(), NAME_MAX);
+        }
         Command::Resume
         | Command::Budget { .. }
         | Command::Loops { .. }

@@ -124,6 +124,7 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to, back } => trees::undo(scratch, what, (from, to), *back),
+        Command::Repair(repaired) => people::repair(scratch, repaired),
         Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
         Command::Signal { attempt, request, signal } => {
             worker::signal(scratch, *attempt, request, signal)

@@ -12,7 +12,7 @@ use crate::event::carried::Carried;
 use crate::event::notice::NoticeGiven;
 use crate::event::signal::Signal;
 use crate::event::trees::{Moment, Restored, TreeRecorded};
-use crate::event::{Call, Change, CrashClass, Message, RunStarted};
+use crate::event::{Call, Change, CrashClass, LedgerRepaired, Message, RunStarted};
 
 /// One thing that came in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,6 +154,8 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back: Option<u64>,
     },
+    /// Go on from the last line, though the ledger was damaged. What was to be cut off is cut already.
+    Repair(LedgerRepaired),
     /// Go back to where the run once stood. Who asks has read the ledger up to there (`State::carried`).
     Rewind {
         /// The line after which it stood there.

@@ -16,6 +16,7 @@ pub mod input;
 pub mod notice;
 mod rebuild;
 pub mod record;
+mod repair;
 pub mod signal;
 pub mod snapshot;
 mod start;
@@ -44,6 +45,7 @@ pub use chore::{Chore, Duty};
 pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened};
 pub use handover::Handed;
 pub use notice::NoticeGiven;
+pub use repair::LedgerRepaired;
 pub use snapshot::SnapshotUpdate;
 pub use start::{OnGate, RunStarted, SupervisorStarted};
 
@@ -62,6 +64,8 @@ pub enum Event {
         /// Where it is kept.
         file: String,
     },
+    /// The ledger was damaged, and a person let the run go on from the line before this one.
+    LedgerRepaired(LedgerRepaired),
     /// A person stopped the run for a while.
     RunPaused {
         /// Why.

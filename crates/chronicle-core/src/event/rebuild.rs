@@ -135,6 +135,7 @@ fn asked(event: &Event) -> Option<Command> {
     match event {
         Event::RunPaused { reason } => Some(Command::Pause { reason: reason.clone() }),
         Event::RunResumed => Some(Command::Resume),
+        Event::LedgerRepaired(repaired) => Some(Command::Repair(repaired.clone())),
         Event::RunCancelled { reason } => Some(Command::Cancel { reason: reason.clone() }),
         Event::UndoStarted(undo) => Some(Command::Undo {
             what: undo.what.clone(),

@@ -31,7 +31,7 @@ impl Facts {
         match event {
             Event::RunStarted(run) => self.start_run(at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
-            Event::TailSetAside { .. } => {}
+            Event::TailSetAside { .. } | Event::LedgerRepaired(_) => {}
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
             Event::RunFailed { reason } => self.end_run(cause, RunEnd::Failed(reason)),

@@ -26,6 +26,9 @@ pub struct RunRow {
     pub places: Vec<Place>,
     /// How many gates wait for a person.
     pub needs_you: usize,
+    /// The run that works on the project's files, for which a living process of this one waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// What was spent.
     pub spent: Spent,
     /// Time of the first line.
@@ -48,6 +51,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         goes_on: state.goes_on(),
         places: places.collect(),
         needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },
+        waits_for: None,
         spent: Spent::from(&state.usage),
         started_at: state.started_at,
         updated_at: state.updated_at,

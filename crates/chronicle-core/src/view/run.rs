@@ -64,6 +64,9 @@ pub struct RunView {
     /// What it waits for that comes by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
+    /// The run that works on the project's files, for which a living process of this one waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// What was spent in all.
     pub spent: Spent,
     /// What it may spend.
@@ -173,6 +176,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
         waits: waits(state),
+        waits_for: None,
         spent: Spent::from(&state.usage),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),

@@ -58,6 +58,7 @@ fn is_detail(event: &Event) -> bool {
         Event::RunStarted(_)
         | Event::SupervisorStarted(_)
         | Event::TailSetAside { .. }
+        | Event::LedgerRepaired(_)
         | Event::RunPaused { .. }
         | Event::RunResumed
         | Event::RunCancelled { .. }

@@ -7,7 +7,7 @@ use super::gate::{answered, gate_opened, with_agent};
 use super::quote::{because, quote, saying};
 use super::{budget, edge_taken, go_asked, loops, notice, plain, position, said, trees, wait};
 use crate::base::ids::GateId;
-use crate::event::{Event, GateAnswer, RunStarted};
+use crate::event::{Event, GateAnswer, LedgerRepaired, RunStarted};
 
 /// What happened, as one sentence. What agents said is in it, so control characters go: they could fool a terminal.
 pub fn sentence(event: &Event) -> String {
@@ -21,6 +21,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::TailSetAside { bytes, file } => {
             format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
         }
+        Event::LedgerRepaired(repaired) => ledger_repaired(repaired),
         Event::RunPaused { reason } => format!("paused{}", because(reason)),
         Event::RunResumed => "resumed".to_owned(),
         Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),
@@ -98,6 +99,16 @@ fn run_started(run: &RunStarted) -> String {
     let workflow = run.workflows.first().map_or("", |workflow| workflow.name.as_str());
     let place = run.carried.as_ref().map_or_else(String::new, |it| position::at(it));
     format!("run started{place}: `{workflow}` on {}", quote(&run.task))
+}
+
+fn ledger_repaired(repaired: &LedgerRepaired) -> String {
+    let LedgerRepaired { why, bytes, file } = repaired;
+    let kept = file.as_ref().map_or_else(String::new, |file| {
+        format!("; {bytes} bytes were cut off, and `{file}` keeps the ledger as it was")
+    });
+    format!(
+        "a person let the run go on from here with a ledger that was not as it was left: {why}{kept}"
+    )
 }
 
 fn gate_answered(

@@ -156,7 +156,10 @@ fn answers_fit_their_gates() {
     expect![[r#"Accepted("answered g1 at `plan`")"#]].assert_eq(&say(answer("BLUE")));
     expect!["g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]
         .assert_eq(&say(Command::Answer { gate: g1, text: "red".to_owned() }));
-    expect!["nobody is asked for anything"].assert_eq(&say(answer("red")));
+    expect![
+        "nobody is asked for anything: g1 was already answered by ann at 2026-11-15T02:30:50.000Z"
+    ]
+    .assert_eq(&say(answer("red")));
 }
 
 #[test]

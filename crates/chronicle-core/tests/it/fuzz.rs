@@ -171,6 +171,7 @@ fn any_kind_of_event_is_reached() {
         "run_started",
         "supervisor_started",
         "tail_set_aside",
+        "ledger_repaired",
         "run_paused",
         "run_resumed",
         "run_cancelled",

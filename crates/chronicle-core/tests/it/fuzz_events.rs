@@ -25,7 +25,8 @@ use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
     EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Issues, Leave,
-    Mover, Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
+    LedgerRepaired, Mover, Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled,
+    ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
@@ -82,6 +83,9 @@ phases: {a: {next: [a]}}
         }),
         notice_given(),
         (number(), text()).prop_map(|(bytes, file)| Event::TailSetAside { bytes, file }),
+        (number(), text(), prop::option::of(text())).prop_map(|(bytes, why, file)| {
+            Event::LedgerRepaired(LedgerRepaired { why, bytes, file })
+        }),
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
         select(vec![Event::RunResumed, Event::RunDone]),

@@ -18,7 +18,7 @@ use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{
     Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered, Issues,
-    Message, Mover, Question, SnapshotUpdate, ToolKind,
+    LedgerRepaired, Message, Mover, Question, SnapshotUpdate, ToolKind,
 };
 use chronicle_core::state::budget::{self, Doing};
 use chronicle_core::state::effect::Action;
@@ -176,6 +176,7 @@ fn input() -> impl Strategy<Value = Input> {
         }),
         1 => Just(report(Report::TreeRestored(Box::default()))),
         1 => Just(person(Command::Undo { what: note(), from: TreeId::from("a"), to: TreeId::from("b"), back: None })),
+        1 => Just(person(Command::Repair(LedgerRepaired { why: note(), bytes: 7, file: None }))),
         1 => Just(person(Command::Pause { reason: note() })),
         2 => Just(person(Command::Resume)),
         3 => prop::option::of(id.clone()).prop_map(move |gate| {

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::regular::{self, Links};
+
 /// How much of a build file is looked at.
 const BUILD_FILE_MAX: u64 = 1024 * 1024;
 /// What `npm init` writes where there are no tests.
@@ -38,7 +40,7 @@ fn found(from: &str, commands: &[&str]) -> Vec<VerifyCommand> {
 
 fn text_of(root: &Path, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    let file = File::open(root.join(name)).ok()?;
+    let file = regular::open(&root.join(name), File::options().read(true), Links::Followed).ok()?;
     file.take(BUILD_FILE_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -12,6 +12,7 @@ use chronicle_core::event::signal::Signal;
 
 use crate::clock;
 use crate::inbox::{Message, reported};
+use crate::requests::Requests;
 
 /// One attempt's line to the driver. It is bounded: a flood waits until the ledger has caught up.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub(super) struct Reporter {
     inbox: SyncSender<Message>,
     attempt: AttemptId,
     worked: Arc<Mutex<Worked>>,
+    requests: Requests,
 }
 
 /// How long somebody has worked: waiting for a person is no work.
@@ -49,7 +51,8 @@ impl Worked {
 impl Reporter {
     pub(super) fn new(inbox: SyncSender<Message>, attempt: AttemptId) -> Self {
         let worked = Worked { since: Instant::now(), rests: None };
-        Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)) }
+        let requests = Requests::default();
+        Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)), requests }
     }
 
     /// For an attempt of an earlier supervisor: it had worked for so long, and does no more.
@@ -57,7 +60,8 @@ impl Reporter {
         let since = Instant::now();
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
         let worked = Worked { since, rests: Some(rests) };
-        Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)) }
+        let (worked, requests) = (Arc::new(Mutex::new(worked)), Requests::default());
+        Self { inbox, attempt, worked, requests }
     }
 
     /// How long it has worked.
@@ -87,6 +91,9 @@ impl Reporter {
 
     /// Hands a worker's call on and waits for the answer.
     pub(super) fn signal(&self, request: &str, signal: Signal) -> Option<Answer> {
+        if let Err(why) = self.requests.check(self.attempt, request, &signal) {
+            return Some(Answer::Refused(why));
+        }
         let (attempt, request) = (self.attempt, request.to_owned());
         let by = By { actor: Actor::Worker(attempt), request: Some(request.clone()) };
         let what = What::Command(Command::Signal { attempt, request, signal });

@@ -10,6 +10,7 @@ use serde::Serialize;
 use chronicle_core::base::time::Millis;
 
 use crate::clock;
+use crate::regular::{self, Links};
 
 /// Longest transcript of one attempt; what comes after is counted by the activity alone.
 const TRANSCRIPT_MAX: u64 = 256 * 1024 * 1024;
@@ -42,7 +43,9 @@ struct Inner {
 
 impl Transcript {
     pub(super) fn create(path: &Path) -> Self {
-        let file = File::create(path).ok().map(BufWriter::new);
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        let file = regular::open(path, &mut options, Links::Refused).ok().map(BufWriter::new);
         Self { inner: Mutex::new(Inner { file, bytes: 0 }) }
     }
 

@@ -12,8 +12,9 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 
-use super::{HandleError, Update};
+use super::{HandleError, Update, witnesses};
 use crate::activity::{Activities, Activity};
+use crate::anchor;
 use crate::clock;
 use crate::driver::{self, Finish, Run, Watch};
 use crate::effects::Processes;
@@ -35,9 +36,15 @@ pub struct Driven {
     remote: Remote,
     thread: JoinHandle<Result<Finish, LedgerError>>,
     activities: Activities,
+    unreachable: Option<String>,
 }
 
 impl Driven {
+    /// Why no other command can reach this run while it works; none when they can.
+    pub fn unreachable(&self) -> Option<&str> {
+        self.unreachable.as_deref()
+    }
+
     /// Reaches this run from another thread.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
@@ -65,8 +72,7 @@ pub fn drive(
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
-    // Without the cache: whoever writes checks every line first.
-    let run = Run::open(&folder.ledger(), holder.clone(), None)?;
+    let run = witnesses::open(folder, holder.clone())?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
     let secrets = Secrets::default();
@@ -78,10 +84,13 @@ pub fn drive(
         run.state(),
     );
     let remote = Remote::new(asker, inbox);
-    // A run without a link works all the same; it only cannot be reached while it does.
+    // A run without a link works all the same; it only cannot be reached while it does, and the person is told why.
     let inside =
         Inside { redactor: redactor(&folder.project), secrets, activities: activities.clone() };
-    let link = Server::start(folder, remote.clone(), inside, run.head()).ok();
+    let (link, unreachable) = match Server::start(folder, remote.clone(), inside, run.head()) {
+        Ok(link) => (Some(link), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
     let watch = Watcher {
         projections: Projections::new(folder.clone()),
         updates,
@@ -91,14 +100,15 @@ pub fn drive(
     };
     let (input, answer) = inbox::asking(asked(&asker.who, command));
     let first = in_order(&run, &holder, world.notifies(), input);
-    let job = Job { run, first, rest, messages, world, watch, link };
+    let folder_of_job = folder.clone();
+    let job = Job { run, first, rest, messages, world, watch, link, folder: folder_of_job };
     let name = folder.id.short().to_owned();
     let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || job.run());
     let thread = thread.map_err(|error| HandleError::Driver {
         run: name.clone(),
         why: format!("cannot begin: {error}"),
     })?;
-    let driven = Driven { run: name.clone(), remote, thread, activities };
+    let driven = Driven { run: name.clone(), remote, thread, activities, unreachable };
     if let Ok(answer) = answer.recv() {
         return Ok((driven, answer));
     }
@@ -124,6 +134,7 @@ struct Job {
     world: Processes,
     watch: Watcher,
     link: Option<Server>,
+    folder: RunFolder,
 }
 
 impl Job {
@@ -135,6 +146,10 @@ impl Job {
         drop(self.link);
         drop(self.messages);
         drop(self.world);
+        if finish.is_ok() {
+            // All that was written is synced, and the lock is still ours.
+            anchor::rest(&self.folder, self.run.head());
+        }
         finish
     }
 }

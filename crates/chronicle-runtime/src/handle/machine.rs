@@ -1,7 +1,8 @@
 //! What this machine can do for Chronicle.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::link;
 use crate::process::{self, KeeperEnd, KeeperOrder};
 
 /// An exit code that no shell makes up by itself.
@@ -20,6 +21,11 @@ pub fn try_keeper(chronicle: &Path, folder: &Path) -> Result<(), String> {
         KeeperEnd::Ended { code: Some(EXPECTED_CODE), .. } => Ok(()),
         other => Err(format!("it ended otherwise than it should: {other:?}")),
     }
+}
+
+/// Where the sockets of driven runs are, by which other commands reach them. The error says why there can be none.
+pub fn link_folder() -> Result<PathBuf, String> {
+    link::folder().map_err(|error| error.to_string())
 }
 
 /// Runs a short program in a folder. What it printed; `None` if it is not there or failed.

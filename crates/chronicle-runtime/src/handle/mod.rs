@@ -2,7 +2,7 @@
 //!
 //! Runs are at the top: `runs.rs` finds them, `driven.rs` drives one in this process, `telling.rs` gives a person's command to
 //! whoever drives it (or to its ledger when nobody does), `watching.rs` watches one that another process drives, `reading.rs` and
-//! `handovers.rs` read, `files.rs` compares what runs did to the project's files and `undo.rs` puts them back. What surrounds a run has a module
+//! `handovers.rs` read, `files.rs` compares what runs did to the project's files and `undo.rs` puts them back, `witnesses.rs` finds a ledger that is not as it was left. What surrounds a run has a module
 //! each: its definitions, trust in them, the agents, this machine, and what the binary itself is started as.
 
 pub mod agents;
@@ -10,9 +10,11 @@ pub mod definitions;
 mod driven;
 mod files;
 mod handovers;
+mod leftovers;
 pub mod machine;
 pub mod programs;
 mod reading;
+mod repair;
 mod replay;
 mod runs;
 pub mod signals;
@@ -20,6 +22,7 @@ mod telling;
 pub mod trust;
 mod undo;
 mod watching;
+mod witnesses;
 
 use std::sync::Arc;
 
@@ -27,19 +30,19 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::{RunView, TimelineEntry};
 use thiserror::Error;
 
-use crate::link::LinkError;
-
 pub use crate::activity::{Activity, Bit, RunActivity};
 pub use crate::clock::now;
 pub use crate::driver::Finish;
 pub use crate::inbox::{Asker, Remote, Rest};
 pub use crate::ledger::{Holder, LedgerError};
-pub use crate::link::{News, RunUpdate};
+pub use crate::link::{LinkError, News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
 pub use files::{Difference, Form, Part, difference, make_room, recorded_bytes, room};
 pub use handovers::{handover, next_handover};
+pub use leftovers::{discard, sweep_unfinished, unstarted};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
+pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
 pub use runs::{
     Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, mark_adopted, new_run,
@@ -60,6 +63,14 @@ pub enum HandleError {
     /// The supervisor could not be asked.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// Somebody drives the run and cannot be asked.
+    #[error("run {run} cannot be reached: it is driven by {holder}, which has no link")]
+    Unreachable {
+        /// Which run.
+        run: String,
+        /// By whom.
+        holder: Box<Holder>,
+    },
     /// The driver could not begin, or broke.
     #[error("the driver of run {run} {why}")]
     Driver {
@@ -105,6 +116,14 @@ pub enum HandleError {
     #[error("{why}")]
     Refused {
         /// Why.
+        why: String,
+    },
+    /// No line of the ledger is whole.
+    #[error("run {run} cannot be repaired: no line of its ledger is whole ({why})")]
+    NothingWhole {
+        /// Which run.
+        run: String,
+        /// What is wrong with the first.
         why: String,
     },
     /// There is a folder, and no run in it.

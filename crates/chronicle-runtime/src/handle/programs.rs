@@ -1,6 +1,9 @@
 //! The programs that are this binary under another name, and how it starts itself again.
 
+use std::path::Path;
+
 use crate::process::lineage;
+use crate::regular::{self, Links};
 
 pub use crate::agents::PROTOCOL;
 pub use crate::fail::arm as arm_fail_points;
@@ -9,6 +12,15 @@ pub use crate::process::{
     Show, beside, detached, keeper_exec, leave_terminal, own_executable, tool_exec,
     tools_die_with_us,
 };
+
+/// Most of a detached supervisor's log that is read.
+const LOG_MAX: u64 = 16 * 1024 * 1024;
+
+/// What a detached supervisor has said so far.
+pub fn said_in(log: &Path) -> String {
+    let bytes = regular::read(log, LOG_MAX, Links::Refused).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
 
 /// The variable that tells an agent which attempt it works on.
 const ATTEMPT: &str = "CHRONICLE_ATTEMPT";

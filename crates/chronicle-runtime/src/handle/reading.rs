@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chronicle_core::event::Event;
-use chronicle_core::state::State;
+use chronicle_core::state::{Standing, State};
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 use chronicle_core::words;
 
-use super::HandleError;
+use super::{HandleError, witnesses};
 use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
@@ -16,14 +16,30 @@ use crate::project::RunFolder;
 /// How a run stands now; with it, why not all of it could be read: a newer Chronicle wrote the rest.
 pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), HandleError> {
     let (state, newer) = read(folder)?;
-    let view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    let mut view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    if let Some(run) = waits_for(folder, &state) {
+        view.status = Standing::Waiting;
+        view.next = vec![format!("chronicle status {run}")];
+        view.waits_for = Some(run);
+    }
     Ok((view, newer))
 }
 
 /// The run's row in a list.
 pub fn row(folder: &RunFolder) -> Result<RunRow, HandleError> {
     let (state, _) = read(folder)?;
-    view::row(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))
+    let mut row = view::row(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    if let Some(run) = waits_for(folder, &state) {
+        row.status = Standing::Waiting;
+        row.waits_for = Some(run);
+    }
+    Ok(row)
+}
+
+/// The run whose end a process waits for before it drives this one.
+fn waits_for(folder: &RunFolder, state: &State) -> Option<String> {
+    let is_due = !state.is_over() && !is_supervised(folder);
+    folder.waits_for().filter(|_| is_due).map(|run| run.short().to_owned())
 }
 
 /// Whether a supervisor lives.
@@ -41,21 +57,30 @@ fn not_started(folder: &RunFolder) -> HandleError {
 }
 
 pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
-    let (from, mut state) = cached(folder).unwrap_or((Head::EMPTY, State::default()));
+    let (from, mut state) = cached(folder)?.unwrap_or((Head::EMPTY, State::default()));
+    let mut head = from;
     for next in folder.ledger().read(from)? {
         match next {
-            Ok((line, _)) => state.apply(&line),
+            Ok((line, after)) => {
+                state.apply(&line);
+                head = after;
+            }
             Err(newer @ (LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. })) => {
                 return Ok((state, Some(newer)));
             }
             Err(error) => return Err(error.into()),
         }
     }
+    witnesses::check(folder, head)?;
     Ok((state, None))
 }
 
-fn cached(folder: &RunFolder) -> Option<(Head, State)> {
-    ledger::load(&folder.ledger())
+/// The cache spares what lines say. Whether they are what was written is checked all the same: a healthy state in front of a
+/// damaged ledger would be found out only when the run is to go on.
+fn cached(folder: &RunFolder) -> Result<Option<(Head, State)>, LedgerError> {
+    let Some((head, state)) = ledger::load(&folder.ledger()) else { return Ok(None) };
+    folder.ledger().check_up_to(&head)?;
+    Ok(Some((head, state)))
 }
 
 /// Most entries that are read at once.
@@ -123,7 +148,7 @@ pub struct Audit {
 
 /// Reads the whole ledger without its cache and checks all that can be checked.
 pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
-    let ledger = folder.ledger();
+    let (ledger, started) = (folder.ledger(), witnesses::started(folder));
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
     let mut named = BTreeSet::new();
     for next in ledger.read(Head::EMPTY)? {
@@ -132,6 +157,11 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         named.extend(line.events.iter().flat_map(artifacts));
         state.apply(&line);
         head = after;
+    }
+    witnesses::check(folder, head)?;
+    witnesses::check_started(folder, &started, &state)?;
+    if state.run.is_none() {
+        return Err(not_started(folder));
     }
     let supervised = is_supervised(folder);
     let orphans = if supervised { Vec::new() } else { orphans(folder, &state) };

@@ -46,7 +46,7 @@ pub fn hand_on(run_folder: &Path, call: ToolCall) -> Handed {
 }
 
 fn ask(run_folder: &Path, call: ToolCall) -> Result<Option<Answer>, LinkError> {
-    let Some(mut client) = Client::connect(run_folder, "worker")? else { return Ok(None) };
+    let Some(mut client) = Client::connect_as_worker(run_folder)? else { return Ok(None) };
     let ToolCall { request, tool, arguments, secret } = call;
     client.ask(Ask::Signal { request, tool, arguments, secret })
 }

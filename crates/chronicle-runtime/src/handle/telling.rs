@@ -6,14 +6,15 @@ use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 
-use super::HandleError;
+use super::{HandleError, witnesses};
+use crate::anchor;
 use crate::clock;
 use crate::driver::{self, Run, Watch};
 use crate::effects::Recorder;
 use crate::inbox::{self, Asker, Message, Rest, asked};
 use crate::ledger::{Head, Holder, Ledger, LedgerError};
 use crate::link::{self, Ask, Client};
-use crate::project::RunFolder;
+use crate::project::{RunFolder, new_run_id};
 use crate::projections::Projections;
 
 /// Where a command arrived.
@@ -31,19 +32,39 @@ pub fn tell(
     asker: &Asker,
     command: &Command,
 ) -> Result<(Answer, Told), HandleError> {
-    if let Some(answer) = ask(folder, asker, command)? {
-        return Ok((answer, Told::Supervisor));
+    let mark = new_run_id();
+    match ask(folder, asker, command, &mark) {
+        Ok(Some(answer)) => return Ok((answer, Told::Supervisor)),
+        Ok(None) => {}
+        // It died under the command. Its ledger says whether it was heard; if not, it is told again.
+        Err(HandleError::Link(error)) if error.is_hang_up() => {
+            if was_heard(folder, &mark)? {
+                let text = "done; the supervisor ended before it could answer";
+                return Ok((Answer::Accepted(text.to_owned()), Told::Ledger));
+            }
+        }
+        Err(error) => return Err(error),
     }
     match record(folder, asker, command.clone()) {
         Ok(answer) => Ok((answer, Told::Ledger)),
         // It was on its way up when we looked.
         Err(HandleError::Ledger(held @ LedgerError::Held { .. })) => {
-            match ask(folder, asker, command)? {
+            match ask(folder, asker, command, &mark)? {
                 Some(answer) => Ok((answer, Told::Supervisor)),
-                None => Err(held.into()),
+                None => Err(unreachable(folder, held)),
             }
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Whoever holds the run here for longer than an instant drives it, and should have a link.
+fn unreachable(folder: &RunFolder, held: LedgerError) -> HandleError {
+    match held {
+        LedgerError::Held { holder: Some(holder), .. } if holder.is_here() => {
+            HandleError::Unreachable { run: folder.id.short().to_owned(), holder }
+        }
+        held => held.into(),
     }
 }
 
@@ -51,18 +72,31 @@ fn ask(
     folder: &RunFolder,
     asker: &Asker,
     command: &Command,
+    mark: &str,
 ) -> Result<Option<Answer>, HandleError> {
     if link::barred(command).is_some() {
         return Ok(None);
     }
     let Some(mut client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };
-    Ok(client.ask(Ask::Command(command.clone()))?)
+    Ok(client.ask_marked(Ask::Command(command.clone()), Some(mark.to_owned()))?)
+}
+
+/// Whether a command that bears this mark is in the ledger. Who wrote it is dead, so that it cannot come any more.
+fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
+    // The lock is free once the one who held it is gone for good.
+    drop(folder.ledger().claim(Holder::current("chronicle", clock::now()))?);
+    for next in folder.ledger().read(Head::EMPTY)? {
+        if next?.0.by.request.as_deref() == Some(mark) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Writes a person's command into a run that nobody drives: decided and recorded, and what is past is finished.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
-    let mut run = Run::open(&folder.ledger(), holder, None)?;
+    let mut run = witnesses::open(folder, holder)?;
     let world = Recorder::new(folder, run.state()).after(run.state().seq);
     let (message, answer) = inbox::asking(asked(&asker.who, command));
     let first = run.torn().map(inbox::told).into_iter().chain([message]).collect();
@@ -83,7 +117,9 @@ pub(super) fn record_in(
     let mut kept = Kept { projections: Projections::new(folder.clone()), lines: Vec::new() };
     // Nobody else has anything to say to it.
     let (_inbox, messages) = sync_channel(1);
+    witnesses::wake(folder)?;
     driver::drive(run, first, Rest::AtOnce, &messages, &mut world, &mut kept)?;
+    anchor::rest(folder, run.head());
     Ok(kept.lines)
 }
 

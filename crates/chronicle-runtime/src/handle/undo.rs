@@ -13,9 +13,9 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::trees::{Changes, Restored, TREE_UNREADABLE_MAX};
 use chronicle_core::view::{Spans, TreeBook, UndoRow};
 
-use super::HandleError;
 use super::files::{Part, book, existing, no_tree};
 use super::telling::record_in;
+use super::{HandleError, witnesses};
 use crate::clock;
 use crate::driver::Run;
 use crate::effects::{Recorder, record_now};
@@ -226,7 +226,7 @@ fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
 
 fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
-    Ok(Run::open(&folder.ledger(), holder, None)?)
+    Ok(witnesses::open(folder, holder)?)
 }
 
 /// Finishes an undo that was interrupted, and whatever else is past. What became of it; none if no undo was interrupted.

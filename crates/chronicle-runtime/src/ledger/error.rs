@@ -1,7 +1,9 @@
 //! What can go wrong with a ledger, in words for people.
 
 use std::io;
+use std::path::{Component, Path};
 
+use chronicle_core::base::ids::RunId;
 use chronicle_core::event::record::VERSION;
 use thiserror::Error;
 
@@ -147,6 +149,26 @@ pub enum LedgerError {
         /// What the system said.
         source: io::Error,
     },
+    /// Something that is no file stands in the place of one.
+    #[error("cannot {doing} `{place}`")]
+    Replaced {
+        /// What was being done.
+        doing: &'static str,
+        /// To what.
+        place: String,
+        /// What is there.
+        source: io::Error,
+    },
+    /// A limit of this process on the size of files was reached.
+    #[error("the limit on file sizes (`ulimit -f`) does not let Chronicle {doing} `{place}`")]
+    Limited {
+        /// What was being done.
+        doing: &'static str,
+        /// To what.
+        place: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Anything else that the system refused.
     #[error("cannot {doing} `{place}`")]
     Io {
@@ -164,8 +186,8 @@ impl LedgerError {
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "`chronicle runs` lists the runs there are".to_owned(),
-            Self::Held { holder: Some(holder), .. } if holder.is_here() => {
-                format!("wait for process {} on `{}`, or stop it", holder.pid, holder.host)
+            Self::Held { holder: Some(holder), place } if holder.is_here() => {
+                format!("`chronicle pause{}` lets it rest", run_of(place))
             }
             Self::Held { holder: Some(holder), .. } => format!(
                 "stop it on `{}`; only if that host is gone for good, `chronicle resume --force` takes the run",
@@ -175,10 +197,11 @@ impl LedgerError {
             Self::Fenced { .. } | Self::Stale { .. } => {
                 "see who drives the run now with `chronicle status`".to_owned()
             }
-            Self::Conflict { .. } | Self::Damaged { .. } | Self::Artifact { .. } => {
-                "look at what is left with `chronicle audit`, and restore the rest from a copy"
-                    .to_owned()
-            }
+            Self::Conflict { place, .. } | Self::Damaged { place, .. } => format!(
+                "`chronicle repair{}` shows what is left, and goes on from there if you say so",
+                run_of(place)
+            ),
+            Self::Artifact { .. } => "restore it from a copy".to_owned(),
             Self::UnknownKind { .. } | Self::NewerVersion { .. } => {
                 "use a newer `chronicle`: a newer one wrote this run".to_owned()
             }
@@ -188,6 +211,10 @@ impl LedgerError {
             }
             Self::Full { .. } => "make room, then `chronicle resume`".to_owned(),
             Self::Denied { place, .. } => format!("make `{place}` writable for you"),
+            Self::Replaced { .. } => {
+                "put the file back from a copy, or take away what is in its place".to_owned()
+            }
+            Self::Limited { .. } => "`ulimit -f unlimited`, then `chronicle resume`".to_owned(),
             Self::Unavailable { .. } => {
                 "`chronicle resume` goes on once it can be reached again".to_owned()
             }
@@ -205,9 +232,22 @@ impl LedgerError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::Denied { doing, place, source }
             }
+            // Of a file that must be regular (`regular.rs`).
+            io::ErrorKind::InvalidInput => Self::Replaced { doing, place, source },
+            io::ErrorKind::FileTooLarge if source.raw_os_error().is_some() => {
+                Self::Limited { doing, place, source }
+            }
             _ => Self::Io { doing, place, source },
         }
     }
+}
+
+/// The run that a path leads to, as people name it, with a space before it; nothing when there is none in it.
+fn run_of(place: &str) -> String {
+    let mut parts = Path::new(place).components().map(Component::as_os_str);
+    let id = parts.find(|part| *part == "runs").and_then(|_| parts.next());
+    let id = id.map(|id| RunId::new(id.to_string_lossy()));
+    id.map_or_else(String::new, |id| format!(" {}", id.short()))
 }
 
 fn holder_words(holder: Option<&Holder>) -> String {

@@ -28,7 +28,7 @@ impl Holder {
         Self {
             pid: std::process::id(),
             host: name.nodename().to_string_lossy().into_owned(),
-            started: started().unwrap_or(0),
+            started: started(std::process::id()).unwrap_or(0),
             command: command.into(),
             since,
         }
@@ -42,6 +42,15 @@ impl Holder {
     }
 }
 
+impl Holder {
+    /// Whether that very process lives, as far as this host can tell. One that was killed may seem to hold its lock for a moment:
+    /// a child that it was just starting has the file open until it becomes another program.
+    pub(crate) fn lives(&self) -> bool {
+        let is_known = self.is_here() && self.started > 0 && started(std::process::id()).is_some();
+        !is_known || started(self.pid) == Some(self.started)
+    }
+}
+
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pid, host, command, since, .. } = self;
@@ -49,9 +58,11 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The 22nd field of the process's own line. Its name, the second, may hold spaces and parentheses.
-fn started() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+/// The 22nd field of a process's line; none when it does not live. Its name, the second, may hold spaces and parentheses.
+fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    let is_over = matches!(*fields.first()?, "Z" | "X");
+    fields.get(19)?.parse().ok().filter(|_| !is_over)
 }

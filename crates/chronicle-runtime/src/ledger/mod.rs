@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 pub use error::LedgerError;
 pub use folder::{
     ARTIFACT_BYTES_MAX, Disk, DiskFile, Entry, Folder, HEARTBEAT_EVERY, HEARTBEAT_LIMIT, How,
-    Identity, LINE_BYTES_MAX, LOCK_PATIENCE, LineError, Real, Sharing, atomic_write, decode,
-    encode, load, save, sweep_beside,
+    Identity, LINE_BYTES_MAX, LOCK_PATIENCE, LineError, Real, Sharing, atomic_write,
+    atomic_write_from, decode, encode, is_unfinished, known, load, quick_write, save, sweep_beside,
 };
 pub use holder::Holder;
 pub use sum::{SUM_DIGITS, Sum};

@@ -25,6 +25,7 @@ pub(crate) fn barred(command: &Command) -> Option<&'static str> {
         Command::Undo { .. } => {
             Some("files are put back while nobody drives the run: pause it first")
         }
+        Command::Repair(_) => Some("a ledger is repaired while nobody drives the run"),
         Command::Rewind { .. } => {
             Some("a run is taken back while nobody drives it: pause it first")
         }

@@ -22,7 +22,7 @@ mod wire;
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 pub(crate) use client::Watching;
@@ -36,7 +36,9 @@ pub use wire::{Ask, LINE_MAX, RunUpdate};
 pub(crate) const LINK_FILE: &str = "link";
 
 /// A folder for sockets that nobody else can enter. Socket paths are short: about 100 bytes at most.
-fn folder() -> io::Result<PathBuf> {
+///
+/// One of the user's own that others can enter is closed to them first. One that is another's, or a link, is refused.
+pub(crate) fn folder() -> io::Result<PathBuf> {
     let uid = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let own = match runtime.filter(|path| path.is_absolute() && path.is_dir()) {
@@ -48,9 +50,14 @@ fn folder() -> io::Result<PathBuf> {
         Ok(()) | Err(_) => {}
     }
     let found = fs::symlink_metadata(&own)?;
-    if !found.is_dir() || found.uid() != uid || found.mode() & 0o077 != 0 {
+    if !found.is_dir() || found.uid() != uid {
         let why = format!("`{}` is not a folder of yours alone", own.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    if found.mode() & 0o777 != 0o700 {
+        // It is ours and no link. Whoever came in before can do nothing in it from here on, and a socket that they left is
+        // removed before ours takes its name.
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o700))?;
     }
     Ok(own)
 }

@@ -23,13 +23,19 @@ pub(super) enum Peer {
     Stranger,
 }
 
+/// The process at the other end: who connected, or who listens.
+pub(super) fn pid(stream: &UnixStream) -> io::Result<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    Ok(u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0))
+}
+
 /// Looks at the process that connected, and at everything above it.
 pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     if peer.uid != rustix::process::getuid() {
         return Ok(Peer::Stranger);
     }
-    let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0);
+    let pid = pid(stream)?;
     if pid == std::process::id() {
         return Ok(Peer::Own);
     }

@@ -276,7 +276,8 @@ impl Shared {
                 }
                 // It was hung up on before this was read: nothing of it may happen.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
-                Ok(Some(Request { id, ask })) => {
+                Ok(Some(Request { id, ask, mark })) => {
+                    let remote = remote.marked(mark);
                     let reply = Reply::of(id, self.settled(stream, (&remote, &peer), &ask));
                     fail::at(Point::LinkBeforeAnswer);
                     wire::write(&mut stream, &reply)?;

@@ -41,6 +41,9 @@ pub(super) struct Greeting {
 pub(super) struct Request {
     pub(super) id: u64,
     pub(super) ask: Ask,
+    /// What marks a person's command in the ledger, so that one who hears no answer finds out what became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mark: Option<String>,
 }
 
 /// What may be asked. Commands cross as they are; `commands.rs` says which of them a person may give here.

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::regular::{self, Links};
+
 /// How much of a short tool's output is read.
 const TOOL_OUTPUT_MAX: u64 = 64 * 1024;
 
@@ -31,7 +33,8 @@ pub fn leave_terminal() -> io::Result<()> {
 
 /// Starts a program that outlives us; what it says goes into a file.
 pub fn detached<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, log: &Path) -> io::Result<Child> {
-    let log = File::options().create(true).append(true).open(log)?;
+    let mut options = File::options();
+    let log = regular::open(log, options.create(true).append(true), Links::Refused)?;
     let mut command = command(argv, cwd)?;
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
 }

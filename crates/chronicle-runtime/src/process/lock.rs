@@ -3,13 +3,14 @@
 //! One JSON object a line, appended, because the keeper and `keeper-exec` both write it.
 
 use std::fs::{File, FileTimes, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::table;
+use crate::regular::{self, Links};
 
 /// Most of a lock file that is read; a keeper writes three short lines.
 const LOCK_FILE_MAX: u64 = 64 * 1024;
@@ -26,7 +27,8 @@ pub(super) enum Entry {
 /// Takes the lock and writes who holds it. The lock lasts as long as the file stays open. Its name is on disk before this
 /// returns: after a power cut, an attempt without one counts as never begun.
 pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
-    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    let mut options = OpenOptions::new();
+    let file = regular::open(path, options.create(true).append(true), Links::Refused)?;
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("another keeper holds it"),
         TryLockError::Error(error) => error,
@@ -57,8 +59,7 @@ pub(super) fn touch(file: &File) {
 
 /// The lines that can be read; a half-written one says nothing.
 pub(super) fn entries(path: &Path) -> Vec<Entry> {
-    let mut text = String::new();
-    let Ok(file) = File::open(path) else { return Vec::new() };
-    let _ = file.take(LOCK_FILE_MAX).read_to_string(&mut text);
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    let bytes = regular::read(path, LOCK_FILE_MAX, Links::Refused).unwrap_or_default();
+    let lines = bytes.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }

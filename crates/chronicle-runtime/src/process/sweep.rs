@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::lock::{self, Entry};
 pub use super::table::Process;
 use super::table::{self, Row};
+use crate::regular::{self, Links};
 
 /// How long killed processes may need to go; longer means that the kernel holds them.
 pub const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
@@ -82,7 +83,8 @@ pub fn await_keeper(
     patience: Duration,
 ) -> Result<Swept, SweepError> {
     let failed = |source| SweepError::Lock { path: lock_file.to_owned(), source };
-    let file = match OpenOptions::new().read(true).write(true).open(lock_file) {
+    let mut options = OpenOptions::new();
+    let file = match regular::open(lock_file, options.read(true).write(true), Links::Refused) {
         Ok(file) => file,
         // No keeper ever got so far as to take its lock; it may be on its way, with the cookie.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(sweep(cookie)),

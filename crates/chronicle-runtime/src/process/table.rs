@@ -42,6 +42,11 @@ fn children(parent: u32, all: &[Row]) -> impl Iterator<Item = Process> {
     all.iter().filter(move |row| row.parent == parent).map(|row| row.process)
 }
 
+/// When that process started; none when it does not live.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    read(pid).map(|process| process.started)
+}
+
 pub(super) use system::{all, has_cookie, read, signal, wait_gone};
 
 #[cfg(target_os = "linux")]

@@ -147,7 +147,7 @@ fn every_error_names_the_place_and_what_to_do() {
     );
     assert_eq!(
         error.hint(),
-        "look at what is left with `chronicle audit`, and restore the rest from a copy"
+        "`chronicle repair` shows what is left, and goes on from there if you say so"
     );
 }
 

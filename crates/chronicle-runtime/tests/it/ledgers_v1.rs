@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 24] = [
+const STORIES: [(&str, &str, &str); 25] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -179,6 +179,11 @@ const STORIES: [(&str, &str, &str); 24] = [
         "sent",
         "{name: Sent, phases: {plan: {next: [build]}, build: {}}}",
         "plan: session s; person go build; go build\nbuild: session b; go done",
+    ),
+    (
+        "repaired",
+        "{name: Repaired, phases: {plan: {approval: after}}}",
+        "plan: session s; go done\ng1: repair its sum is wrong; approve",
     ),
     (
         "rewound",

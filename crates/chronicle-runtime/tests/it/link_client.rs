@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread::JoinHandle;
 
+use chronicle_runtime::for_tests::ledger::{Claim, Folder, Holder, Ledger};
 use chronicle_runtime::for_tests::link::{Client, LINE_MAX, LinkError};
 use chronicle_runtime::handle::{Bit, News};
 use serde_json::{Value, json};
@@ -32,6 +33,12 @@ fn supervisor(folder: &Path, greeting: &Value, told: Vec<Value>) -> JoinHandle<S
     })
 }
 
+/// Holds the run's lock, as who answers for it must.
+fn held(folder: &Path) -> Box<dyn Claim> {
+    let now = chronicle_runtime::handle::now();
+    Folder::new(folder).claim(Holder::current("a test", now)).unwrap()
+}
+
 fn greeting(folder: &Path, run: &str) -> Value {
     json!({"link": 2, "chronicle": "0", "run": run, "folder": folder.canonicalize().unwrap()})
 }
@@ -41,6 +48,7 @@ fn watched(told: Vec<Value>) -> (Vec<Result<News, LinkError>>, String) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("0199-a");
     std::fs::create_dir(&folder).unwrap();
+    let _lock = held(&folder);
     let supervisor = supervisor(&folder, &greeting(&folder, "0199-a"), told);
     let client = Client::connect(&folder, "ann").unwrap().unwrap();
     let heard = client.watch(7, true).unwrap().collect();
@@ -98,6 +106,7 @@ fn a_supervisor_of_another_run_or_folder_is_told_nothing() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("0199-a");
     std::fs::create_dir(&folder).unwrap();
+    let _lock = held(&folder);
     let elsewhere = greeting(home.path(), "0199-a");
     for greeting in [greeting(&folder, "0199-b"), elsewhere, json!({"link": 2})] {
         let supervisor = supervisor(&folder, &greeting, Vec::new());

@@ -9,7 +9,7 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Call, Change, CrashClass, Issues};
+use chronicle_core::event::{Call, Change, CrashClass, Issues, LedgerRepaired};
 
 /// A call as an adapter reports it. The input is JSON, or else a text; it is shown as it stands here.
 pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
@@ -163,6 +163,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
         "pause" => Command::Pause { reason: note },
         "resume" => Command::Resume,
         "cancel" => Command::Cancel { reason: note },
+        "repair" => Command::Repair(LedgerRepaired { why: note, bytes: 0, file: None }),
         "rewind" => {
             let (frame, workflow, phase) =
                 (FramePath::root(), "main".to_owned(), PhaseId::from(rest));

@@ -179,6 +179,14 @@ pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Failure> {
+    only_for_people()?;
+    let folder = handle::find_run(&setting.project, &args.run)?;
+    // Killed before its first line: there is nothing to write that it was given up.
+    if handle::discard(&folder)? {
+        let run = folder.id.short();
+        terminal::say(&format!("Run {run}: removed, since it never started."));
+        return Ok(Exit::Done);
+    }
     tell(setting, &args.run, &Command::Cancel { reason: args.reason })
 }
 

@@ -74,7 +74,12 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
         return Ok(Exit::Done);
     }
     let run = folder.id.short();
-    terminal::say(&format!("Run {run} goes on by itself."));
+    terminal::say(&match &view.waits_for {
+        Some(other) => format!(
+            "Run {run} waits for run {other}, which works on the project's files; then it goes on by itself."
+        ),
+        None => format!("Run {run} goes on by itself."),
+    });
     terminal::talk(&format!("Next: chronicle log {run} --follow  (or: status, pause, cancel)"));
     Ok(Exit::Done)
 }
@@ -83,19 +88,20 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
 fn has_begun(folder: &RunFolder) -> bool {
     handle::row(folder).is_ok_and(|row| match row.status {
         Standing::Done | Standing::Cancelled | Standing::Failed if !row.goes_on => true,
-        Standing::Paused => false,
+        // It may wait for the project's files.
+        Standing::Paused => row.waits_for.is_some(),
         Standing::Running
         | Standing::Ending
         | Standing::Interrupted
         | Standing::Waiting
         | Standing::Done
         | Standing::Cancelled
-        | Standing::Failed => handle::is_supervised(folder),
+        | Standing::Failed => handle::is_supervised(folder) || row.waits_for.is_some(),
     })
 }
 
 fn failed(log: &std::path::Path) -> Result<Exit, Failure> {
-    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let said = programs::said_in(log);
     let last: Vec<&str> = said.trim().lines().rev().take(3).collect();
     let last: Vec<&str> = last.into_iter().rev().collect();
     Err(Failure::new(

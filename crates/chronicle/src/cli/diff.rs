@@ -89,7 +89,8 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
         (false, true) => Form::Names,
         (false, false) => Form::Patch,
     };
-    let mut out = terminal::Passed::new(io::stdout());
+    let shown = terminal::Shown::new(io::stdout(), terminal::is_result_watched());
+    let mut out = terminal::Passed::new(shown);
     difference.show(form, Paint::stdout().has_colours(), &mut out)?;
     if out.is_empty() {
         terminal::talk("No file differs.");

@@ -35,7 +35,7 @@ struct Finding {
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
     let mut findings =
-        vec![keeper(setting), disk(setting), lock(setting), git(setting), proc_folder()];
+        vec![keeper(setting), disk(setting), lock(setting), link(), git(setting), proc_folder()];
     let (settings, finding) = settings(setting);
     findings.push(trees(setting, &settings));
     findings.push(finding);
@@ -112,6 +112,16 @@ fn lock(setting: &Setting) -> Finding {
     };
     let advice = Some("this disk has no locks: do not drive one run from two machines");
     Finding { more: Vec::new(), what: "locks", good, found, advice }
+}
+
+/// Whether a driven run can be reached by other commands.
+fn link() -> Finding {
+    let (good, found) = match machine::link_folder() {
+        Ok(folder) => (true, format!("driven runs are reached through `{}`", folder.display())),
+        Err(why) => (false, why),
+    };
+    let advice = Some("remove it, or set `XDG_RUNTIME_DIR`: `pause`, `cancel` and others need it");
+    Finding { more: Vec::new(), what: "link", good, found, advice }
 }
 
 fn git(setting: &Setting) -> Finding {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_core::state::Status;
+use chronicle_core::state::{Standing, Status};
 use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
@@ -42,7 +42,7 @@ pub(super) fn stay(
     command: Command,
     rest: Rest,
 ) -> Result<Exit, Failure> {
-    let _files = claim_files(folder)?;
+    let (_files, command) = claim_files(setting, folder, command)?;
     let is_inline = is_inline(setting);
     let rest = if is_inline { Rest::WhenOver } else { rest };
     let (updates, news) = sync_channel(UPDATES_MAX);
@@ -55,6 +55,11 @@ pub(super) fn stay(
         driven.join()?;
         return Err(Failure::usage(why)
             .hint(format!("chronicle status {} shows how it stands", folder.id.short())));
+    }
+    if let Some(why) = driven.unreachable() {
+        terminal::talk(&format!(
+            "Note: no other command can reach this run while it works: {why}. `chronicle doctor` looks at it."
+        ));
     }
     listen(driven.remote())?;
     let mut screen = Screen::new(settings.flag("notify.bell"));
@@ -76,24 +81,50 @@ pub(super) fn is_inline(setting: &Setting) -> bool {
     !setting.json && terminal::is_answered()
 }
 
-/// Two runs never work on the same files at once: the second waits, and says for whom.
-fn claim_files(folder: &RunFolder) -> Result<Option<FilesLock>, Failure> {
-    let mut told = false;
+/// Two runs never work on the same files at once: the second waits, says for whom, and is listed meanwhile. So a run that has not
+/// begun yet is made first, and what begins it is another command then.
+fn claim_files(
+    setting: &Setting,
+    folder: &RunFolder,
+    mut command: Command,
+) -> Result<(Option<FilesLock>, Command), Failure> {
+    let cannot = |error| Failure::internal("the project's files cannot be locked", &error);
+    let mut waits = None;
     loop {
         match handle::claim_files(folder)? {
-            Claimed::Ours(lock) => return Ok(Some(lock)),
+            Claimed::Ours(lock) => return Ok((Some(lock), command)),
             // Its own supervisor has it: opening the run says by whom it is held.
-            Claimed::By(run) if run == folder.id => return Ok(None),
-            Claimed::By(run) if !told => {
+            Claimed::By(run) if run == folder.id => return Ok((None, command)),
+            Claimed::By(run) if waits.is_none() => {
+                if let Command::Start(start) = command {
+                    handle::record(folder, &setting.asker, Command::Prepare(start))?;
+                    command = Command::Resume;
+                }
+                waits = Some(folder.wait_for(&run).map_err(cannot)?);
                 terminal::talk(&format!(
                     "Waiting: run {} works on these files. Ctrl-C gives up.",
                     run.short()
                 ));
-                told = true;
             }
-            Claimed::By(_) | Claimed::LeftBy(_) => {}
+            Claimed::By(_) | Claimed::LeftBy(_) => give_up_if_over(folder)?,
         }
         std::thread::sleep(FILES_LOOK);
+    }
+}
+
+/// A run may be cancelled while it waits for the files.
+fn give_up_if_over(folder: &RunFolder) -> Result<(), Failure> {
+    match handle::row(folder)?.status {
+        Standing::Done | Standing::Cancelled | Standing::Failed => {
+            let run = folder.id.short();
+            let what = format!("run {run} ended while it waited for the project's files");
+            Err(Failure::new(Exit::RunFailed, what).hint(format!("chronicle log {run} says how")))
+        }
+        Standing::Running
+        | Standing::Ending
+        | Standing::Interrupted
+        | Standing::Waiting
+        | Standing::Paused => Ok(()),
     }
 }
 

@@ -23,6 +23,7 @@ mod log;
 mod pause;
 mod prepare;
 mod problems;
+mod repair;
 mod resume;
 mod run;
 mod runs;
@@ -88,6 +89,7 @@ enum Command {
     Handover(handover::HandoverArgs),
     Diff(diff::DiffArgs),
     Audit(audit::AuditArgs),
+    Repair(repair::RepairArgs),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
     Answer(answer::AnswerArgs),
@@ -181,6 +183,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Handover(args) => handover::cmd_handover(setting, &args),
         Command::Diff(args) => diff::cmd_diff(setting, &args),
         Command::Audit(args) => audit::cmd_audit(setting, &args),
+        Command::Repair(args) => repair::cmd_repair(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),
         Command::Answer(args) => answer::cmd_answer(setting, &args),

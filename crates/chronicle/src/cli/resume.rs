@@ -6,7 +6,8 @@ use chronicle_core::state::Standing;
 use chronicle_core::words;
 use chronicle_runtime::handle::definitions::OlderRun;
 use chronicle_runtime::handle::{
-    self, FindError, Project, Rest, RunFolder, definitions, programs, trust,
+    self, FindError, HandleError, LedgerError, Project, Rest, RunFolder, definitions, programs,
+    trust,
 };
 use clap::Args;
 
@@ -73,6 +74,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         }
         Standing::Waiting
             if view.waits.is_empty()
+                && view.waits_for.is_none()
                 && !args.stay.stays(&settings)
                 && !live::is_inline(setting) =>
         {
@@ -152,14 +154,32 @@ fn about(view: &chronicle_core::view::RunView) -> String {
     view.needs_you.first().map_or_else(String::new, |gate| words::about(gate.kind, &gate.about))
 }
 
-/// The newest run that should work and that nobody drives; else the newest that waits, to say what for.
+fn is_damage(error: &HandleError) -> bool {
+    matches!(
+        error,
+        HandleError::Ledger(
+            LedgerError::Damaged { .. }
+                | LedgerError::Conflict { .. }
+                | LedgerError::Replaced { .. }
+                | LedgerError::UnknownKind { .. }
+                | LedgerError::NewerVersion { .. }
+        )
+    )
+}
+
+/// The newest run that should work and that nobody drives, or whose ledger is damaged; else the newest that waits, to say what for.
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let runs = setting.project.runs();
+    let can_go_on = |folder: &RunFolder| match handle::row(folder) {
+        Ok(row) => matches!(row.status, Standing::Interrupted | Standing::Paused),
+        // Not passed over in silence: the older run behind it is not the one that was meant.
+        Err(error) => is_damage(&error),
+    };
     let stands = |folder: &&RunFolder, wanted: &[Standing]| {
         handle::row(folder).is_ok_and(|row| wanted.contains(&row.status))
             && !handle::is_supervised(folder)
     };
-    let can_go_on = runs.iter().find(|run| stands(run, &[Standing::Interrupted, Standing::Paused]));
+    let can_go_on = runs.iter().find(|run| can_go_on(run) && !handle::is_supervised(run));
     let waits = || runs.iter().find(|run| stands(run, &[Standing::Waiting]));
     can_go_on.or_else(waits).cloned().ok_or_else(|| {
         let driven = runs.iter().find_map(|run| Some((run.id.short(), handle::holder(run)?)));

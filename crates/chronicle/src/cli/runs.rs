@@ -5,8 +5,8 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::state::Standing;
 use chronicle_core::view::{RunRow, Spent};
 use chronicle_core::words;
-use chronicle_runtime::handle;
 use chronicle_runtime::handle::definitions::OlderRun;
+use chronicle_runtime::handle::{self, HandleError};
 use clap::Args;
 
 use super::{Setting, say_json};
@@ -29,6 +29,11 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
     for folder in if args.all { handle::all_runs() } else { here } {
         match handle::row(&folder) {
             Ok(row) => rows.push(row),
+            Err(HandleError::NotStarted { run }) => {
+                terminal::talk(&format!(
+                    "Run {run} never started: `chronicle cancel {run}` removes it."
+                ));
+            }
             // One bad run never hides the good ones.
             Err(error) => {
                 terminal::talk(&format!("Run {} cannot be read: {error}", folder.id.short()));
@@ -70,6 +75,7 @@ fn older_row(older: &OlderRun) -> RunRow {
         status,
         goes_on: !older.is_over(),
         places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
+        waits_for: None,
         needs_you: 0,
         spent: Spent { tokens: older.tokens(), usd_micros: 0, priced: false, estimated: false },
         started_at: Millis(older.created),
@@ -82,8 +88,11 @@ fn line(row: &RunRow) -> String {
     let places: Vec<&str> =
         row.places.iter().map(chronicle_core::base::ids::Place::as_str).collect();
     let age = handle::now().0.saturating_sub(row.updated_at.0);
-    let needs =
-        if row.needs_you > 0 { format!("  needs you: {}", row.needs_you) } else { String::new() };
+    let needs = match &row.waits_for {
+        Some(run) => format!("  waits for run {run}"),
+        None if row.needs_you > 0 => format!("  needs you: {}", row.needs_you),
+        None => String::new(),
+    };
     format!(
         "{}  {}{}  {:<12} {:<16} {:>10} ago  {}{needs}",
         paint.ink(Ink::Strong, &row.short),

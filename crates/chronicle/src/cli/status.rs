@@ -73,11 +73,7 @@ pub(super) fn say(view: &RunView) {
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
-    for wait in &view.waits {
-        lines.push(String::new());
-        let text = format!("`{}`: {}", wait.place, wait.text);
-        lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "waits at")));
-    }
+    lines.extend(wait_lines(paint, view));
     for gate in &view.needs_you {
         lines.push(String::new());
         let text =
@@ -122,6 +118,18 @@ fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
         .as_ref()
         .map(|why| format!("\n  {} {}", paint.ink(Ink::Bad, "no trees:"), words::one_line(why)));
     half.into_iter().chain(missed)
+}
+
+/// What it waits for that comes by itself.
+fn wait_lines(paint: Paint, view: &RunView) -> Vec<String> {
+    let busy = |word: &str| paint.ink(Ink::Busy, word);
+    let files = view.waits_for.iter().map(|run| {
+        format!("\n  {} run {run}, which works on the project's files", busy("waits for"))
+    });
+    let waits = view.waits.iter();
+    let waits =
+        waits.map(|wait| format!("\n  {} `{}`: {}", busy("waits at"), wait.place, wait.text));
+    files.chain(waits).collect()
 }
 
 /// Why a question is asked, and what may be answered.

@@ -12,13 +12,15 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use chronicle_core::event::signal::ASK_SUPERVISOR;
 use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::{
     Handed, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 pub(crate) use http::Http;
@@ -26,6 +28,8 @@ use wire::{Call, Request};
 
 /// Most calls that wait for an answer at once.
 const CALLS_MAX: usize = 16;
+/// How often somebody who reads the answers is looked for, once nothing more is asked.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// What an agent with no supervisor is to do.
 const GONE: &str = "the supervisor of this run is gone: nothing was done. End your turn now; \
     `chronicle resume` goes on from here";
@@ -38,6 +42,8 @@ struct Server {
     name: String,
     calls: AtomicUsize,
     output: Mutex<io::Stdout>,
+    /// Wakes who waits for the last answer.
+    answered: Condvar,
 }
 
 /// Answers until the agent closes its end.
@@ -48,8 +54,12 @@ pub(crate) fn main() -> ExitCode {
         name: new_run_id(),
         calls: AtomicUsize::new(0),
         output: Mutex::new(io::stdout()),
+        answered: Condvar::new(),
     });
-    match server.serve(&mut io::stdin().lock()) {
+    let ended = server.serve(&mut io::stdin().lock());
+    // Who closes its end may still read: `printf CALL | chronicle mcp`.
+    server.see_off();
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -92,11 +102,31 @@ impl Server {
         let it = Arc::clone(self);
         let work = move || {
             let answer = it.ask(&call);
-            it.calls.fetch_sub(1, Ordering::SeqCst);
             // An agent that does not read any more has no use for it.
             let _ = it.answer(&call.id, answer);
+            it.end();
         };
-        std::thread::Builder::new().name("call".to_owned()).spawn(work).map(drop)
+        let begun = std::thread::Builder::new().name("call".to_owned()).spawn(work);
+        if begun.is_err() {
+            self.end();
+        }
+        begun.map(drop)
+    }
+
+    /// A call has its answer.
+    fn end(&self) {
+        let _output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        self.calls.fetch_sub(1, Ordering::SeqCst);
+        self.answered.notify_all();
+    }
+
+    /// Waits until every call has its answer, or nobody is left to read it: a question to a person may take days.
+    fn see_off(&self) {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.calls.load(Ordering::SeqCst) > 0 && !has_no_reader(&output) {
+            let waited = self.answered.wait_timeout(output, LOOK_AGAIN);
+            output = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     fn ask(&self, call: &Call) -> Result<String, String> {
@@ -115,6 +145,14 @@ impl Server {
         output.write_all(format!("{message}\n").as_bytes())?;
         output.flush()
     }
+}
+
+/// Whether the other end of our output is closed.
+fn has_no_reader(output: &io::Stdout) -> bool {
+    let mut ends = [PollFd::new(output, PollFlags::empty())];
+    let no_time = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut ends, Some(&no_time)).is_ok()
+        && ends[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Hands a call on to the supervisor and waits for its answer. `name` tells the calls of this server from those of another.

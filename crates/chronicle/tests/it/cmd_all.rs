@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
     "list",
     "check",
     "graph",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 30] = [
     "trust",
     "pause",
     "doctor",
+    "repair",
     "demo",
     "run",
     "resume",
@@ -79,7 +80,7 @@ fn every_command_speaks_json() {
     assert_eq!(started.json()["status"], "waiting");
     let run = session.short();
     let view = session.json(&["status"]);
-    assert_eq!((&view["version"], &view["run"]), (&1.into(), &session.run_id().into()));
+    assert_eq!((&view["version"], &view["run"]), (&2.into(), &session.run_id().into()));
     assert_eq!(view["needs_you"][0]["gate"], "g1");
     assert_eq!(session.json(&["runs"])[0]["short"], Value::from(run.clone()));
     let told = session.json(&["handover"]);

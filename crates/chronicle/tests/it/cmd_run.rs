@@ -21,7 +21,10 @@ work:
 fn its_folder_keeps_records_out_of_git() {
     let session = Session::with(WORKFLOW, SCRIPT);
     session.run().exits(0);
-    assert_eq!(session.read(".chronicle/.gitignore"), "/runs/\n/trees.git/\n/worktrees/\n");
+    assert_eq!(
+        session.read(".chronicle/.gitignore"),
+        "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n"
+    );
     session.write(".chronicle/.gitignore", "mine\n");
     session.run().exits(0);
     assert_eq!(session.read(".chronicle/.gitignore"), "mine\n", "a person's own file stays");

@@ -2,6 +2,8 @@
 
 use std::os::unix::net::UnixListener;
 
+use chronicle_runtime::for_tests::ledger::{Folder, Holder, Ledger as _};
+
 use crate::link_yard::{CHRONICLE, LinkYard, run_args};
 
 const WORKFLOW: &str = "
@@ -63,7 +65,7 @@ fn every_command_reaches_who_drives_the_run() {
     let who: Vec<String> = (1..=4).flat_map(|gate| yard.who_answered(gate)).collect();
     assert_eq!(who, ["bob", "eve", "cy", "dan"]);
     let ledger = yard.ledger();
-    assert!(ledger.contains(r#""by":{"actor":{"is":"person","id":"fay"}}"#), "{ledger}");
+    assert!(ledger.contains(r#""by":{"actor":{"is":"person","id":"fay"}"#), "{ledger}");
     assert!(yard.socket().is_none(), "the link goes with its supervisor");
 }
 
@@ -149,6 +151,9 @@ fn another_version_is_refused_in_words() {
         std::io::Write::write_all(&mut stream, hello).expect("it listens");
         std::io::Read::read_to_end(&mut stream, &mut Vec::new())
     });
+    let folder = yard.at("p/.chronicle/runs").join(yard.run());
+    let holder = Holder::current("a test", chronicle_runtime::handle::now());
+    let _lock = Folder::new(folder).claim(holder).expect("the lock");
     let heard = yard.chronicle("bob", &["approve", &yard.run(), "g1"]);
     heard.refused("the supervisor is Chronicle 9.9.9");
     assert_eq!(newer.join().expect("a thread").expect("it reads"), 0, "nothing was asked");

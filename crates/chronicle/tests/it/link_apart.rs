@@ -91,6 +91,21 @@ fn a_second_run_on_the_same_files_waits_for_the_first() {
     assert_eq!(yard.runs().len(), 2);
 }
 
+/// The command was heard, and whoever heard it died before it could say so.
+#[test]
+fn a_supervisor_that_dies_under_a_command_leaves_no_doubt() {
+    let yard = LinkYard::new(WORKFLOW, SCRIPT);
+    let mut command = yard.command(CHRONICLE, "ann");
+    command.args(run_args(&["--wait"])).env("CHRONICLE_FAILPOINT", "link-before-answer:1");
+    let mut supervisor = yard.begin("supervisor", &mut command);
+    yard.until_touched("here");
+    until("it listens", || yard.socket().is_some_and(|it| it.exists()));
+    let heard = yard.chronicle("bob", &["note", &yard.run(), "mind the tests"]).good();
+    assert!(heard.out.contains("the supervisor ended before it could answer"), "{heard:?}");
+    assert_eq!(supervisor.code(), None, "it was killed");
+    assert_eq!(yard.ledger().matches("note_given").count(), 1, "{}", yard.ledger());
+}
+
 #[test]
 fn runs_are_found_from_any_folder() {
     let yard = LinkYard::new(

@@ -297,21 +297,92 @@ fn sockets_live_where_nobody_else_can_go() {
     assert_eq!(yard.socket().unwrap().parent(), Some(folder.as_path()));
 }
 
+/// Answers everybody as the supervisor of the newest run would, and counts what it was asked.
+fn impostor(yard: &LinkYard, answered: &std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    use std::io::BufRead;
+    let socket = yard.at("run/impostor.sock");
+    let folder = yard.at("p/.chronicle/runs").join(yard.run()).canonicalize().unwrap();
+    let hello =
+        serde_json::json!({"link": 2, "chronicle": "0.1.0", "run": yard.run(), "folder": folder});
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    fs::write(yard.run_file("link"), socket.as_os_str().as_encoded_bytes()).unwrap();
+    let answered = std::sync::Arc::clone(answered);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = writeln!(stream, "{hello}");
+            let asks = std::io::BufReader::new(stream.try_clone().unwrap()).lines().skip(1);
+            for _ in asks.map_while(Result::ok) {
+                answered.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let _ = writeln!(
+                    stream,
+                    r#"{{"answer":{{"id":1,"answer":{{"is":"accepted","data":"cancelled"}}}}}}"#
+                );
+            }
+        }
+    });
+}
+
+/// The note that says where the supervisor listens is in the project, where a worker can write.
+#[test]
+fn only_the_process_that_holds_the_lock_is_believed() {
+    let (yard, mut supervisor) = at_work();
+    let answered = std::sync::Arc::default();
+    let note = fs::read(yard.run_file("link")).unwrap();
+    impostor(&yard, &answered);
+    let pid = std::process::id();
+    for command in ["cancel", "pause"] {
+        let heard = yard.chronicle("bob", &[command, &yard.run()]);
+        heard.refused(&format!("process {pid} answers for this run, and is not its supervisor"));
+        heard.refused(&format!("`kill -TERM {}` pauses the run", supervisor.pid()));
+        assert_eq!(heard.code, Some(6), "{heard:?}");
+    }
+    // What the lock's file says is in the project too.
+    let lock = fs::read_to_string(yard.run_file("lock")).unwrap();
+    let forged = lock.replace(&format!("\"pid\":{}", supervisor.pid()), &format!("\"pid\":{pid}"));
+    assert_ne!(lock, forged);
+    fs::write(yard.run_file("lock"), &forged).unwrap();
+    let heard = yard.chronicle("bob", &["cancel", &yard.run()]);
+    assert_ne!(heard.code, Some(0), "{heard:?}");
+    fs::write(yard.run_file("lock"), lock).unwrap();
+    assert_eq!(
+        answered.load(std::sync::atomic::Ordering::SeqCst),
+        0,
+        "nobody asked it for anything"
+    );
+    // A signal to the process itself pauses it all the same; what was forged makes it stop at the latest.
+    fs::write(yard.run_file("link"), note).unwrap();
+    yard.chronicle("bob", &["cancel", &yard.run()]).good();
+    assert_eq!(supervisor.code(), Some(1), "{}", supervisor.said());
+    assert!(yard.ledger().contains("run_cancelled"));
+}
+
+#[test]
+fn a_folder_of_ones_own_is_closed_to_others() {
+    let yard = LinkYard::new(WORKFLOW, WAITS);
+    let folder = yard.at("run/chronicle");
+    fs::create_dir(&folder).unwrap();
+    for mode in [0o755, 0o777] {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        let mut supervisor = yard.supervisor();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        yard.until_touched("here");
+        yard.chronicle("bob", &["cancel", &yard.run()]).good();
+        assert_eq!(supervisor.code(), Some(1), "{}", supervisor.said());
+        fs::remove_file(yard.at("p/here")).unwrap();
+    }
+}
+
 #[test]
 fn a_folder_that_others_can_enter_is_not_used() {
-    let spoilers: [fn(&LinkYard); 3] = [
-        |yard| {
-            let folder = yard.at("run/chronicle");
-            fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
-            fs::set_permissions(&folder, fs::Permissions::from_mode(0o770)).unwrap();
-        },
+    let spoilers: [fn(&LinkYard); 2] = [
         |yard| std::os::unix::fs::symlink(yard.at("home"), yard.at("run/chronicle")).unwrap(),
         |yard| {
             let folder = yard.at("run/chronicle");
             fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
             // Only root may give a folder away; for others it is spoiled otherwise.
             if std::os::unix::fs::chown(&folder, Some(1), None).is_err() {
-                fs::set_permissions(&folder, fs::Permissions::from_mode(0o701)).unwrap();
+                fs::remove_dir(&folder).unwrap();
+                fs::write(&folder, "").unwrap();
             }
         },
     ];
@@ -321,7 +392,14 @@ fn a_folder_that_others_can_enter_is_not_used() {
         let mut supervisor = yard.start("supervisor", &run_args(&[]));
         yard.until_touched("here");
         assert!(yard.socket().is_none(), "there is no link");
-        assert_eq!(yard.chronicle("bob", &["pause", &yard.run()]).code, Some(5));
+        let said = supervisor.said();
+        assert!(said.contains("no other command can reach this run while it works"), "{said}");
+        let heard = yard.chronicle("bob", &["pause", &yard.run()]);
+        assert_eq!(heard.code, Some(5), "{heard:?}");
+        heard.refused("which has no link");
+        heard.refused(&format!("`kill -TERM {}` pauses it", supervisor.pid()));
+        let looked = yard.chronicle("bob", &["doctor"]);
+        assert!(looked.out.contains("✗ link"), "{looked:?}");
         yard.touch("go");
         assert_eq!(supervisor.code(), Some(0), "{}", supervisor.said());
     }

@@ -108,6 +108,62 @@ fn speak(command: &mut Command, line: &str) -> (String, Duration) {
     (answer, took)
 }
 
+/// `printf CALL | chronicle mcp`: the input ends before the first answer is there.
+#[test]
+fn calls_in_flight_are_answered_though_the_input_has_ended() {
+    let session = Session::with(ONE, "work: [{complete: {summary: worked}}]");
+    session.run().exits(0);
+    let call = |id: u32| {
+        let params = json!({"name": "workflow_status"});
+        format!(
+            "{}\n",
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+        )
+    };
+    let calls: String = (1..=8).map(call).collect();
+    for _ in 0..8 {
+        let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+        command.arg("mcp").env("CHRONICLE_SECRET", "s");
+        command.env("CHRONICLE_RUN_FOLDER", session.run_file(""));
+        let said = session.start(command, &calls).wait().exits(0);
+        let answers = said.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut ids: Vec<u64> = answers.map(|answer| answer["id"].as_u64().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (1..=8).collect::<Vec<u64>>());
+    }
+}
+
+/// A call is its content, not its id: what comes under the id of another would get its answer, and be lost.
+#[test]
+fn another_call_under_a_known_id_is_refused() {
+    let snapshot = |finding: &str| {
+        let arguments = json!({"data": {"findings": [finding]}});
+        let meta = json!({"claudecode/toolUseId": "toolu_1"});
+        let params =
+            json!({"name": "workflow_update_snapshot", "arguments": arguments, "_meta": meta});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
+    };
+    let say = |finding: &str, to: &str| {
+        format!("printf '%s\\n' '{}' | chronicle mcp >{to}", snapshot(finding))
+    };
+    let lines = [say("one", "first"), say("one", "again"), say("two", "other")].join("; ");
+    let script = format!(
+        "work:\n  - shell:\n      command: |\n        {lines}\n  - complete: {{summary: worked}}\n"
+    );
+    let session = Session::with(ONE, &script);
+    session.run().exits(0);
+    let heard = |name: &str| -> (bool, String) {
+        let answer: Value = serde_json::from_str(&session.read(name)).unwrap();
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        (answer["result"]["isError"].as_bool().unwrap(), text)
+    };
+    let (first, again, other) = (heard("first"), heard("again"), heard("other"));
+    assert!(!first.0 && first == again, "{first:?} {again:?}");
+    assert!(other.0 && other.1.contains("`toolu_1` is the id of another call"), "{other:?}");
+    let view = session.json(&["status"]);
+    assert_eq!(view["snapshot"]["findings"], json!(["one"]));
+}
+
 /// The supervisor is gone: the agent is told so at once, in words that say what to do.
 #[test]
 fn without_a_supervisor_a_call_is_answered_at_once() {

@@ -154,8 +154,19 @@ fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
         )),
         (None, _) => Err(match state.open_gates().next() {
             Some(gate) => instead(gate),
-            None => "nobody is asked for anything".to_owned(),
+            None => nobody_asked(state, fits),
         }),
+    }
+}
+
+/// Whoever answers without a gate's name may only have come second: they are told who was first.
+fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
+    let last = state.gates.iter().rfind(|gate| fits(gate.opened.gate_kind));
+    match last.and_then(|gate| Some((gate.opened.gate, gate.answered.as_ref()?))) {
+        Some((id, (answer, who, at))) => {
+            format!("nobody is asked for anything: {id} was {} by {who} at {at}", past(answer))
+        }
+        None => "nobody is asked for anything".to_owned(),
     }
 }
 

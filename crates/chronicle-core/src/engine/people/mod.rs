@@ -12,7 +12,7 @@ use super::rewind::fits;
 use super::scratch::Scratch;
 use crate::base::ids::{FramePath, GateId};
 use crate::event::input::{Actor, Answer, By};
-use crate::event::{Event, FrameEntered, GateAnswer, RunStarted};
+use crate::event::{Event, FrameEntered, GateAnswer, LedgerRepaired, RunStarted};
 use crate::state::State;
 
 pub(super) use gate::{answer, approve, reject};
@@ -49,6 +49,17 @@ pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
         scratch.emit(Event::RunPaused { reason: "it has not begun yet".to_owned() });
     }
     answer
+}
+
+/// Whatever state the run is in: that its ledger was damaged is worth knowing after its end, too.
+pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
+    let state = scratch.state();
+    if state.run.is_none() {
+        return Answer::Refused("no line of this run is left to go on from".to_owned());
+    }
+    let from = state.seq;
+    scratch.emit(Event::LedgerRepaired(repaired.clone()));
+    Answer::Accepted(format!("repaired: the run goes on from line {from}"))
 }
 
 pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {

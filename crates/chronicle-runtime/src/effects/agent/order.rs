@@ -12,6 +12,7 @@ use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;
 use crate::ledger::{ArtifactId, Ledger as _};
 use crate::process;
+use crate::regular::{self, Links};
 
 /// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
 pub(super) const NOT_FOR_AGENTS: [&str; 4] =
@@ -64,7 +65,8 @@ pub(super) fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
     for file in files {
         let mut options = File::options();
         let open = options.write(true).create(true).truncate(true).mode(0o600);
-        open.open(folder.join(file.name))?.write_all(file.text.as_bytes())?;
+        let mut given = regular::open(&folder.join(file.name), open, Links::Refused)?;
+        given.write_all(file.text.as_bytes())?;
     }
     Ok(())
 }

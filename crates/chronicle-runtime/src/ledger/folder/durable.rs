@@ -18,20 +18,53 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_whole(&Real, path, bytes)
 }
 
+/// Replaces a file by new content without waiting for the disk: after a power cut it may be the old one, or empty.
+pub fn quick_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(&Real, (path, folder_of(path)), bytes, Pace::Quick)
+}
+
+/// As `atomic_write`, with what is not finished yet in another folder: one that whoever finds it may sweep.
+pub fn atomic_write_from(path: &Path, room: &Path, bytes: &[u8]) -> io::Result<()> {
+    match replace(&Real, (path, room), bytes, Pace::Durable) {
+        // The two are on different disks.
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => atomic_write(path, bytes),
+        written => written,
+    }
+}
+
+/// Whether a write waits for the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Durable,
+    Quick,
+}
+
 /// As `atomic_write`, on that disk.
 pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(disk, (path, folder_of(path)), bytes, Pace::Durable)
+}
+
+fn replace(
+    disk: &dyn Disk,
+    (path, room): (&Path, &Path),
+    bytes: &[u8],
+    pace: Pace,
+) -> io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let is_durable = pace == Pace::Durable;
     let folder = folder_of(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for _ in 0..NAMES_MAX {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let pid = std::process::id();
-        let unfinished = folder.join(format!(".{name}.{pid}-{number}{UNFINISHED}"));
+        let unfinished = room.join(format!(".{name}.{pid}-{number}{UNFINISHED}"));
         match disk.open(&unfinished, How::New) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
-                let written = file.append(bytes).and_then(|()| file.sync()).and_then(|()| {
+                let written =
+                    file.append(bytes).and_then(|()| if is_durable { file.sync() } else { Ok(()) });
+                let written = written.and_then(|()| {
                     fail::at(Point::writing(path));
                     disk.rename(&unfinished, path)
                 });
@@ -39,7 +72,8 @@ pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Res
                     // What cannot be removed is swept by the next who holds the lock.
                     let _ = disk.remove(&unfinished);
                 }
-                return written.and_then(|()| disk.sync_folder(folder));
+                let settle = || if is_durable { disk.sync_folder(folder) } else { Ok(()) };
+                return written.and_then(|()| settle());
             }
         }
     }
@@ -75,6 +109,12 @@ pub(super) fn sweep(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
 pub fn sweep_beside(path: &Path) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     sweep_named(&Real, folder_of(path), &format!(".{name}."))
+}
+
+/// Whether a file is one that its writer did not finish.
+pub fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') && name.ends_with(UNFINISHED)
 }
 
 fn sweep_named(disk: &dyn Disk, folder: &Path, prefix: &str) -> io::Result<()> {

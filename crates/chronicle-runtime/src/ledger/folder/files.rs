@@ -12,6 +12,9 @@ use super::writer::ARTIFACT_BYTES_MAX;
 use super::{ARTIFACTS, Folder, LEDGER};
 use crate::ledger::ArtifactId;
 
+/// How much of a ledger is copied or counted at once.
+const PIECE: usize = 256 * 1024;
+
 /// The bytes of a ledger for reading. A run that was just made has none yet.
 pub(super) struct LedgerFile {
     disk: Arc<dyn Disk>,
@@ -47,6 +50,34 @@ impl LedgerFile {
     /// How many there are.
     pub(super) fn size(&mut self) -> io::Result<u64> {
         self.file()?.map_or(Ok(0), |file| Ok(file.entry()?.length))
+    }
+}
+
+/// How many bytes there are from there on, and how many lines, the last one be it without its line feed.
+pub(super) fn beyond(file: &mut LedgerFile, from: u64) -> io::Result<(u64, u64)> {
+    let (mut piece, mut at, mut lines, mut last) = (vec![0; PIECE], from, 0, b'\n');
+    loop {
+        match file.read_at(&mut piece, at)? {
+            0 => return Ok((at.saturating_sub(from), lines + u64::from(last != b'\n'))),
+            count => {
+                lines += piece[..count].split(|byte| *byte == b'\n').count() as u64 - 1;
+                last = piece[count - 1];
+                at += count as u64;
+            }
+        }
+    }
+}
+
+fn copy(from: &mut LedgerFile, to: &dyn DiskFile) -> io::Result<()> {
+    let (mut piece, mut at) = (vec![0; PIECE], 0);
+    loop {
+        match from.read_at(&mut piece, at)? {
+            0 => return Ok(()),
+            count => {
+                to.append(&piece[..count])?;
+                at += count as u64;
+            }
+        }
     }
 }
 
@@ -156,6 +187,24 @@ impl Files {
             }
         }
         Err(io::Error::other("too many torn lines were set aside already"))
+    }
+
+    /// Keeps the ledger as it is beside itself, on disk, and says in which file.
+    pub(super) fn keep_whole(&mut self) -> io::Result<String> {
+        const DAMAGED_FILES_MAX: u32 = 1_000;
+        let mut source = self.source()?;
+        for number in 1..=DAMAGED_FILES_MAX {
+            let name = format!("damaged-{number}.jsonl");
+            let file = match self.disk.open(&self.folder.join(&name), How::New) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            copy(&mut source, file.as_ref())?;
+            file.sync()?;
+            self.disk.sync_folder(&self.folder)?;
+            return Ok(name);
+        }
+        Err(io::Error::other("too many damaged ledgers were kept already"))
     }
 
     /// Keeps a body, on disk.

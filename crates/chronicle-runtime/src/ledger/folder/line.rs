@@ -68,11 +68,7 @@ pub fn encode(line: &Line, previous: &Sum) -> Result<(Vec<u8>, Sum), serde_json:
 
 /// Reads a line with its line feed, and says the sum that the next one follows.
 pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, Sum), LineError> {
-    let (body, end) = split(bytes).ok_or(LineError::Unclosed)?;
-    let sum = previous.then(body);
-    if end != closing(&sum) {
-        return Err(if is_closing(end) { LineError::Sum } else { LineError::Unclosed });
-    }
+    let sum = checked(bytes, previous)?;
     let line: Line = parse(bytes).map_err(|error| explain(bytes, error))?;
     if line.v > VERSION {
         return Err(LineError::NewerVersion { version: line.v });
@@ -81,6 +77,16 @@ pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, 
         return Err(LineError::Sequence { found: line.seq, expected: expected_seq });
     }
     Ok((line, sum))
+}
+
+/// Checks that a line follows the one with that sum, without reading what it says.
+pub(super) fn checked(bytes: &[u8], previous: &Sum) -> Result<Sum, LineError> {
+    let (body, end) = split(bytes).ok_or(LineError::Unclosed)?;
+    let sum = previous.then(body);
+    if end == closing(&sum) {
+        return Ok(sum);
+    }
+    Err(if is_closing(end) { LineError::Sum } else { LineError::Unclosed })
 }
 
 /// Whether it is UTF-8 is asked once for the whole line, not for each of its strings.

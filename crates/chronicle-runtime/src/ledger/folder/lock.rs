@@ -99,7 +99,7 @@ pub(super) fn holder(disk: &dyn Disk, path: &Path, host: &str) -> Option<Holder>
     let content = read(file.as_ref()).ok()?;
     // A shared lock does not stop others who only look.
     match file.try_lock(Sharing::Shared) {
-        Ok(false) => content.holder,
+        Ok(false) => content.holder.filter(Holder::lives),
         _ => live_elsewhere(Locked(file).0.as_ref(), content.holder, host).ok()?,
     }
 }

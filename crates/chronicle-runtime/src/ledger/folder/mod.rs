@@ -20,11 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::cache::{load, save};
+pub use self::cache::{known, load, save};
 use self::chain::Chain;
 pub use self::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
 use self::durable::create_folder;
-pub use self::durable::{atomic_write, sweep_beside};
+pub use self::durable::{
+    atomic_write, atomic_write_from, is_unfinished, quick_write, sweep_beside,
+};
 use self::files::{Files, LedgerFile};
 pub use self::line::{LINE_BYTES_MAX, LineError, decode, encode};
 pub use self::lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
@@ -86,9 +88,47 @@ impl Folder {
         self.path.join(LEDGER)
     }
 
+    /// The file that whoever writes holds locked.
+    pub fn lock_path(&self) -> PathBuf {
+        self.path.join(LOCK)
+    }
+
     /// How many bytes the lines take up to that head.
     pub fn bytes(&self, head: &Head) -> u64 {
         offset(head)
+    }
+
+    /// Checks every line up to a head that was kept elsewhere, without reading what they say.
+    pub fn check_up_to(&self, head: &Head) -> Result<(), LedgerError> {
+        Chain::new(LedgerFile::of(self), &self.ledger_path(), Head::EMPTY).check_up_to(head)
+    }
+
+    /// Whether the line that ends at this head is in the ledger. Its sum covers everything before it.
+    pub fn has(&self, head: &Head) -> Result<bool, LedgerError> {
+        let stands = chain::stands(&mut LedgerFile::of(self), head);
+        stands.map_err(|error| io_error("read", &self.ledger_path(), error))
+    }
+
+    /// Cuts a damaged ledger after a line that stands, at a person's word. First the whole of it is kept in a file beside it,
+    /// whose name is returned.
+    pub fn cut_back(&self, who: &Holder, at: &Head) -> Result<String, LedgerError> {
+        self.check_there()?;
+        let lock = lock::take(&self.disk, &self.lock_path(), who, self.patience)?;
+        let failed = |doing| move |error| io_error(doing, &self.ledger_path(), error);
+        let files =
+            Files::open(Arc::clone(&self.disk), &self.path, lock).map_err(failed("open"))?;
+        FolderClaim::new(files).cut_back(at)
+    }
+
+    /// How many bytes follow a line, and how many lines they are, whole or not.
+    pub fn beyond(&self, head: &Head) -> Result<(u64, u64), LedgerError> {
+        let counted = files::beyond(&mut LedgerFile::of(self), offset(head));
+        counted.map_err(|error| io_error("read", &self.ledger_path(), error))
+    }
+
+    /// Removes what only remembers how the ledger was.
+    pub fn forget(&self) {
+        let _ = self.disk.remove(&self.path.join(cache::CACHE));
     }
 
     fn disk(&self) -> &dyn Disk {

@@ -97,6 +97,24 @@ impl FolderClaim {
     }
 }
 
+impl FolderClaim {
+    /// Cuts everything after a line that stands. The whole file is on disk under another name first, so that a crash between
+    /// the two loses nothing.
+    pub(super) fn cut_back(mut self, at: &Head) -> Result<String, LedgerError> {
+        check_held(&self.files)?;
+        let mut source = self.files.source().map_err(self.io("read"))?;
+        if !stands(&mut source, at).map_err(self.io("read"))? {
+            let why = format!("line {}, after which it is to be cut, is not there", at.seq);
+            return Err(LedgerError::Conflict { place: place(self.files.path()), why });
+        }
+        let kept = self.files.keep_whole();
+        let kept = kept.map_err(self.io("keep a copy of"))?;
+        let cut = self.files.cut(offset(at));
+        cut.map_err(self.io("cut the damaged end of"))?;
+        Ok(kept)
+    }
+}
+
 impl Claim for FolderClaim {
     fn epoch(&self) -> u64 {
         self.files.epoch()

@@ -6,7 +6,7 @@ use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command, Input, What};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{GateAnswer, GateKind};
+use chronicle_core::event::{GateAnswer, GateKind, LedgerRepaired};
 use chronicle_core::state::{Gate, State};
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{Head, Ledger as _, LedgerError};
@@ -62,7 +62,8 @@ impl Sim<'_> {
             }
             87..=91 => Command::Go { place: self.some_place(), note },
             92 => Command::Loops { place: None, more: 2 },
-            93 | 94 => self.some_rewind(),
+            93 => self.some_rewind(),
+            94 => Command::Repair(LedgerRepaired { why: note, bytes: 0, file: None }),
             95 => Command::Start(Box::new(self.shape.start.clone())),
             96..=98 => {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));

@@ -1,0 +1,72 @@
+//! What killed processes leave behind that is worth nothing: runs without a first line, and files that were never finished.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::{HandleError, witnesses};
+use crate::clock;
+use crate::home;
+use crate::index;
+use crate::ledger::{self, Head, Holder, Ledger as _};
+use crate::project::{Project, RunFolder};
+
+/// Whoever makes a run or a file takes less than this: what is younger may be somebody's.
+const YOUNG: Duration = Duration::from_mins(1);
+
+/// Runs that were killed before their first line, and that nobody is just about to begin.
+pub fn unstarted(project: &Project) -> Vec<RunFolder> {
+    let is_leftover = |run: &RunFolder| is_old(&run.path) && has_no_line(run);
+    project.runs().into_iter().filter(is_leftover).collect()
+}
+
+fn has_no_line(run: &RunFolder) -> bool {
+    let first = run.ledger().read(Head::EMPTY).map(|mut lines| lines.next());
+    matches!(first, Ok(None)) && check(run).is_ok()
+}
+
+/// That nothing knows of a line: a ledger that lost its lines is damaged, and not removed.
+fn check(run: &RunFolder) -> Result<(), HandleError> {
+    witnesses::check(run, Head::EMPTY)?;
+    let nothing = chronicle_core::state::State::default();
+    Ok(witnesses::check_started(run, &witnesses::started(run), &nothing)?)
+}
+
+/// Removes the folder of a run that never had a line. False when it has one: then nothing is done.
+pub fn discard(run: &RunFolder) -> Result<bool, HandleError> {
+    if !has_no_line(run) {
+        return Ok(false);
+    }
+    // With the lock nobody begins it meanwhile.
+    let claim = run.ledger().claim(Holder::current("chronicle", clock::now()))?;
+    let mut lines = claim.read(Head::EMPTY)?;
+    if lines.next().is_some() {
+        return Ok(false);
+    }
+    fs::remove_dir_all(&run.path).map_err(|error| {
+        ledger::LedgerError::io("remove", run.path.display().to_string(), error)
+    })?;
+    index::forget(run);
+    Ok(true)
+}
+
+/// Removes unfinished files from a project's own folder and from the user's state. Returns how many.
+pub fn sweep_unfinished(project: &Project) -> usize {
+    let state = home::state();
+    let below = |name: &str| state.as_ref().map(|state| state.join(name));
+    let of_user = ["runs", "begun", "trust", "anchors"].map(below).into_iter().flatten();
+    let folders = [project.definitions(), project.root().join(".pi/chronicle/sessions")];
+    folders.into_iter().chain(of_user).map(|folder| sweep(&folder)).sum()
+}
+
+fn sweep(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_unfinished = |path: &std::path::PathBuf| ledger::is_unfinished(path) && is_old(path);
+    entries.filter(is_unfinished).filter(|path| fs::remove_file(path).is_ok()).count()
+}
+
+fn is_old(path: &Path) -> bool {
+    let changed = fs::symlink_metadata(path).and_then(|found| found.modified());
+    let age = changed.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
+    age.is_ok_and(|age| age >= YOUNG)
+}

@@ -1,0 +1,170 @@
+//! A ledger that is not as it was left: what is wrong with it, and going on from the last line that can be trusted, as a person's
+//! recorded word. The file is kept as it was found.
+
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::time::Millis;
+use chronicle_core::event::LedgerRepaired;
+use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::record::Line;
+use chronicle_core::state::State;
+use chronicle_core::words;
+
+use super::telling::record_in;
+use super::{HandleError, witnesses};
+use crate::anchor;
+use crate::clock;
+use crate::driver::Run;
+use crate::effects::Recorder;
+use crate::inbox::{self, Asker, asked};
+use crate::ledger::{Head, Holder, Ledger, LedgerError};
+use crate::project::RunFolder;
+
+/// What is wrong with a ledger.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Damage {
+    /// What is wrong.
+    pub why: String,
+    /// The line after which the run can go on.
+    pub line: u64,
+    /// When that line was written.
+    pub at: Millis,
+    /// What it says.
+    pub says: Vec<String>,
+    /// Bytes after it, which would be cut off.
+    pub bytes: u64,
+    /// Lines among them, whole or not.
+    pub lines: u64,
+    #[serde(skip)]
+    head: Option<Head>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Repaired {
+    /// The line after which the run goes on.
+    pub line: u64,
+    /// The file that keeps the ledger as it was; none if nothing was cut off.
+    pub kept: Option<String>,
+}
+
+/// A ledger as far as it is whole.
+struct Read {
+    state: State,
+    head: Head,
+    last: Option<Line>,
+    /// What is wrong with the line after the last.
+    broken: Option<LedgerError>,
+}
+
+/// What is wrong with a run's ledger; none when nothing is.
+pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
+    let started = witnesses::started(folder);
+    let mut read = read(folder, None)?;
+    let why = match read.broken.take() {
+        Some(error) => error,
+        None => match witnesses::check(folder, read.head)
+            .and_then(|()| witnesses::check_started(folder, &started, &read.state))
+        {
+            Ok(()) => return Ok(None),
+            Err(error) => error,
+        },
+    };
+    if let Some(trusted) = witnesses::before_foreign(folder, read.head) {
+        read = self::read(folder, Some(trusted))?;
+    }
+    let Some(last) = read.last else {
+        return Err(HandleError::NothingWhole { run: short(folder), why: why.to_string() });
+    };
+    let (bytes, lines) = folder.ledger().beyond(&read.head)?;
+    Ok(Some(Damage {
+        why: why.to_string(),
+        line: last.seq,
+        at: last.at,
+        says: last.events.iter().map(words::sentence).collect(),
+        bytes,
+        lines,
+        head: Some(read.head),
+    }))
+}
+
+/// Reads up to a line, or as far as the ledger is whole. What a newer Chronicle wrote is not damage, and not ours to cut.
+fn read(folder: &RunFolder, to: Option<Head>) -> Result<Read, HandleError> {
+    let mut lines = folder.ledger().read(Head::EMPTY)?;
+    let mut read = Read { state: State::default(), head: Head::EMPTY, last: None, broken: None };
+    while to.is_none_or(|to| read.head.seq < to.seq) {
+        match lines.next() {
+            None => break,
+            Some(Ok((line, head))) => {
+                read.state.apply(&line);
+                (read.last, read.head) = (Some(line), head);
+            }
+            Some(Err(error @ LedgerError::Damaged { .. })) => {
+                read.broken = Some(error);
+                break;
+            }
+            Some(Err(error)) => return Err(error.into()),
+        }
+    }
+    Ok(read)
+}
+
+/// Goes on from the line that `damage` named. With `keep`, all whole lines stay, whoever wrote them.
+pub fn repair(
+    folder: &RunFolder,
+    asker: &Asker,
+    damage: &Damage,
+    keep: bool,
+) -> Result<Repaired, HandleError> {
+    let ledger = folder.ledger();
+    let holder = Holder::current(&asker.command, clock::now());
+    let head = match damage.head.filter(|_| !keep) {
+        Some(head) => head,
+        None => read(folder, None)?.head,
+    };
+    let bytes = ledger.beyond(&head)?.0;
+    let kept = if bytes > 0 { Some(ledger.cut_back(&holder, &head)?) } else { None };
+    // What remembers the ledger as it was would find it damaged again.
+    ledger.forget();
+    let _ = std::fs::remove_file(folder.run_json());
+    let mut run = Run::open(&ledger, holder, None)?;
+    set_aside(folder, run.state())?;
+    anchor::keep(folder, run.head());
+    let line = run.state().seq;
+    let repaired = LedgerRepaired { why: damage.why.clone(), bytes, file: kept.clone() };
+    let world = Recorder::new(folder, run.state());
+    let (message, answer) = inbox::asking(asked(&asker.who, Command::Repair(repaired)));
+    record_in(folder, &mut run, world, vec![message])?;
+    match answer.recv() {
+        Ok(Answer::Refused(why)) => Err(HandleError::Refused { why }),
+        _ => Ok(Repaired { line, kept }),
+    }
+}
+
+/// Gives another name to what attempts left that the run does not know any more: others will have their numbers.
+fn set_aside(folder: &RunFolder, state: &State) -> Result<(), HandleError> {
+    let known = state.attempts.len();
+    let unknown = |attempt: &AttemptId| usize::try_from(attempt.0).is_ok_and(|it| it > known);
+    for attempt in witnesses::started(folder).into_iter().filter(unknown) {
+        for path in [folder.keeper(attempt), folder.transcript(attempt)] {
+            aside(&path)
+                .map_err(|error| LedgerError::io("set aside", path.display().to_string(), error))?;
+        }
+    }
+    Ok(())
+}
+
+fn aside(path: &std::path::Path) -> std::io::Result<()> {
+    const NAMES_MAX: u32 = 1_000;
+    let free = (1..=NAMES_MAX)
+        .map(|number| path.with_added_extension(format!("damaged-{number}")))
+        .find(|path| std::fs::symlink_metadata(path).is_err());
+    let free = free.ok_or_else(|| std::io::Error::other("too many were set aside already"))?;
+    match std::fs::rename(path, free) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn short(folder: &RunFolder) -> String {
+    folder.id.short().to_owned()
+}

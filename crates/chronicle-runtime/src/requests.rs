@@ -1,0 +1,70 @@
+//! The ids of workers' calls. A call that is repeated bears its id again and gets the same answer; another call under an id that is
+//! known would get the answer of the first, and be lost.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::signal::Signal;
+
+/// How many calls are remembered. An attempt makes few, and only its own ids matter.
+const CALLS_MAX: usize = 4_096;
+
+/// What each id was used for, for as long as this supervisor lives: no attempt lives longer. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Requests {
+    known: Arc<Mutex<VecDeque<Known>>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    attempt: AttemptId,
+    request: String,
+    content: blake3::Hash,
+}
+
+impl Requests {
+    /// Remembers a call. Refuses one whose id another call of this attempt bears.
+    pub(crate) fn check(
+        &self,
+        attempt: AttemptId,
+        request: &str,
+        signal: &Signal,
+    ) -> Result<(), String> {
+        let content = blake3::hash(format!("{signal:?}").as_bytes());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.iter().find(|it| it.attempt == attempt && it.request == request);
+        match before {
+            Some(before) if before.content == content => Ok(()),
+            Some(_) => Err(format!(
+                "`{request}` is the id of another call of yours: nothing was done. Give each call an id of its own"
+            )),
+            None => {
+                if known.len() >= CALLS_MAX {
+                    known.pop_front();
+                }
+                known.push_back(Known { attempt, request: request.to_owned(), content });
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_means_one_call_of_one_attempt() {
+        let requests = Requests::default();
+        let summary = |text: &str| Signal::Cancel { summary: text.to_owned() };
+        let check = |attempt, signal: &Signal| requests.check(AttemptId(attempt), "r1", signal);
+        assert_eq!(check(1, &summary("x")), Ok(()));
+        assert_eq!(check(1, &summary("x")), Ok(()), "the same call again");
+        assert_eq!(check(2, &summary("y")), Ok(()), "another attempt's");
+        assert!(
+            check(1, &summary("y"))
+                .is_err_and(|why| why.contains("`r1` is the id of another call"))
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! `chronicle repair`.
+
+use chronicle_core::words;
+use chronicle_runtime::handle::{self, Damage, Repaired};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Setting, only_for_people, say_json};
+use crate::exit_code::Exit;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Show what is wrong with a ledger, and go on from its last good line
+///
+/// The ledger is kept as it was found, in a file beside it. What comes after the line is cut off, and
+/// the run does not know it any more: work that it records may be done again. That you said so is
+/// written down.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:  chronicle repair 5f3a9c1e && chronicle resume 5f3a9c1e")]
+pub(super) struct RepairArgs {
+    /// The run; the newest when omitted
+    run: Option<String>,
+
+    /// Keep every whole line, whoever wrote it: such as after the run was driven on another machine
+    #[arg(long)]
+    keep: bool,
+
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Found<'a> {
+    damage: Option<&'a Damage>,
+    repaired: Option<&'a Repaired>,
+}
+
+pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, Failure> {
+    only_for_people()?;
+    let folder = setting.run(args.run.as_deref())?;
+    let run = folder.id.short();
+    let Some(damage) = handle::damage(&folder)? else {
+        terminal::talk(&format!("The ledger of run {run} is whole: there is nothing to repair."));
+        if setting.json {
+            say_json(&Found { damage: None, repaired: None })?;
+        }
+        return Ok(Exit::Done);
+    };
+    show(&damage, args.keep);
+    let asks = if args.keep { "Keep every whole line, and go on?" } else { "Go on from there?" };
+    if !args.yes && !terminal::agrees(asks) {
+        return Err(Failure::new(Exit::Damaged, "nothing was repaired")
+            .hint("`--yes` says so beforehand, where nobody can be asked"));
+    }
+    let repaired = handle::repair(&folder, &setting.asker, &damage, args.keep)?;
+    if setting.json {
+        say_json(&Found { damage: Some(&damage), repaired: Some(&repaired) })?;
+        return Ok(Exit::Done);
+    }
+    terminal::say(&format!("Run {run}: repaired, and goes on from line {}.", repaired.line));
+    if let Some(file) = &repaired.kept {
+        let path = folder.path.join(file);
+        terminal::say(&format!("The ledger as it was found: `{}`", path.display()));
+    }
+    terminal::talk(&format!("Next: chronicle status {run}"));
+    Ok(Exit::Done)
+}
+
+fn show(damage: &Damage, keep: bool) {
+    let Damage { why, line, at, says, bytes, lines, .. } = damage;
+    terminal::talk(&format!("{}.", words::whole(why)));
+    terminal::talk(&format!("  The last line that can be trusted is {line}, of {at}:"));
+    for sentence in says {
+        terminal::talk(&format!("    {}", words::one_line(sentence)));
+    }
+    if *bytes == 0 {
+        terminal::talk("  Nothing follows it: what was lost is not in the ledger any more.");
+    } else if keep {
+        terminal::talk(&format!("  {} after it stay as far as they are whole.", counted(*lines)));
+    } else {
+        let (lines, bytes) = (counted(*lines), words::bytes(*bytes));
+        terminal::talk(&format!(
+            "  {lines} after it ({bytes}) would be cut off, and kept in a file."
+        ));
+    }
+    if !keep {
+        terminal::talk(
+            "  What was done after that line is unknown to the run then, and may be done again.",
+        );
+    }
+}
+
+fn counted(lines: u64) -> String {
+    if lines == 1 { "1 line".to_owned() } else { format!("{} lines", words::thousands(lines)) }
+}

@@ -1,0 +1,133 @@
+//! What a killed process leaves behind that is worth nothing: it is told honestly, and can be removed.
+
+use std::fs;
+
+use crate::session::{RUN, Session, until};
+
+const WORKFLOW: &str = "name: Small\nphases: {work: {next: [done]}}\n";
+const SCRIPT: &str =
+    "work: [{touch: {file: here}}, {wait_for: {file: go}}, {complete: {summary: worked}}]\n";
+
+/// A run whose supervisor was killed before its first line.
+fn unborn() -> Session {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(RUN).env("CHRONICLE_FAILPOINT", "before-append:1");
+    assert_eq!(session.start(command, "").wait().code, None);
+    assert_eq!((session.runs().len(), session.ledger_lines()), (1, 0));
+    session
+}
+
+#[test]
+fn a_run_without_a_first_line_is_told_and_removed() {
+    let session = unborn();
+    let run = session.short();
+    session.chronicle(&["runs"]).exits(0).talks(&format!("Run {run} never started"));
+    for command in ["status", "audit", "resume"] {
+        let said = session.chronicle(&[command, &run]).exits(2).talks("it never started");
+        said.talks(&format!("`chronicle cancel {run}` removes it"));
+    }
+    session.chronicle(&["cancel", &run]).exits(0).prints("removed, since it never started");
+    assert_eq!(session.runs(), [""; 0]);
+    session.chronicle(&["runs", "--all"]).exits(0).talks("No runs here yet");
+}
+
+#[test]
+fn gc_removes_runs_without_a_first_line_once_nobody_can_be_about_to_begin_them() {
+    let session = unborn();
+    session.chronicle(&["gc", "--yes"]).exits(0).talks("There is nothing to free");
+    assert_eq!(session.runs().len(), 1, "somebody may be about to begin it");
+    session.shell("touch -d '2 hours ago' .chronicle/runs/*").exits(0);
+    session.chronicle(&["gc"]).exits(2).talks("never started: its folder goes");
+    session.chronicle(&["gc", "--yes"]).exits(0).prints("Removed, since they never started");
+    assert_eq!(session.runs(), [""; 0]);
+}
+
+/// It looks the same, and is not: its lines were lost.
+#[test]
+fn a_run_that_lost_its_lines_is_not_removed() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write("go", "");
+    session.run().exits(0);
+    fs::write(session.run_file("ledger.jsonl"), "").unwrap();
+    session.shell("touch -d '2 hours ago' .chronicle/runs/*").exits(0);
+    session.chronicle(&["gc", "--yes"]).exits(0);
+    session.chronicle(&["cancel", &session.short()]).exits(6);
+    assert_eq!(session.runs().len(), 1);
+}
+
+#[test]
+fn unfinished_files_are_ignored_by_git_and_swept() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write("go", "");
+    session.write(".chronicle/.gitignore", "/runs/\n/trees.git/\n/worktrees/\n");
+    session.write(".chronicle/.config.toml.7-0.unfinished", "half");
+    fs::create_dir_all(session.path(".pi")).unwrap();
+    session.run().exits(0);
+    assert!(
+        session.read(".chronicle/.gitignore").contains("\n*.unfinished\n"),
+        "the old one is renewed"
+    );
+    session.write(".pi/chronicle/sessions/.x.json.7-0.unfinished", "half");
+    session.chronicle(&["gc", "--yes"]).exits(0);
+    assert!(session.has(".chronicle/.config.toml.7-0.unfinished"), "its writer may live");
+    session.shell("find . -name '*.unfinished' -exec touch -d '2 hours ago' {} +").exits(0);
+    session.chronicle(&["gc", "--yes"]).exits(0);
+    session.shell("find . -name '*.unfinished' | grep . && exit 1; exit 0").exits(0);
+}
+
+/// A killed writer of the older format's file leaves nothing outside of the run's own folder.
+#[test]
+fn a_killed_writer_of_the_mirror_leaves_nothing_beside_it() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    fs::create_dir_all(session.path(".pi")).unwrap();
+    session.write("go", "");
+    let writes = "in-file-write";
+    for nth in 1..20 {
+        let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+        command.args(RUN).env("CHRONICLE_FAILPOINT", format!("{writes}:{nth}"));
+        if session.start(command, "").wait().code.is_some() {
+            break;
+        }
+        session.shell("find .pi -name '*.unfinished' | grep . && exit 1; exit 0").exits(0);
+    }
+}
+
+/// A second run on the same files is made, and listed, before it waits.
+#[test]
+fn a_run_that_waits_for_the_files_is_listed() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    let first = session.spawn_run();
+    until("the first one works", || session.has("here"));
+    let holder = session.short();
+    let waiting = |run: &str| {
+        let status = session.json(&["status", run]);
+        assert_eq!(
+            (&status["status"], &status["waits_for"]),
+            (&"waiting".into(), &holder.as_str().into())
+        );
+        let words = format!("waits for run {holder}");
+        session.chronicle(&["status", run]).exits(0).prints(&words);
+        session.chronicle(&["runs"]).exits(0).prints(&words);
+    };
+    let second = session.spawn_run();
+    until("the second one says so", || second.talk().contains("Waiting: run"));
+    let run = session.short();
+    assert_ne!(run, holder);
+    waiting(&run);
+    // One that is given up while it waits stays, and can go on or be cancelled.
+    second.kill();
+    assert_eq!(session.json(&["status", &run])["status"], "paused");
+    let third = session.chronicle(&[RUN, &["--detach"]].concat()).exits(0);
+    third.prints(&format!("waits for run {holder}, which works on the project's files"));
+    let detached = session.short();
+    waiting(&detached);
+    let again = session.spawn(&["resume", &run]);
+    until("it says so", || again.talk().contains("Waiting: run"));
+    waiting(&run);
+    session.chronicle(&["cancel", &run]).exits(0);
+    again.wait().exits(1).talks("ended while it waited");
+    session.write("go", "");
+    first.wait().exits(0);
+    until("the detached one is done", || session.json(&["status", &detached])["status"] == "done");
+}

@@ -1,10 +1,12 @@
 //! What comes to a driven run, and from whom.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::limits::cut;
+use chronicle_core::base::redact::Redactor;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::state::{State, Status};
@@ -13,6 +15,7 @@ use chronicle_core::words;
 use crate::clock;
 use crate::ledger::{Holder, Torn};
 use crate::requests::Requests;
+use crate::secrets;
 
 /// Most inputs that wait; whoever sends more waits too.
 pub const INBOX_MAX: usize = 1_024;
@@ -122,6 +125,7 @@ pub struct Asker {
 pub struct Remote {
     who: String,
     inbox: SyncSender<Message>,
+    redactor: Arc<Redactor>,
     requests: Requests,
     /// What marks the next command in the ledger.
     mark: Option<String>,
@@ -129,15 +133,17 @@ pub struct Remote {
 
 impl Remote {
     /// Reaches the run that reads this inbox.
-    pub(crate) fn new(asker: &Asker, inbox: SyncSender<Message>) -> Self {
-        Self { who: asker.who.clone(), inbox, requests: Requests::default(), mark: None }
+    pub(crate) fn new(asker: &Asker, inbox: SyncSender<Message>, redactor: Arc<Redactor>) -> Self {
+        let (requests, mark) = (Requests::default(), None);
+        Self { who: asker.who.clone(), inbox, redactor, requests, mark }
     }
 
     /// Asks for something; the answer comes once it is on disk. `None` if the run rests already.
     pub fn submit(&self, command: Command) -> Option<Answer> {
+        let (command, had_secrets) = secrets::spoken(&self.redactor, command);
         let mut input = asked(&self.who, command);
         input.by.request.clone_from(&self.mark);
-        self.exchange(input)
+        Some(secrets::answered(self.exchange(input)?, had_secrets))
     }
 
     /// Hands a worker's call on.

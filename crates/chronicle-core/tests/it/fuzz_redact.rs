@@ -9,7 +9,7 @@ use crate::fuzz::cases;
 
 /// Whole secrets of each shape.
 fn shaped() -> Vec<String> {
-    let letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+    let letters = "ab7cdefgh4ijklmnop1qrstuv9wxyz0123456";
     vec![
         format!("sk-{letters}"),
         format!("ghp_{letters}"),
@@ -32,12 +32,14 @@ fn told() -> Vec<String> {
         .to_vec()
 }
 
-/// What may stand beside a secret.
+/// What may stand beside a secret: no letter of a word that it could be the end of.
 fn around() -> impl Strategy<Value = String> {
+    let ends_in_a_word =
+        |text: &String| text.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_');
     prop_oneof![
         select(vec!["", "\n", "\\", "\\\\", "\t", "\u{8}", "\u{1}", "\"", "é", "key="])
             .prop_map(str::to_owned),
-        any::<String>(),
+        any::<String>().prop_filter("a word", move |text| !ends_in_a_word(text)),
     ]
 }
 
@@ -67,12 +69,12 @@ proptest! {
         nested in any::<bool>(),
     ) {
         let redactor = Redactor::new(told());
-        let mut said: String = parts.iter().flat_map(|(text, secret)| [text.as_str(), secret]).collect();
+        let mut said: String = parts.iter().flat_map(|(text, secret)| [text.as_str(), secret, " "]).collect();
         said.push_str(&after);
         let inner = if nested { json!({"input": said}).to_string() } else { said };
         let line = json!({"type": "text", "text": inner}).to_string();
         for line in [ascii(&line), line] {
-            let out = redactor.redact(&line).into_owned();
+            let out = redactor.line(&line).into_owned();
             let read: Result<Value, _> = serde_json::from_str(&out);
             prop_assert!(read.is_ok(), "{line}\n{out}");
             let shown = read.unwrap()["text"].as_str().unwrap_or_default().to_owned();
@@ -97,22 +99,21 @@ proptest! {
     fn any_json_stays_json(text in any::<String>(), values in prop::collection::vec("[a-fnrtu0-9/\"\\\\]{8,12}", 0..4)) {
         let redactor = Redactor::new(values);
         let line = ascii(&json!({"a": text, "b": [text]}).to_string());
-        let out = redactor.redact(&line);
+        let out = redactor.line(&line);
         prop_assert!(serde_json::from_str::<Value>(&out).is_ok(), "{line}\n{out}");
     }
 }
 
 #[test]
-fn a_secret_after_an_escape_leaves_no_half_of_it() {
+fn an_escape_is_no_part_of_what_follows_it() {
     let redactor = Redactor::new(["00e9secret".to_owned(), "nothing-here".to_owned()]);
     let letters = "abcdefghijklmnopqrstuvwxyz0123456789";
     for (line, out) in [
-        (format!(r#"{{"t":"a\npm_{letters}"}}"#), r#"{"t":"a[redacted]"}"#),
-        (format!(r#"{{"t":"a\\npm_{letters}"}}"#), r#"{"t":"a\\[redacted]"}"#),
-        (r#"{"t":"a\u00e9secret"}"#.to_owned(), r#"{"t":"a[redacted]"}"#),
-        (r#"{"t":"\nothing-here"}"#.to_owned(), r#"{"t":"[redacted]"}"#),
-        (r#"{"t":"\u123AKIA0123456789ABCDEF"}"#.to_owned(), r#"{"t":"[redacted]"}"#),
+        (format!(r#"{{"t":"a\\npm_{letters}"}}"#), r#"{"t":"a[redacted]"}"#),
+        (r#"{"t":"a\u00e9secret"}"#.to_owned(), r#"{"t":"a\u00e9secret"}"#),
+        (r#"{"t":"\nothing-here"}"#.to_owned(), r#"{"t":"\nothing-here"}"#),
+        (r#"{"t":"\u123AKIA0123456789ABCDEF"}"#.to_owned(), r#"{"t":"\u123AKIA0123456789ABCDEF"}"#),
     ] {
-        assert_eq!(redactor.redact(&line), out, "{line}");
+        assert_eq!(redactor.line(&line), out, "{line}");
     }
 }

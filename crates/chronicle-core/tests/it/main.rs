@@ -36,6 +36,7 @@ mod properties;
 mod purity;
 mod quotes;
 mod recover;
+mod redact_corpus;
 mod reference;
 mod rehearsal;
 mod replay;

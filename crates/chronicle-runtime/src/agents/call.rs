@@ -1,9 +1,7 @@
 //! Tool calls as adapters read them: whole, before anything is cut.
 
-use chronicle_core::event::{Call, CallSum, Caller, ToolKind};
+use chronicle_core::event::{Call, Caller, ToolKind};
 use serde_json::Value;
-
-use super::Seen;
 
 /// A call that an agent asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +31,4 @@ impl RawCall {
         let call = Call::new(id, tool, &input, known.volatile);
         Self { call: Call { kind: known.kind, by, ..call }, input }
     }
-}
-
-/// The sum of the call in what was seen. No line of any agent asks for two.
-pub(super) fn sum_in(seen: &[Seen]) -> Option<CallSum> {
-    seen.iter().find_map(|seen| match seen {
-        Seen::ToolCall(raw) | Seen::Permission(raw) => Some(raw.call.sum),
-        _ => None,
-    })
 }

@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
-use chronicle_core::event::{CallSum, Verdict};
 use serde_json::{Value, json};
 
-use super::call::sum_in;
 use super::{Adapter, GivenFile, Launch, Order, Seen};
 use reading::Reading;
 
@@ -111,8 +110,8 @@ impl Adapter for Claude {
         if line.trim().is_empty() { Vec::new() } else { self.reading.read(line) }
     }
 
-    fn sum(&self, line: &str) -> Option<CallSum> {
-        sum_in(&Reading::default().read(line))
+    fn glance(&self, line: &str) -> Vec<Seen> {
+        Reading::default().read(line)
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

@@ -29,7 +29,7 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Tools, closest};
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{CallSum, Change, CrashClass};
+use chronicle_core::event::{Change, CrashClass};
 
 use claude::Claude;
 pub(crate) use command_line::split as command_words;
@@ -65,9 +65,10 @@ pub trait Adapter: Send {
     fn open(&mut self, order: &Order) -> Vec<String>;
     /// What one of its lines means.
     fn read(&mut self, line: &str) -> Vec<Seen>;
-    /// The sum of the call that a line asks for. Secrets are taken out of a line before it is read; this is asked of the line as it
-    /// was printed, since calls that differ in a secret are not the same.
-    fn sum(&self, line: &str) -> Option<CallSum>;
+    /// What one of its lines means by itself, without remembering it. Secrets are taken out of a line before it is read; this is
+    /// asked of the line as it was printed, since calls that differ in a secret are not the same, and a piece of text may end in
+    /// the middle of one.
+    fn glance(&self, line: &str) -> Vec<Seen>;
     /// Answers a `Permission`, `Signal` or `Question` by its id.
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String>;
     /// Asks for another turn in the same session, after `Finished`.
@@ -158,6 +159,8 @@ pub enum Seen {
     Text(String),
     /// It thinks aloud: a piece of text.
     Thought(String),
+    /// It writes what a tool is to be given: a piece, which means nothing before it is whole.
+    Typed(String),
     /// It calls a tool: an announcement, nothing to answer.
     ToolCall(Box<RawCall>),
     /// It wants to call a tool and waits for the answer, which bears the id of the call.

@@ -10,10 +10,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use chronicle_core::event::input::Answer;
-use chronicle_core::event::{CallSum, CrashClass, Verdict};
+use chronicle_core::event::{CrashClass, Verdict};
 use serde_json::{Value, json};
 
-use super::call::sum_in;
 use super::{Adapter, GivenFile, Launch, Order, Seen, signal_tools};
 use reading::{Dialog, Reading};
 
@@ -94,8 +93,8 @@ impl Adapter for Pi {
         if line.trim().is_empty() { Vec::new() } else { self.reading.read(line) }
     }
 
-    fn sum(&self, line: &str) -> Option<CallSum> {
-        sum_in(&Reading::default().read(line))
+    fn glance(&self, line: &str) -> Vec<Seen> {
+        Reading::default().read(line)
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

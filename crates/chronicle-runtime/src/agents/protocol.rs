@@ -8,11 +8,10 @@ mod reading;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
-use chronicle_core::event::{CallSum, Verdict};
 use serde_json::{Value, json};
 
-use super::call::sum_in;
 use super::{Adapter, Launch, Order, Seen};
 
 /// The version that both sides name in their first message.
@@ -80,8 +79,8 @@ impl Adapter for Protocol {
         vec![seen]
     }
 
-    fn sum(&self, line: &str) -> Option<CallSum> {
-        sum_in(&[reading::read(line, true)])
+    fn glance(&self, line: &str) -> Vec<Seen> {
+        vec![reading::read(line, true)]
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! agent said. Nothing here decides anything.
 
 mod end;
+mod held;
 mod order;
 mod reading;
 mod verdicts;
@@ -229,7 +230,7 @@ impl Shared {
 
     fn seen(&self, end: KeeperEnd) -> EndSeen {
         let last = self.last_words();
-        let stderr = last.stderr.text();
+        let stderr = self.context.redactor.redact(&last.stderr.text()).into_owned();
         let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
         // Whoever was killed had no time to speak.
         let by_itself =
@@ -245,7 +246,8 @@ impl Shared {
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),
-            final_text: Some(Box::new(Said(last.said.clone()))),
+            // It came in pieces: only the joined text shows a secret.
+            final_text: Some(Box::new(Said(self.context.redactor.redact(&last.said).into_owned()))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

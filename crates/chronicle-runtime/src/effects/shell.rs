@@ -116,8 +116,8 @@ impl Shell {
 
     /// Runs one command to its end; the text is what it printed last.
     fn command(&self, command: &str) -> Result<(KeeperEnd, String), String> {
-        self.transcript.add(From::Supervisor, command);
         let shown = self.context.redactor.redact(command);
+        self.transcript.add(From::Supervisor, &shown);
         self.context.activities.add(self.work.intent.attempt, Bit::Ran, &shown);
         let mut kept = match self.begin(command) {
             Ok(Some(kept)) => kept,
@@ -136,7 +136,7 @@ impl Shell {
         }
         lock(&self.now).control = None;
         let text = output.lock().unwrap_or_else(PoisonError::into_inner).text();
-        Ok((end, text))
+        Ok((end, self.context.redactor.redact(&text).into_owned()))
     }
 
     /// Starts a command, unless the attempt was stopped meanwhile.

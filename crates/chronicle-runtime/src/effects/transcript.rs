@@ -51,11 +51,16 @@ impl Transcript {
 
     /// Adds a line that has been redacted.
     pub(super) fn add(&self, from: From, line: &str) {
+        self.add_at(clock::now(), from, line);
+    }
+
+    /// Adds a line that was held back since then.
+    pub(super) fn add_at(&self, at: Millis, from: From, line: &str) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.bytes > TRANSCRIPT_MAX {
             return;
         }
-        let Ok(mut text) = serde_json::to_string(&Entry { at: clock::now(), from, line }) else {
+        let Ok(mut text) = serde_json::to_string(&Entry { at, from, line }) else {
             return;
         };
         text.push('\n');

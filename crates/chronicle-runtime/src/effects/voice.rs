@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::event::CallSum;
 use chronicle_core::event::input::Answer;
 
 use crate::agents::{Adapter, Seen};
@@ -39,9 +38,9 @@ impl Voice {
         lock(&self.adapter).read(line)
     }
 
-    /// The sum of the call that a line asks for, as the agent printed it.
-    pub(super) fn sum(&self, line: &str) -> Option<CallSum> {
-        lock(&self.adapter).sum(line)
+    /// What a line means by itself, as the agent printed it.
+    pub(super) fn glance(&self, line: &str) -> Vec<Seen> {
+        lock(&self.adapter).glance(line)
     }
 
     /// Answers from the reader's own thread, which may wait until the agent reads.

@@ -23,7 +23,7 @@ use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
-use crate::secrets::redactor;
+use crate::secrets;
 
 /// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -75,18 +75,22 @@ pub fn drive(
     let run = witnesses::open(folder, holder.clone())?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
-    let secrets = Secrets::default();
+    let attempts = Secrets::default();
     let world = Processes::new(
         folder.clone(),
         asker,
         activities.clone(),
-        (inbox.clone(), secrets.clone()),
+        (inbox.clone(), attempts.clone()),
         run.state(),
     );
-    let remote = Remote::new(asker, inbox);
+    let redactor = Arc::new(secrets::redactor(&folder.project));
+    let remote = Remote::new(asker, inbox, Arc::clone(&redactor));
     // A run without a link works all the same; it only cannot be reached while it does, and the person is told why.
-    let inside =
-        Inside { redactor: redactor(&folder.project), secrets, activities: activities.clone() };
+    let inside = Inside {
+        redactor: Arc::clone(&redactor),
+        secrets: attempts,
+        activities: activities.clone(),
+    };
     let (link, unreachable) = match Server::start(folder, remote.clone(), inside, run.head()) {
         Ok(link) => (Some(link), None),
         Err(error) => (None, Some(error.to_string())),
@@ -98,6 +102,7 @@ pub fn drive(
         viewed: None,
         is_behind: false,
     };
+    let (command, had_secrets) = secrets::spoken(&redactor, command);
     let (input, answer) = inbox::asking(asked(&asker.who, command));
     let first = in_order(&run, &holder, world.notifies(), input);
     let folder_of_job = folder.clone();
@@ -110,7 +115,7 @@ pub fn drive(
     })?;
     let driven = Driven { run: name.clone(), remote, thread, activities, unreachable };
     if let Ok(answer) = answer.recv() {
-        return Ok((driven, answer));
+        return Ok((driven, secrets::answered(answer, had_secrets)));
     }
     driven.join()?;
     Err(HandleError::Driver { run: name, why: "gave no answer".to_owned() })

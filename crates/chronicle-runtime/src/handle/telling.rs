@@ -16,6 +16,7 @@ use crate::ledger::{Head, Holder, Ledger, LedgerError};
 use crate::link::{self, Ask, Client};
 use crate::project::{RunFolder, new_run_id};
 use crate::projections::Projections;
+use crate::secrets;
 
 /// Where a command arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,13 +99,15 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     let holder = Holder::current(&asker.command, clock::now());
     let mut run = witnesses::open(folder, holder)?;
     let world = Recorder::new(folder, run.state()).after(run.state().seq);
+    let (command, had_secrets) = secrets::spoken(&secrets::redactor(&folder.project), command);
     let (message, answer) = inbox::asking(asked(&asker.who, command));
     let first = run.torn().map(inbox::told).into_iter().chain([message]).collect();
     record_in(folder, &mut run, world, first)?;
-    answer.recv().map_err(|_| HandleError::Driver {
+    let answer = answer.recv().map_err(|_| HandleError::Driver {
         run: folder.id.short().to_owned(),
         why: "gave no answer".to_owned(),
-    })
+    })?;
+    Ok(secrets::answered(answer, had_secrets))
 }
 
 /// Drives a run in a world that begins nothing, and rests at once. Returns what was recorded.

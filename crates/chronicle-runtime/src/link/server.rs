@@ -59,7 +59,7 @@ struct Shared {
     is_over: AtomicBool,
     seats: Arc<Seats>,
     watchers: Watchers,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     secrets: Secrets,
     /// Rings when a person has answered something: whoever waits for an answer asks again then.
     answers: Bell,
@@ -67,7 +67,7 @@ struct Shared {
 
 /// What the link shares with those who work in the same process.
 pub(crate) struct Inside {
-    pub(crate) redactor: Redactor,
+    pub(crate) redactor: Arc<Redactor>,
     pub(crate) secrets: Secrets,
     pub(crate) activities: Activities,
 }
@@ -171,9 +171,8 @@ impl Shared {
 
     /// What a worker says is written down: secrets go first, as from its other lines.
     fn without_secrets(&self, ask: Ask) -> Ask {
-        let Ask::Signal { request, tool, arguments, secret } = ask else { return ask };
-        let text = arguments.to_string();
-        let arguments = serde_json::from_str(&self.redactor.redact(&text)).unwrap_or(Value::Null);
+        let Ask::Signal { request, tool, mut arguments, secret } = ask else { return ask };
+        self.redactor.value(&mut arguments);
         Ask::Signal { request, tool, arguments, secret }
     }
 

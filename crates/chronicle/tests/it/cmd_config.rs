@@ -127,6 +127,65 @@ fn on_gate_wait_stays_and_a_setting_that_is_wrong_stops_no_running_run() {
     session.assert_whole();
 }
 
+/// A key of a known service, put together so that nobody takes this file for a leak.
+fn key() -> String {
+    ["gh", "p_Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j"].concat()
+}
+
+/// Everything that a run left on disk.
+fn on_disk(session: &Session) -> String {
+    let files = ["ledger.jsonl", "state.cache", "run.json", "transcripts/a1.jsonl"];
+    files.iter().filter_map(|file| fs::read_to_string(session.run_file(file)).ok()).collect()
+}
+
+#[test]
+fn a_secret_in_pieces_is_nowhere_on_disk_and_in_no_joined_text() {
+    let key = key();
+    let pieces: Vec<String> =
+        key.as_bytes().chunks(5).map(|it| String::from_utf8(it.to_vec()).unwrap()).collect();
+    let say: Vec<String> = pieces.iter().map(|piece| format!("{{say: '{piece}'}}")).collect();
+    let script = format!(
+        "work: [{{say: 'The key is '}}, {}, {{say: ' and that is all'}}, {{exit: 3}}]",
+        say.join(", ")
+    );
+    let session =
+        Session::with("{name: R, limits: {nudges: 0, retries: 0}, phases: {work: {}}}", &script);
+    session.run().exits(4);
+    let ledger = fs::read_to_string(session.run_file("ledger.jsonl")).unwrap();
+    assert!(ledger.contains("The key is [redacted] and that is all"), "{ledger}");
+    assert!(!on_disk(&session).contains(&key));
+    let transcript = fs::read_to_string(session.run_file("transcripts/a1.jsonl")).unwrap();
+    let lines =
+        transcript.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let said = lines.filter_map(|line| serde_json::from_str(line["line"].as_str()?).ok());
+    let joined: String = said
+        .filter_map(|line: serde_json::Value| line["text"].as_str().map(str::to_owned))
+        .collect();
+    assert!(joined.contains("The key is [redacted] and that is all"), "{joined}");
+}
+
+#[test]
+fn what_a_person_types_is_searched_too_and_names_of_phases_stay() {
+    let workflow = "{name: R, phases: {work: {next: [task-decomposition-review-2024]}, task-decomposition-review-2024: {approval: after}}}";
+    let script = "work: [{transition: {to: task-decomposition-review-2024, summary: 's'}}]\ntask-decomposition-review-2024: [{next: {}}]";
+    let session = Session::with(workflow, script);
+    session.write(".env", "PORT=8080\nDB=open-sesame-1234\nSERVICE_TOKEN=just-a-plain-word\n");
+    let task = format!("deploy with {} and just-a-plain-word on 8080", key());
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["run", "main", &task, "--agent", "scripted:script.yaml"]);
+    session
+        .start(command, "")
+        .wait()
+        .exits(4)
+        .talks("deploy with [redacted] and [redacted] on 8080");
+    let note = format!("use {}", key());
+    session
+        .chronicle(&["note", &session.short(), &note])
+        .exits(0)
+        .prints("was replaced by [redacted]");
+    assert!(!on_disk(&session).contains(&key()));
+}
+
 #[test]
 fn a_variable_that_people_call_secret_is_redacted() {
     let script = "work: [{shell: {command: 'echo the word is $PLAIN'}}, {say: 'the word is open-sesame-42'}, {next: {}}]";

@@ -36,6 +36,8 @@ pub enum Form {
     TimeOrNone,
     /// Texts; a single one counts as a list.
     Texts,
+    /// Regular expressions; a single one counts as a list.
+    Patterns,
     /// Absolute folders.
     Folders,
     /// A number of transitions, or `{count, max}`.
@@ -158,6 +160,12 @@ pub const KEYS: &[Key] = &[
         Form::Texts,
         "[]",
         "Environment variables whose values are secrets, beside those whose names say so. The project's add to the user's.",
+    ),
+    both(
+        "redact.patterns",
+        Form::Patterns,
+        "[]",
+        "Regular expressions of what is a secret here, beside what is known to be one. The project's add to the user's.",
     ),
     user(
         "notify.command",

@@ -101,7 +101,7 @@ impl Settings {
     fn put(&mut self, name: String, mut said: Said) {
         let before = self.said.get(&name).map(|before| &before.value);
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
-            && name == "redact.variables"
+            && name.starts_with("redact.")
         {
             now.extend(before.iter().filter(|old| !now.contains(old)).cloned().collect::<Vec<_>>());
         }

@@ -164,6 +164,9 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
         Form::TimeOrNone if said.as_str() == Some("none") => Some(Value::Time(None)),
         Form::TimeOrNone => time(said).map(|ms| Value::Time(Some(ms))),
         Form::Texts => texts(said).map(Value::Texts),
+        Form::Patterns => texts(said)
+            .filter(|all| all.iter().all(|it| regex::Regex::new(it).is_ok()))
+            .map(Value::Texts),
         Form::Folders => {
             texts(said).filter(|all| all.iter().all(|it| it.starts_with('/'))).map(Value::Texts)
         }
@@ -187,6 +190,7 @@ fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
         Form::Time => "a time like `\"90s\"`, `\"10m\"` or `\"1h\"`",
         Form::TimeOrNone => "a time like `\"90s\"`, `\"10m\"` or `\"1h\"`, or `\"none\"`",
         Form::Texts => "a list of texts that say something",
+        Form::Patterns => "a list of regular expressions, without look-around",
         Form::Folders => "a list of folders that begin with `/`",
         Form::Loop => "a whole number above 0 or `{ count = \"edge\", max = 3 }`",
         Form::Price => {

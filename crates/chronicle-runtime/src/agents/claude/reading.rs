@@ -79,11 +79,11 @@ impl Reading {
         match text(event, "type") {
             Some("content_block_delta") => {
                 let delta = &event["delta"];
-                match (text(delta, "text"), text(delta, "thinking")) {
-                    (Some(said), _) => vec![Seen::Text(said.to_owned())],
-                    (None, Some(thought)) => vec![Seen::Thought(thought.to_owned())],
-                    (None, None) => alive(),
-                }
+                let piece = |field| text(delta, field).map(str::to_owned);
+                let seen = piece("text").map(Seen::Text);
+                let seen = seen.or_else(|| piece("thinking").map(Seen::Thought));
+                let seen = seen.or_else(|| piece("partial_json").map(Seen::Typed));
+                vec![seen.unwrap_or(Seen::Alive)]
             }
             Some("message_start") => {
                 let begun = &event["message"];

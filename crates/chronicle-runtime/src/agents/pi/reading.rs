@@ -247,6 +247,7 @@ fn delta(event: &Value) -> Vec<Seen> {
     match (text(event, "type"), piece) {
         (Some("text_delta"), Some(piece)) => vec![Seen::Text(piece)],
         (Some("thinking_delta"), Some(piece)) => vec![Seen::Thought(piece)],
+        (Some("toolcall_delta"), Some(piece)) => vec![Seen::Typed(piece)],
         _ => alive(),
     }
 }

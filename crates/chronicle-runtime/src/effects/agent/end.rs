@@ -11,6 +11,9 @@ use crate::process::{KeeperEnd, Ring, SpawnError};
 const STDERR_LINES: usize = 20;
 const STDERR_BYTES: usize = 4_000;
 
+/// How much of a secret may stand behind what is kept.
+const SECRET_MAX: usize = 4_096;
+
 /// What is known about the end before it comes.
 pub(super) struct LastWords {
     pub(super) finished: bool,
@@ -26,7 +29,7 @@ pub(super) struct LastWords {
     pub(super) stderr: Ring,
     /// Lines that meant nothing.
     pub(super) not_understood: u64,
-    /// What it said since its last tool.
+    /// What it said since its last tool, with any secrets: they are taken out when it is reported.
     pub(super) said: String,
 }
 
@@ -67,9 +70,10 @@ impl LastWords {
         }
     }
 
-    /// Adds a piece of text, up to what an event keeps and a little more, so that it is seen to be cut.
+    /// Adds a piece of text as it was said, up to what an event keeps and a little more: so that it is seen to be cut, and a secret
+    /// at the cut is whole when it is looked for.
     pub(super) fn say(&mut self, text: &str) {
-        if self.said.len() <= TEXT_MAX {
+        if self.said.len() <= TEXT_MAX + SECRET_MAX {
             self.said.push_str(text);
         }
     }

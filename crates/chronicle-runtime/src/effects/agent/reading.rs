@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::process::ChildStdout;
 
 use chronicle_core::base::limits::bounded;
+use chronicle_core::base::redact::Stream;
 use chronicle_core::event::input::{Answer, AttemptReport};
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_core::event::{Call, CallSum, CrashClass, Verdict};
+use chronicle_core::event::{Call, CrashClass, Verdict};
 
 use super::Shared;
+use super::held::{Held, piece};
 use super::verdicts::Verdicts;
 use crate::activity::Bit;
 use crate::agents::Seen;
@@ -32,11 +34,25 @@ pub(super) struct Reading<'a> {
     /// What it tried again by itself since it last got on.
     retries: u32,
     verdicts: Verdicts,
+    /// Lines that are not in the transcript yet.
+    held: Held,
+    /// What it says and thinks, as far as it is shown.
+    said: Stream,
+    thought: Stream,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(shared: &'a Shared) -> Self {
-        Self { shared, puzzled: 0, first: String::new(), retries: 0, verdicts: Verdicts::default() }
+        Self {
+            shared,
+            puzzled: 0,
+            first: String::new(),
+            retries: 0,
+            verdicts: Verdicts::default(),
+            held: Held::default(),
+            said: Stream::default(),
+            thought: Stream::default(),
+        }
     }
 
     pub(super) fn all(mut self, stdout: ChildStdout, control: &Control) {
@@ -57,6 +73,8 @@ impl<'a> Reading<'a> {
                 is_stopped = true;
             }
         }
+        self.show_rest();
+        self.held.write(&self.shared.context.redactor, &self.shared.transcript);
     }
 
     /// Takes in one line; from an agent that broke its word it is kept, and not heard.
@@ -68,22 +86,35 @@ impl<'a> Reading<'a> {
             }
         };
         let Shared { context, attempt, transcript, .. } = self.shared;
-        let redacted = context.redactor.redact(&text);
+        let redacted = context.redactor.line(&text);
         context.activities.line(*attempt, redacted.len());
-        transcript.add(From::Agent, &redacted);
-        if is_stopped {
-            return;
-        }
-        // Nothing but the sum is taken from a line that has secrets in it.
+        // From a line that has secrets in it nothing but sums and pieces are taken as they were printed.
         let has_secrets = matches!(redacted, Cow::Owned(_));
-        let sum = if has_secrets { self.shared.voice.sum(&text) } else { None };
-        for seen in self.shared.voice.read(&redacted) {
+        let voice = &self.shared.voice;
+        let raw = if has_secrets || is_stopped { voice.glance(&text) } else { Vec::new() };
+        let all = if is_stopped { Vec::new() } else { voice.read(&redacted) };
+        let keeps = (&context.redactor, transcript);
+        if let Some(piece) = piece(if raw.is_empty() { &all } else { &raw }) {
+            self.held.add(piece, &text, keeps);
+        } else {
+            self.held.write(keeps.0, keeps.1);
+            transcript.add(From::Agent, &redacted);
+        }
+        for seen in all {
             if let Seen::NotUnderstood { .. } = seen {
                 self.puzzles(&redacted);
             } else {
-                self.seen(with_sum(seen, sum));
+                self.seen(as_printed(seen, &raw));
             }
         }
+    }
+
+    /// Shows what was held back of its words, since nothing more belongs to them.
+    fn show_rest(&mut self) {
+        let redactor = &self.shared.context.redactor;
+        let (said, thought) = (self.said.finish(redactor), self.thought.finish(redactor));
+        self.note(Bit::Thought, &thought);
+        self.note(Bit::Said, &said);
     }
 
     /// Counted, and kept in the transcript; some lines of nonsense harm nobody.
@@ -106,13 +137,20 @@ impl<'a> Reading<'a> {
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
             self.retries = 0;
         }
+        if !matches!(seen, Seen::Text(_) | Seen::Thought(_) | Seen::Alive | Seen::Usage { .. }) {
+            self.show_rest();
+        }
         let tell = |what| self.shared.reporter.tell(what);
         match seen {
             Seen::Text(text) => {
                 self.shared.last_words().say(&text);
-                self.note(Bit::Said, &text);
+                let shown = self.said.push(&self.shared.context.redactor, &text);
+                self.note(Bit::Said, &shown);
             }
-            Seen::Thought(text) => self.note(Bit::Thought, &text),
+            Seen::Thought(text) => {
+                let shown = self.thought.push(&self.shared.context.redactor, &text);
+                self.note(Bit::Thought, &shown);
+            }
             Seen::Retrying { class, text, after_ms } => self.tries_again(class, text, after_ms),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall(raw) => {
@@ -144,7 +182,7 @@ impl<'a> Reading<'a> {
             Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
-            Seen::Alive | Seen::NotUnderstood { .. } => {}
+            Seen::Typed(_) | Seen::Alive | Seen::NotUnderstood { .. } => {}
         }
     }
 
@@ -232,10 +270,18 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The call that was seen, with the sum of what the agent really printed.
-fn with_sum(mut seen: Seen, sum: Option<CallSum>) -> Seen {
-    if let (Seen::ToolCall(raw) | Seen::Permission(raw), Some(sum)) = (&mut seen, sum) {
-        raw.call.sum = sum;
+/// What was seen, with the sum of a call and the piece of a text as the agent printed them.
+fn as_printed(mut seen: Seen, raw: &[Seen]) -> Seen {
+    for printed in raw {
+        match (&mut seen, printed) {
+            (
+                Seen::ToolCall(seen) | Seen::Permission(seen),
+                Seen::ToolCall(printed) | Seen::Permission(printed),
+            ) => seen.call.sum = printed.call.sum,
+            (Seen::Text(seen), Seen::Text(printed))
+            | (Seen::Thought(seen), Seen::Thought(printed)) => seen.clone_from(printed),
+            _ => {}
+        }
     }
     seen
 }

@@ -1,15 +1,24 @@
-//! Secrets out: the one function that every line of an agent passes before it is written anywhere.
+//! Secrets out: the one place that every text of an agent, and every word of a person, passes before it is written anywhere.
 //!
-//! It works on text, before anything is parsed, so that no later code can forget it. What it puts in place of a secret
-//! keeps JSON whole: a pattern never matches a quote, and an escape of which a secret would take half goes with it.
+//! A line of JSON is parsed first, and its values lose their secrets one by one (`json.rs`); so keys, ids and the names of phases
+//! stay what they are. Any other text is searched as it stands, by the rules of `rules.yaml` and for the values that it was told.
+//! What an agent streams in pieces is joined first (`stream.rs`): no piece alone may look like a secret.
+
+mod json;
+mod keys;
+mod looks;
+mod rules;
+mod stream;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::base::plain::Plain;
+use rules::RULES;
+
+pub use stream::{Pieces, Stream};
 
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -18,28 +27,11 @@ const VALUE_MIN: usize = 8;
 /// How often JSON may stand inside of JSON for a secret in it to be found behind escapes that it needs not.
 const ESCAPES_MAX: usize = 2;
 
-/// Shapes of keys that are secrets wherever they stand.
-static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = [
-        r"sk-[A-Za-z0-9_-]{16,}",
-        r"gh[pousr]_[A-Za-z0-9]{20,}",
-        r"github_pat_[A-Za-z0-9_]{20,}",
-        r"glpat-[A-Za-z0-9_-]{16,}",
-        r"AKIA[0-9A-Z]{16}",
-        r"AIza[0-9A-Za-z_-]{30,}",
-        r"xox[abprs]-[A-Za-z0-9-]{10,}",
-        r"npm_[A-Za-z0-9]{30,}",
-        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
-        r"(?i)bearer [A-Za-z0-9._~+/=-]{16,}",
-    ];
-    Regex::new(&shapes.join("|")).ok()
-});
-
 /// Finds secrets by their shape and by the values it was told.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     values: Vec<Value>,
+    patterns: Vec<Regex>,
 }
 
 /// A value as it may stand in a line.
@@ -81,34 +73,69 @@ impl Redactor {
     /// Also hides these values, such as those of secret environment variables.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         let values = values.into_iter().filter(|value| value.len() >= VALUE_MIN);
-        Self { values: values.map(Value::new).collect() }
+        Self { values: values.map(Value::new).collect(), patterns: Vec::new() }
+    }
+
+    /// Also hides what these expressions find. One that cannot be read is a problem of the settings, told there.
+    #[must_use]
+    pub fn with_patterns(mut self, patterns: &[String]) -> Self {
+        self.patterns = patterns.iter().filter_map(|it| Regex::new(it).ok()).collect();
+        self
     }
 
     /// The text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut found: Vec<Range<usize>> = Vec::new();
-        if let Some(shapes) = SHAPES.as_ref() {
-            found.extend(shapes.find_iter(text).map(|secret| secret.range()));
-        }
-        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-        found.extend(self.values.iter().flat_map(|value| value.find(text, is_json)));
-        found.extend(self.behind_escapes(text));
+        let found = self.secrets(text);
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(without(text, found))
+        Cow::Owned(without(text, &found))
+    }
+
+    /// Where secrets stand in a text, in order; those that overlap are one.
+    fn secrets(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = self.shaped(text);
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        found.extend(self.values.iter().flat_map(|value| value.find(text, is_json)));
+        found.extend(self.behind_escapes(text));
+        merged(text, found)
     }
 }
 
 impl Redactor {
+    /// Secrets by their shape. Without rules nothing can be told from a secret.
+    fn shaped(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(rules) = RULES.as_ref() else { return std::iter::once(0..text.len()).collect() };
+        let mut found = Vec::new();
+        rules.find(text, &mut found);
+        keys::find(text, &mut found);
+        let own = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text));
+        found.extend(own.filter(|secret| !secret.is_empty()).map(|secret| secret.range()));
+        found
+    }
+
+    /// Whether it is worth to look closer: it has a word that some secret has, or hides its words behind escapes.
+    fn may_have_secrets(&self, text: &str) -> bool {
+        let has_value = |value: &Value| {
+            let escaped = value.escaped.iter().flatten().map(String::as_str);
+            escaped.chain([value.raw.as_str()]).any(|it| text.contains(it))
+        };
+        RULES.as_ref().is_none_or(|rules| rules.may_match(text))
+            || text.contains("-----BEGIN ")
+            || text.contains("\\u")
+            || text.contains("\\/")
+            || self.values.iter().any(has_value)
+            || !self.patterns.is_empty()
+    }
+
     /// Secrets in which JSON escapes signs that need none: `\/`, or any sign as `\u002d`, once or twice over.
     fn behind_escapes(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut plain = Plain::of(text);
         for _ in 0..ESCAPES_MAX {
             let Some(read) = plain else { break };
-            let shapes = SHAPES.iter().flat_map(|shapes| shapes.find_iter(read.text()));
-            found.extend(shapes.map(|secret| read.origin(secret.range())));
+            let shapes = self.shaped(read.text());
+            found.extend(shapes.into_iter().map(|secret| read.origin(secret)));
             for value in &self.values {
                 let all = read.text().match_indices(value.raw.as_str());
                 found.extend(all.map(|(at, secret)| read.origin(at..at + secret.len())));
@@ -119,17 +146,27 @@ impl Redactor {
     }
 }
 
-/// The text with one mark in place of each stretch of secrets; those that overlap are one.
-fn without(text: &str, mut secrets: Vec<Range<usize>>) -> String {
+/// Those that overlap as one, each from the begin of an escape that it would cut.
+fn merged(text: &str, mut secrets: Vec<Range<usize>>) -> Vec<Range<usize>> {
     secrets.sort_unstable_by_key(|secret| secret.start);
-    let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
+    let mut all: Vec<Range<usize>> = Vec::new();
     for secret in secrets {
         let start = before_escape(text, secret.start);
-        if start >= kept {
-            out.push_str(&text[kept..start]);
-            out.push_str(REDACTED);
+        match all.last_mut() {
+            Some(last) if start < last.end => last.end = last.end.max(secret.end),
+            Some(_) | None => all.push(start..secret.end),
         }
-        kept = kept.max(secret.end);
+    }
+    all
+}
+
+/// The text with one mark in place of each secret.
+fn without(text: &str, secrets: &[Range<usize>]) -> String {
+    let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
+    for secret in secrets {
+        out.push_str(&text[kept..secret.start]);
+        out.push_str(REDACTED);
+        kept = secret.end;
     }
     out.push_str(&text[kept..]);
     out
@@ -150,12 +187,11 @@ fn before_escape(text: &str, at: usize) -> usize {
 }
 
 impl Redactor {
-    /// One line of a stream whose secrets may go over several lines: a private key is hidden from its first line to its last.
+    /// One line of a stream whose secrets may go over several lines: a private key is hidden from its first line to its last, or as
+    /// long as lines look like one.
     pub fn redact_line<'a>(&self, line: &'a str, inside_key: &mut bool) -> Cow<'a, str> {
-        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
-        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
-        let hidden = *inside_key;
-        *inside_key = (*inside_key || begins) && !ends;
+        let hidden = *inside_key && keys::looks_inside(line) && !line.trim().is_empty();
+        *inside_key = keys::goes_on(line, *inside_key);
         if hidden { Cow::Borrowed(REDACTED) } else { self.redact(line) }
     }
 }
@@ -168,9 +204,31 @@ pub fn is_secret_name(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// The secrets that a `.env` file has: what names say so, what was named, and what looks random. Ports, names and modes are none.
+pub fn dotenv(text: &str, named: &[String]) -> Vec<String> {
+    let lines =
+        text.lines().filter_map(|line| line.trim().trim_start_matches("export ").split_once('='));
+    let secrets = lines.filter_map(|(name, value)| {
+        let (name, value) = (name.trim(), unquoted(value.trim()));
+        let is_named = named.iter().any(|it| it == name) || is_secret_name(name);
+        let is_secret = is_named && !looks::is_placeholder(value) || looks::is_strong(value);
+        (!name.starts_with('#') && is_secret).then(|| value.to_owned())
+    });
+    secrets.collect()
+}
+
+/// A value without its quotes, or without the remark behind it.
+fn unquoted(value: &str) -> &str {
+    let quoted =
+        ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.split(*quote).next());
+    quoted.unwrap_or_else(|| value.split(" #").next().unwrap_or_default().trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const KEY_LINE: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
 
     #[test]
     fn a_secret_behind_escapes_that_it_needs_not_is_found() {
@@ -185,7 +243,7 @@ mod tests {
         }
         let inner = serde_json::Value::from(whole[0]).to_string();
         assert_eq!(redactor.redact(&inner), r#""{\"a\":\"x [redacted] y\"}""#);
-        let key = ["sk", "\\u002dabcdefghijkl\\u006dnop"].concat();
+        let key = ["sk", "\\u002dA7cdEf9hijKl\\u006dn0pQrS2u"].concat();
         assert_eq!(redactor.redact(&format!("\"{key}\"")), "\"[redacted]\"");
         let bare = r#"{"a":"pa/ss-é🔑","word":"\/"}"#;
         assert_eq!(redactor.redact(bare), bare, "a quote of JSON itself is none of the secret's");
@@ -194,7 +252,7 @@ mod tests {
     #[test]
     fn known_shapes_go() {
         let redactor = Redactor::default();
-        let letters = "abcdefghijklmnopqrstuvwxyz";
+        let letters = "abcdefghij0123456789klmnop";
         for secret in [
             format!("sk-{letters}"),
             format!("ghp_{letters}"),
@@ -205,7 +263,7 @@ mod tests {
             ),
         ] {
             let line = format!(r#"{{"text":"the key is {secret} ok"}}"#);
-            let out = redactor.redact(&line);
+            let out = redactor.redact(&line).replace("Bearer ", "");
             assert_eq!(out, r#"{"text":"the key is [redacted] ok"}"#, "{secret}");
         }
     }
@@ -222,10 +280,11 @@ mod tests {
     fn a_key_over_several_lines_goes_whole() {
         let mut inside = false;
         let lines =
-            ["a", "-----BEGIN PRIVATE KEY-----", "c2VjcmV0", "-----END PRIVATE KEY-----", "b"];
+            ["a", "-----BEGIN PRIVATE KEY-----", KEY_LINE, "-----END PRIVATE KEY-----", "b"];
         let out: Vec<_> =
             lines.map(|line| Redactor::default().redact_line(line, &mut inside)).to_vec();
-        assert_eq!(out, ["a", REDACTED, REDACTED, REDACTED, "b"]);
+        let header = "-----BEGIN PRIVATE KEY-----";
+        assert_eq!(out, ["a", header, REDACTED, REDACTED, "b"]);
     }
 
     #[test]

@@ -1,0 +1,105 @@
+//! Secrets out of JSON: value by value, so that its shape, its keys and every name that somebody answers to stay whole.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{REDACTED, Redactor, looks};
+
+/// How deep JSON may stand in texts of JSON to be read as such.
+const DEPTH_MAX: usize = 3;
+/// Fields whose values are secrets if they look like one. In a text, the rule `assigned` finds them.
+static SECRET_FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let word = "passw(?:or)?d|passphrase|pwd|(?:^|[_.-])pass|secret|token|credential|(?:api|access|auth|private|secret)[_-]?key";
+    Regex::new(&format!("(?i)(?:{word}|(?-i:[A-Z0-9]_KEY))(?:[_-]?(?:key|base|value|[0-9]+))*$"))
+        .ok()
+});
+/// Fields whose values are names: an answer must bear the same id, and a phase is entered by its name.
+const NAMES: [&str; 16] = [
+    "id",
+    "uuid",
+    "type",
+    "subtype",
+    "role",
+    "model",
+    "tool",
+    "name",
+    "session",
+    "method",
+    "action",
+    "signal",
+    "target",
+    "target_state",
+    "to_state",
+    "outcome",
+];
+
+impl Redactor {
+    /// A line without secrets: as JSON if it is, else as text.
+    pub fn line<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        if !self.may_have_secrets(line) {
+            return Cow::Borrowed(line);
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(line) else { return self.redact(line) };
+        if self.value(&mut value) { Cow::Owned(value.to_string()) } else { Cow::Borrowed(line) }
+    }
+
+    /// Takes the secrets out of a parsed value; whether there were any.
+    pub fn value(&self, value: &mut Value) -> bool {
+        self.below(value, "", 0)
+    }
+
+    fn below(&self, value: &mut Value, key: &str, depth: usize) -> bool {
+        match value {
+            Value::String(text) => {
+                let Some(plain) = self.text_under(key, text, depth) else { return false };
+                *text = plain;
+                true
+            }
+            Value::Array(items) => {
+                // Each of them, not only up to the first that had one.
+                items
+                    .iter_mut()
+                    .filter_map(|item| self.below(item, key, depth).then_some(()))
+                    .count()
+                    > 0
+            }
+            Value::Object(fields) => fields
+                .iter_mut()
+                .fold(false, |any, (key, field)| self.below(field, key, depth) || any),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    /// The text of a field without its secrets; none when it has none.
+    fn text_under(&self, key: &str, text: &str, depth: usize) -> Option<String> {
+        if is_name(key) {
+            return None;
+        }
+        if is_secret_field(key) && looks::is_assigned(text) {
+            return Some(REDACTED.to_owned());
+        }
+        if depth < DEPTH_MAX
+            && text.starts_with(['{', '['])
+            && let Ok(mut inner) = serde_json::from_str::<Value>(text)
+        {
+            return self.below(&mut inner, key, depth + 1).then(|| inner.to_string());
+        }
+        match self.redact(text) {
+            Cow::Owned(plain) => Some(plain),
+            Cow::Borrowed(_) => None,
+        }
+    }
+}
+
+/// Whether a field holds a name or an id.
+fn is_name(key: &str) -> bool {
+    NAMES.contains(&key) || ["_id", "Id", "_uuid", "Uuid"].iter().any(|end| key.ends_with(end))
+}
+
+/// Whether a field of that name holds a secret.
+fn is_secret_field(key: &str) -> bool {
+    SECRET_FIELD.as_ref().is_some_and(|field| field.is_match(key))
+}

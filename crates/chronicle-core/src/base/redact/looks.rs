@@ -1,0 +1,206 @@
+//! Whether a text looks like a secret: random, and no placeholder, name, path or piece of code.
+
+/// Words in values that stand for a secret and are none.
+const PLACEHOLDERS: [&str; 24] = [
+    "your",
+    "example",
+    "changeme",
+    "change-me",
+    "change_me",
+    "placeholder",
+    "replace",
+    "xxxx",
+    "dummy",
+    "redacted",
+    "insert",
+    "none",
+    "null",
+    "undefined",
+    "required",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "my-",
+    "my_",
+    "...",
+];
+/// Passwords that everybody uses where it does not matter.
+const COMMON: [&str; 16] = [
+    "pass", "password", "passwd", "pwd", "pw", "secret", "token", "user", "username", "root",
+    "postgres", "admin", "guest", "test", "example", "changeme",
+];
+/// Signs of code, of a template, or of a variable.
+const CODE: [char; 9] = ['$', '{', '}', '(', ')', '[', ']', '*', '<'];
+/// Bits of information in a letter from which on a text may be random.
+const BITS_MIN: f64 = 3.0;
+/// A text without digits is random if its kind of letter changes that often: every third one.
+const LETTERS_PER_CHANGE: usize = 3;
+
+/// Whether it stands for a secret: `xxxxxxxx`, `AKIA…EXAMPLE`, `sk-...`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let distinct = text.bytes().fold(0u128, |seen, byte| seen | 1 << (byte & 0x7f));
+    text.contains("EXAMPLE")
+        || text.contains("...")
+        || distinct.count_ones() <= 4
+        || bits(text) < 2.0
+}
+
+/// Whether the letters look random.
+pub(super) fn is_random(text: &str) -> bool {
+    !is_placeholder(text)
+        && bits(text) >= BITS_MIN
+        && (has_digit(text) || changes_often(text))
+        && !is_wordy(text)
+}
+
+/// Whether the letters are surely random: enough of them, and several digits among them.
+pub(super) fn is_strong(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    text.len() >= 12 && digits >= 2 && is_assigned(text) && is_random(text)
+}
+
+/// Whether a value that is assigned to a name such as `password` is a secret, and not a type, an expression or a default.
+pub(crate) fn is_assigned(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_stand_in = PLACEHOLDERS.iter().any(|word| lower.contains(word));
+    let is_code = text.contains(CODE) || text.contains("::") || text.ends_with(['?', ':']);
+    let has_letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_mixed = has_letter && (has_digit(text) || (changes_often(text) && !text.contains('/')));
+    text.len() >= 8
+        && is_mixed
+        && !is_stand_in
+        && !is_code
+        && !is_placeholder(text)
+        && !is_path(text)
+        && !is_expression(text)
+        && !is_wordy(text)
+}
+
+/// Whether the part of an address behind its colon is somebody's password.
+pub(super) fn is_password(name: &str, text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_template = text.contains(['$', '{', '<', '*', '%']) && !text.contains("%4");
+    let is_common = COMMON.contains(&lower.as_str()) || lower == name.to_ascii_lowercase();
+    !is_template && !is_common && !is_placeholder_word(&lower)
+}
+
+fn is_placeholder_word(lower: &str) -> bool {
+    ["your", "xxx", "example", "redacted", "..."].iter().any(|word| lower.contains(word))
+}
+
+/// Whether it is base64 of `name:password`.
+pub(super) fn is_basic(text: &str) -> bool {
+    let decoded = decode(text).filter(|bytes| bytes.iter().all(|byte| (0x20..0x7f).contains(byte)));
+    decoded.is_some_and(|bytes| {
+        let colon = bytes.iter().position(|byte| *byte == b':');
+        colon.is_some_and(|at| at > 0 && at + 1 < bytes.len())
+    })
+}
+
+/// Base64 of whole groups of four.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let value = |byte: u8| -> Option<u32> {
+        Some(u32::from(match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        }))
+    };
+    let body = text.trim_end_matches('=');
+    if !text.len().is_multiple_of(4) || body.len() % 4 == 1 {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    for group in body.as_bytes().chunks(4) {
+        let bits = group.iter().try_fold(0u32, |sum, byte| Some(sum << 6 | value(*byte)?))?;
+        let bits = bits << (6 * (4 - group.len()));
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
+    }
+    Some(bytes)
+}
+
+/// Bits of information in each letter.
+#[expect(clippy::cast_precision_loss, reason = "texts of a few hundred bytes")]
+fn bits(text: &str) -> f64 {
+    let mut counts = [0u32; 256];
+    text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let all = text.len() as f64;
+    let seen = counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / all);
+    -seen.map(|share| share * share.log2()).sum::<f64>()
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the kind of letter changes as often as by chance; `camelCase` does so less often. What joins words does not count.
+fn changes_often(text: &str) -> bool {
+    let kind = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let kinds: Vec<u8> =
+        text.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b'/')).map(kind).collect();
+    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    changes * LETTERS_PER_CHANGE >= kinds.len()
+}
+
+/// Words, each with a number of at most two digits behind it: `parse_v2_header`, `field-1`.
+fn is_wordy(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let letters = word.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        let rest = letters.strip_prefix(|sign: char| sign.is_ascii_uppercase()).unwrap_or(letters);
+        let one_case = rest.bytes().all(|it| it.is_ascii_lowercase())
+            || letters.bytes().all(|it| it.is_ascii_uppercase());
+        one_case && word.len() - letters.len() <= 2
+    };
+    let mut words =
+        text.split(['_', '-', '.', '/', ':']).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(is_word)
+}
+
+fn is_path(text: &str) -> bool {
+    let begins = ["./", "../", "~/"].iter().any(|begin| text.starts_with(begin));
+    begins || text.contains("://") || (text.starts_with('/') && text.len() < 36)
+}
+
+/// `req.body.password2`: names joined by dots.
+fn is_expression(text: &str) -> bool {
+    let is_name = |part: &str| {
+        part.len() <= 20
+            && part.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'!')
+            && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+    };
+    text.contains('.') && text.split('.').all(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_a_name_and_a_password_is_known() {
+        assert_eq!(decode("YTpi").as_deref(), Some(&b"a:b"[..]));
+        assert_eq!(decode("YWI6Yw==").as_deref(), Some(&b"ab:c"[..]));
+        assert!(
+            is_basic("dXNlcjpwYXNz") && !is_basic("authentication") && !is_basic("knowledge123")
+        );
+    }
+
+    #[test]
+    fn names_and_code_do_not_look_assigned() {
+        for text in
+            ["parse_v2_header", "req.body.password2", "./keys/dev1.pem", "getToken()", "aaaaaaa1"]
+        {
+            assert!(!is_assigned(text), "{text}");
+        }
+    }
+}

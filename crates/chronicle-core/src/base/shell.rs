@@ -57,7 +57,7 @@ fn is_run(words: &[&str], program: &str, rest: &[&str]) -> bool {
 }
 
 /// The commands of a line: what stands between `&&`, `||`, `;`, `|`, `(`, `)` and line ends.
-fn parts(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(['&', '|', ';', '(', ')', '\n'])
 }
 
@@ -66,10 +66,11 @@ fn bare(word: &str) -> &str {
 }
 
 /// What may stand before a program: variables, and programs that run another.
-fn is_before(word: &str) -> bool {
-    const WRAPPERS: [&str; 12] = [
+pub(crate) fn is_before(word: &str) -> bool {
+    const WRAPPERS: [&str; 24] = [
         "sudo", "time", "timeout", "env", "nice", "command", "exec", "nohup", "bash", "sh", "-c",
-        "-lc",
+        "-lc", "bundle", "uv", "poetry", "pipenv", "run", "python", "python3", "-m", "npx", "pnpm",
+        "yarn", "bunx",
     ];
     let is_number = word.trim_end_matches(['s', 'm']).parse::<f64>().is_ok();
     let is_variable = word.split_once('=').is_some_and(|(name, _)| {

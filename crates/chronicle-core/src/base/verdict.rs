@@ -10,7 +10,8 @@
 //!   it opens sentences of any kind. A label other than `Verdict` opens other sentences too, so it counts only if a verdict follows.
 //! - **How clear.** The yes must stand alone: nothing may be offered beside it (`PASS/FAIL`), no later word on the line may be a
 //!   no (unless it is counted as none: `0 failed`), a condition or a reservation (`if`, `unless`, `but`, `with issues`), and its
-//!   sentence may neither deny (`not`) nor ask. What follows in other lines is prose.
+//!   sentence may neither deny (`not`) nor ask. What follows in other lines is prose, unless the next one begins with `but`,
+//!   `however` or the like.
 //! - **All of them.** Every verdict must be a yes. A line of nothing but `FAIL`, wherever it stands, is one too.
 
 /// What a worker decided.
@@ -47,7 +48,7 @@ const JOINS: [&str; 16] = [
     "in", "at", "the", "this",
 ];
 /// A yes on a condition, wherever it stands on the line.
-const HEDGES: [&str; 20] = [
+const HEDGES: [&str; 29] = [
     "if",
     "unless",
     "but",
@@ -68,7 +69,24 @@ const HEDGES: [&str; 20] = [
     "reservations",
     "caveat",
     "caveats",
+    "although",
+    "though",
+    "unfortunately",
+    "mostly",
+    "unable",
+    "remain",
+    "remains",
+    "remaining",
+    "crashes",
 ];
+/// A condition of two words, wherever it stands on the line.
+const HEDGE_PAIRS: [(&str, &str); 4] =
+    [("for", "now"), ("in", "theory"), ("in", "principle"), ("to", "do")];
+/// What is not done is said behind one of the first words by one of the others: `are broken`.
+const UNDONE: ([&str; 5], [&str; 5]) =
+    (["is", "are", "was", "were", "still"], ["broken", "red", "missing", "skipped", "incomplete"]);
+/// Words at the beginning of the line below a yes that take it back.
+const TAKES_BACK: [&str; 6] = ["but", "however", "although", "except", "unless", "unfortunately"];
 /// A condition only at once behind the yes: `PASS, once CI is green`.
 const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
 /// A reservation behind `with`.
@@ -95,6 +113,8 @@ pub fn judged(text: &str) -> Judged {
     let mut all = Vec::new();
     let mut below = Below::Prose;
     let mut fence = None;
+    // Whether the line before gave a verdict.
+    let mut is_behind = false;
     for line in text.lines() {
         if let Some(mark) = fence_mark(line) {
             match fence {
@@ -103,11 +123,20 @@ pub fn judged(text: &str) -> Judged {
                 Some(_) => {}
             }
         } else if fence.is_none() && !line.trim().is_empty() {
+            let count = all.len();
             below = read(line, below, &mut all);
+            if is_behind && all.len() == count && takes_back(line) {
+                all.push(Judged::Fail);
+            }
+            is_behind = all.len() > count;
         }
     }
     let is_pass = !all.is_empty() && all.iter().all(|one| *one == Judged::Pass);
     if is_pass { Judged::Pass } else { Judged::Fail }
+}
+
+fn takes_back(line: &str) -> bool {
+    words(&plain(line)).first().is_some_and(|first| TAKES_BACK.contains(first))
 }
 
 /// What a line stands below of.
@@ -259,7 +288,12 @@ fn is_hedged(rest: &str) -> bool {
     let said = words(rest);
     let none_before =
         |at: usize| said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it));
-    let hedged = |at: usize| HEDGES.contains(&said[at]) && !none_before(at);
+    let pair = |at: usize| (said[at], said.get(at + 1).copied().unwrap_or_default());
+    let is_undone = |(one, two): (&str, &str)| UNDONE.0.contains(&one) && UNDONE.1.contains(&two);
+    let is_hedge = |at: usize| {
+        HEDGES.contains(&said[at]) || HEDGE_PAIRS.contains(&pair(at)) || is_undone(pair(at))
+    };
+    let hedged = |at: usize| is_hedge(at) && !none_before(at);
     let reserved = |at: usize| {
         said[at] == "with"
             && said[at..].iter().take(4).any(|it| RESERVED.contains(it))

@@ -1,6 +1,6 @@
 //! What is carried from phase to phase, beside the files: findings, open and finished work, and whatever a workflow needs.
 //!
-//! It only grows by what workers say and never loses a word in silence: an update that does not fit is refused whole.
+//! It loses no word in silence: an entry goes only where a worker says which, and an update that does not fit is refused whole.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX};
+use crate::base::quote::quoted;
 
 /// What is carried on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,6 +48,12 @@ pub struct SnapshotUpdate {
     /// Replaces what has the same name; null removes it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub custom: Map<String, Value>,
+    /// Entries of any list that go, by their words or by how they begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
+    /// Entries of any list that become others, by their words or by how they begin.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replace: BTreeMap<String, String>,
 }
 
 impl Snapshot {
@@ -57,11 +64,16 @@ impl Snapshot {
 
     /// Takes an update in. What is there word for word already is not added again: an update may come twice.
     pub fn merge(&mut self, update: &SnapshotUpdate) {
+        for list in self.lists_mut() {
+            change(list, update);
+        }
         add(&mut self.findings, &update.findings);
         add(&mut self.pending, &update.pending);
         add(&mut self.done, &update.done);
         add(&mut self.files, &update.files);
+        // A task stands in one list: the last word counts.
         self.pending.retain(|task| !update.done.contains(task));
+        self.done.retain(|task| !self.pending.contains(task));
         for (name, value) in &update.custom {
             if value.is_null() {
                 self.custom.remove(name);
@@ -82,8 +94,43 @@ impl Snapshot {
             || update.done.iter().any(is_done)
     }
 
+    fn lists_mut(&mut self) -> [&mut Vec<String>; 4] {
+        [&mut self.findings, &mut self.pending, &mut self.done, &mut self.files]
+    }
+
+    fn lists(&self) -> [&Vec<String>; 4] {
+        [&self.findings, &self.pending, &self.done, &self.files]
+    }
+
+    /// What an update names must be there, and be one entry: otherwise the worker would think that it is gone.
+    fn knows(&self, update: &SnapshotUpdate) -> Result<(), String> {
+        for named in update.remove.iter().chain(update.replace.keys()) {
+            let entries = self.lists().into_iter().flatten();
+            let found: Vec<&String> = entries.filter(|entry| is_named(entry, named)).collect();
+            let is_whole = found.contains(&named);
+            match found.len() {
+                0 => {
+                    return Err(format!(
+                        "nothing that is carried begins with `{}`: nothing of this update was kept",
+                        quoted(named)
+                    ));
+                }
+                1 => {}
+                _ if is_whole => {}
+                many => {
+                    return Err(format!(
+                        "{many} entries begin with `{}`: name one with more of its words. Nothing of this update was kept",
+                        quoted(named)
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The snapshot with an update, unless that would be more than is carried.
     pub(crate) fn with(&self, update: &SnapshotUpdate) -> Result<Self, String> {
+        self.knows(update)?;
         let mut merged = self.clone();
         merged.merge(update);
         let lists = [&merged.findings, &merged.pending, &merged.done, &merged.files];
@@ -96,9 +143,33 @@ impl Snapshot {
         };
         Err(format!(
             "the snapshot would have {why}: nothing of this update was kept. Say it in fewer \
-             words, or write it into a file of the project and name the file"
+             words, take out with `remove` what is settled, or write it into a file of the project and name the file"
         ))
     }
+}
+
+/// Takes out and replaces what an update names.
+fn change(list: &mut Vec<String>, update: &SnapshotUpdate) {
+    let whole = |named: &String| list.contains(named);
+    // A text that is there word for word means that entry alone.
+    let names = |named: &String, is_whole: bool, entry: &str| {
+        if is_whole { entry == named } else { is_named(entry, named) }
+    };
+    let remove: Vec<(&String, bool)> = update.remove.iter().map(|it| (it, whole(it))).collect();
+    let replace: Vec<(&String, bool, &String)> =
+        update.replace.iter().map(|(old, new)| (old, whole(old), new)).collect();
+    list.retain(|entry| !remove.iter().any(|(named, is_whole)| names(named, *is_whole, entry)));
+    for entry in list {
+        if let Some((.., new)) =
+            replace.iter().find(|(old, is_whole, _)| names(old, *is_whole, entry))
+        {
+            entry.clone_from(new);
+        }
+    }
+}
+
+fn is_named(entry: &str, named: &str) -> bool {
+    !named.is_empty() && entry.starts_with(named)
 }
 
 fn add(list: &mut Vec<String>, more: &[String]) {
@@ -142,6 +213,58 @@ mod tests {
         assert_eq!((snapshot.pending, snapshot.done), (texts(&["test it"]), texts(&["mend it"])));
         assert_eq!(snapshot.files, texts(&["a.rs", "b.rs"]));
         assert_eq!(json!(snapshot.custom), json!({"port": 81}));
+    }
+
+    #[test]
+    fn what_is_settled_goes_and_a_task_stands_in_one_list() {
+        let mut snapshot = Snapshot {
+            findings: texts(&["it leaks in a.rs", "it leaks in b.rs", "it leaks"]),
+            pending: texts(&["mend it"]),
+            ..Snapshot::default()
+        };
+        let update = SnapshotUpdate {
+            remove: texts(&["it leaks"]),
+            replace: [("it leaks in a".to_owned(), "a.rs is dry".to_owned())].into(),
+            ..SnapshotUpdate::default()
+        };
+        snapshot = snapshot.with(&update).unwrap_or_default();
+        assert_eq!(snapshot.findings, texts(&["a.rs is dry", "it leaks in b.rs"]));
+        let done = SnapshotUpdate { done: texts(&["mend it"]), ..SnapshotUpdate::default() };
+        snapshot.merge(&done);
+        assert_eq!((snapshot.pending.len(), snapshot.done.len()), (0, 1));
+        snapshot
+            .merge(&SnapshotUpdate { pending: texts(&["mend it"]), ..SnapshotUpdate::default() });
+        assert_eq!((snapshot.pending.len(), snapshot.done.len()), (1, 0), "it is open again");
+        let both = SnapshotUpdate {
+            pending: texts(&["x"]),
+            done: texts(&["x"]),
+            ..SnapshotUpdate::default()
+        };
+        snapshot.merge(&both);
+        assert_eq!((snapshot.pending, snapshot.done), (texts(&["mend it"]), texts(&["x"])));
+    }
+
+    #[test]
+    fn what_is_not_there_or_not_clear_is_not_removed() {
+        let snapshot = Snapshot { findings: texts(&["one a", "one b"]), ..Snapshot::default() };
+        let remove = |what: &str| {
+            snapshot.with(&SnapshotUpdate { remove: texts(&[what]), ..SnapshotUpdate::default() })
+        };
+        assert!(remove("two").is_err_and(|why| why.contains("nothing that is carried")));
+        assert!(remove("one").is_err_and(|why| why.contains("2 entries begin")));
+        assert!(remove("one b").is_ok_and(|it| it.findings == ["one a"]));
+    }
+
+    #[test]
+    fn a_full_snapshot_can_be_emptied() {
+        let full =
+            Snapshot { findings: vec!["x".repeat(60_000), "y".to_owned()], ..Snapshot::default() };
+        let update = SnapshotUpdate {
+            remove: texts(&["xxxx"]),
+            findings: texts(&["z"]),
+            ..SnapshotUpdate::default()
+        };
+        assert!(full.with(&update).is_ok_and(|it| it.findings == ["y", "z"]));
     }
 
     #[test]

@@ -1,29 +1,40 @@
 //! What a handover carries beside task and phase: the snapshot, the record's own facts, what people said, help asked for.
 
 use crate::base::limits::HANDOVER_SUMMARIES_MAX;
+use crate::base::quote::{cited, plain};
+use crate::event::claims::Claim;
 use crate::event::trees::FileChange;
 use crate::event::{Change, GateAnswer, Why};
-use crate::state::{Attempt, Frame, Note, Ran, State};
+use crate::state::claims::is_shown_later;
+use crate::state::{Attempt, Frame, Note, Ran, State, Visit};
 use crate::words;
 
 use super::fit::{Keeps, Part};
+use super::why::came_from;
 
 /// Most commands that a handover tells.
 const COMMANDS_TOLD_MAX: usize = 20;
+/// What stands before the further lines of an entry.
+const ENTRY: &str = "  ";
 /// No limit but the room.
 const ALL: usize = usize::MAX;
 
 /// What comes after the way out, in the order in which it is told. The findings are the last thing to be cut.
-pub(super) fn parts(state: &State) -> Vec<Part> {
+pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
     let snapshot = &state.snapshot;
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let list = |title, entries: &Vec<String>, rank| {
-        Part::list(title, entries.clone(), (Keeps::Last, ALL), (300, rank))
+        Part::list(title, each_cited(entries), (Keeps::Last, ALL), (300, rank))
     };
     let newest =
         |title, entries, most, rank| Part::list(title, entries, (Keeps::First, most), (300, rank));
     vec![
-        Part::list("Found out", snapshot.findings.clone(), (Keeps::Last, ALL), (4_000, u8::MAX)),
+        Part::list(
+            "Found out",
+            each_cited(&snapshot.findings),
+            (Keeps::Last, ALL),
+            (4_000, u8::MAX),
+        ),
         list("Still to be done", &snapshot.pending, 8),
         newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
         newest("Files that changed, by phase", files(state), ALL, 6),
@@ -32,8 +43,18 @@ pub(super) fn parts(state: &State) -> Vec<Part> {
         list("Done", &snapshot.done, 3),
         list("Also known", &custom, 5),
         newest("What people said, newest first", people(state), HANDOVER_SUMMARIES_MAX, 2),
-        newest("What happened before, newest first", before(state), HANDOVER_SUMMARIES_MAX, 0),
+        newest(
+            "What happened before, newest first",
+            before(state, attempt),
+            HANDOVER_SUMMARIES_MAX,
+            0,
+        ),
     ]
+}
+
+/// What workers wrote down, each as an entry of a list.
+fn each_cited(entries: &[String]) -> Vec<String> {
+    entries.iter().map(|entry| cited(entry, ENTRY)).collect()
 }
 
 /// Why this attempt exists, and what came to its try since it began: what a person asked for outlives a crash.
@@ -52,14 +73,19 @@ fn frame<'a>(state: &'a State, attempt: &Attempt) -> Option<&'a Frame> {
 
 /// What the phase before wants done here.
 pub(super) fn task(state: &State, attempt: &Attempt) -> String {
-    frame(state, attempt).and_then(|frame| frame.task.clone()).unwrap_or_default()
+    let task = frame(state, attempt).and_then(|frame| frame.task.as_deref());
+    cited(task.unwrap_or_default(), "")
 }
 
 /// What whoever asked for this worker's help wants.
 pub(super) fn help(state: &State, attempt: &Attempt) -> String {
     let helper = frame(state, attempt).and_then(Frame::helper);
     helper.filter(|_| attempt.intent.persona.is_some()).map_or_else(String::new, |wanted| {
-        format!("You are `{}`. {}\n\n{}", wanted.persona, wanted.reason, wanted.context)
+        let (reason, context) = (cited(&wanted.reason, ""), cited(&wanted.context, ""));
+        format!(
+            "You are `{}`. This is asked of you:\n\n{reason}\n\n{context}",
+            plain(&wanted.persona)
+        )
     })
 }
 
@@ -72,7 +98,8 @@ pub(super) fn answers(state: &State, attempt: &Attempt) -> Vec<String> {
         Some(_) | None => None,
     });
     let said = said.map(|(gate, said, who)| {
-        format!("You asked: {}\n  {who} answered: {said}", gate.opened.about)
+        let (asked, said) = (cited(&gate.opened.about, ENTRY), cited(said, ENTRY));
+        format!("You asked: {asked}\n  {who} answered: {said}")
     });
     said.collect()
 }
@@ -89,7 +116,7 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
     let others = [note.told, note.given_to];
     let repeated = others.into_iter().flatten().any(|other| other != id);
     let again = if repeated { " (said before, repeated after an interruption)" } else { "" };
-    format!("{}{again}: {}", note.who, note.text)
+    format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
 }
 
 /// What people said and decided, wherever in the run.
@@ -100,7 +127,7 @@ fn people(state: &State) -> Vec<String> {
             remark.place,
             remark.who,
             words::did(&remark.did),
-            remark.text.trim()
+            cited(&remark.text, ENTRY)
         )
     });
     let silent = state.gates.iter().rev().filter(|gate| {
@@ -116,21 +143,59 @@ fn people(state: &State) -> Vec<String> {
     remarks.chain(silent).chain(forgotten(state.remarks.forgotten(), "remark")).collect()
 }
 
-/// How phases were left.
-fn before(state: &State) -> Vec<String> {
-    let told = state.visits.iter().rev().filter_map(|visit| Some((visit, visit.left.as_ref()?)));
-    let told = told.map(|(visit, left)| {
-        let summary = if left.summary.is_empty() { "(nothing said)" } else { &left.summary };
-        format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome)
+/// How phases were left, the last one first. What the worker is told at the top is not told again.
+pub(super) fn before(state: &State, attempt: &Attempt) -> Vec<String> {
+    let ordered = in_order_of_leaving(state);
+    let is_first = attempt.intent.why == Why::First;
+    let came = came_from(state, &attempt.intent.place).filter(|_| is_first);
+    let at_the_top = came.and_then(|came| {
+        ordered.iter().rposition(|visit| visit.left.is_some() && visit.place == came.place)
+    });
+    let told = ordered.iter().enumerate().rev().filter_map(|(index, visit)| {
+        let left = visit.left.as_ref()?;
+        let inner = index.checked_sub(1).map(|before| ordered[before]);
+        // A workflow inside of a phase ends with the summary of its last phase.
+        let is_repeated = inner.is_some_and(|inner| {
+            inner.place.frame().is_within(&visit.place.frame_below())
+                && inner.left.as_ref().is_some_and(|it| it.summary == left.summary)
+        });
+        let is_told = at_the_top == Some(index);
+        let summary = match left.summary.trim() {
+            "" => "(nothing said)".to_owned(),
+            _ if is_told => "(see the top)".to_owned(),
+            _ if is_repeated => "(as its last phase)".to_owned(),
+            summary => cited(summary, ENTRY),
+        };
+        Some(format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome))
     });
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
 }
 
-/// What workers said and the record does not show, the newest first.
+/// Visits in the order in which they were left: a phase with a workflow in it is entered before the phases there, and left after.
+fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
+    let (mut ordered, mut open): (Vec<&Visit>, Vec<&Visit>) = (Vec::new(), Vec::new());
+    for visit in state.visits.iter() {
+        while let Some(last) =
+            open.pop_if(|last| !visit.place.frame().is_within(&last.place.frame_below()))
+        {
+            ordered.push(last);
+        }
+        open.push(visit);
+    }
+    ordered.extend(open.into_iter().rev());
+    ordered
+}
+
+/// What workers said and the record does not show, the newest first. What it shows by now is doubted no more.
 fn doubts(state: &State) -> Vec<String> {
-    let visits = state.visits.iter().rev().filter(|visit| !visit.unproven.is_empty());
+    let doubted = |visit: &Visit| -> Vec<Claim> {
+        let claims = visit.unproven.iter().filter(|claim| !is_shown_later(state, claim));
+        claims.cloned().collect()
+    };
+    let visits = state.visits.iter().rev().map(|visit| (visit, doubted(visit)));
     visits
-        .map(|visit| format!("at `{}`, {}", visit.place, words::unproven(&visit.unproven)))
+        .filter(|(_, claims)| !claims.is_empty())
+        .map(|(visit, claims)| format!("at `{}`, {}", visit.place, words::unproven(&claims)))
         .collect()
 }
 
@@ -176,7 +241,7 @@ fn file(changed: &FileChange) -> String {
         (added, removed) => format!("+{} −{}", added.unwrap_or(0), removed.unwrap_or(0)),
     };
     let facts: Vec<String> = [how, lines].into_iter().filter(|fact| !fact.is_empty()).collect();
-    format!("`{}` ({})", changed.path, facts.join(", "))
+    format!("`{}` ({})", plain(&changed.path), facts.join(", "))
 }
 
 /// Commands, as the record has them: what ran, and how it ended.

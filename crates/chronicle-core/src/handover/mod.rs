@@ -10,6 +10,7 @@ mod fit;
 mod record;
 mod status;
 mod template;
+mod why;
 
 use std::fmt::Write as _;
 
@@ -19,7 +20,7 @@ use crate::base::quote::list;
 use crate::definition::workflow::CHANGED_FILES;
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, Text, Tools};
-use crate::event::{Crash, CrashClass, End, Why};
+use crate::event::{OnGate, Why};
 use crate::state::chain;
 use crate::state::{Attempt, State};
 use crate::words;
@@ -36,9 +37,6 @@ pub use template::completion;
 const INSTRUCTIONS_MAX: usize = 256_000;
 /// The part before which is told what did not fit.
 const WAY_OUT: &str = "When you are done";
-/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
-const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
-    Go on where you were; when the work is done, send the signal.";
 /// Outcomes that only the supervisor sees.
 const NOT_SAID: [&str; 5] = ["crash", "stuck", "timeout", "rejected", "conflict"];
 
@@ -64,7 +62,10 @@ pub fn told_to(state: &State, attempt: &Attempt) -> Told {
     let (Some(stand), Some(phase)) = (stand, phase) else {
         return Told { text: bounded(&run.task, HANDOVER_MAX), rest: None };
     };
-    let parts = parts(state, attempt, (phase, stand), &run.task);
+    let parts = match known_from(state, attempt) {
+        Some(first) => news(state, attempt, (phase, stand), first),
+        None => parts(state, attempt, (phase, stand), &run.task),
+    };
     let name = |rest: &str| artifact(&run.run, rest);
     let Fitted { text, rest } = fit(parts, HANDOVER_MAX, WAY_OUT, name);
     Told { text, rest }
@@ -89,13 +90,17 @@ fn parts(
 ) -> Vec<Part> {
     let is_first = state.places.values().all(|tally| tally.departures == 0);
     let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
-    let why = carried::reasons(state, attempt, |why| self::why(why, state, attempt, stand));
+    let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
     let newest =
         |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
     let mut parts = vec![
         Part::text("", initial, (2_000, 13)),
         Part::text("Why you are here", why, (4_000, 19)),
-        Part::text("What the worker before you said last", said_last(state, attempt), (1_300, 15)),
+        Part::text(
+            "What the worker before you said last",
+            why::said_last(state, attempt),
+            (1_300, 15),
+        ),
         Part::text("Your help is asked for", carried::help(state, attempt), (8_000, 18)),
         newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
         newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
@@ -107,108 +112,73 @@ fn parts(
         Part::text("Tools", tools(state, attempt, phase), (3_000, 14)),
         Part::text(WAY_OUT, way_out(state, attempt, (phase, stand)), (8_000, 21)),
     ];
-    parts.extend(carried::parts(state));
+    parts.extend(carried::parts(state, attempt));
     parts
 }
 
-fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
-    match why {
-        Why::First => first(state, attempt),
-        Why::Nudge { .. } => reminder(state, attempt, stand),
-        Why::Retry { .. } => {
-            let how = previous(state, attempt).and_then(|before| before.ended.as_ref());
-            let how = how.map_or_else(String::new, |(end, _)| format!(": it {}", words::end(end)));
-            format!(
-                "An earlier attempt at this phase crashed{how}. You start afresh: look at the \
-                 files as they are now before you go on."
-            )
-        }
-        Why::Lost | Why::Paused | Why::Raised | Why::Waited | Why::Progressed => {
-            "The work was interrupted. Go on exactly where you were; do not \
-            do again what is done."
-                .to_owned()
-        }
-        Why::SessionGone => {
-            "An earlier attempt at this phase was interrupted and its conversation \
-            is gone. Look at the files as they are now, and do not do again what is done."
-                .to_owned()
-        }
-        Why::Lacking { missing } => format!(
-            "You left, and the record does not show what this phase demands: {missing}. Do it, then \
-             send the signal again; if it cannot be done, leave with the outcome `fail`."
-        ),
-        Why::Rejected { note } => format!("A person looked at your work and said no: {note}"),
-        Why::Unverified { said, .. } => format!(
-            "You said that this phase is done. The commands that verify it say that it is not; put \
-             that right, then leave the phase again.\n{said}"
-        ),
-        Why::Asked { note } => format!("A person asked for another try at this phase. {note}"),
-        Why::Continued { progress, point } => format!(
-            "Another worker began this phase and could not finish it in one go. You go on in its \
-             place.\nDone so far: {progress}\nGo on here: {point}"
-        ),
-        Why::Answered { .. } => {
-            "What you asked has been answered, see below. Go on where you were.".to_owned()
-        }
-        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
-        Why::Helped { persona, summary } => format!(
-            "You asked `{persona}` for help. This came of it: {summary}\nGo on where you were."
-        ),
+/// The attempt whose handover this worker has in its session; none where the text must be told whole. A session in which nothing was
+/// done may have been ended before the text reached it.
+fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
+    let intent = &attempt.intent;
+    if !intent.resume || intent.why == Why::First {
+        return None;
     }
+    let is_it = |it: &&Attempt| {
+        let it = &it.intent;
+        it.attempt < intent.attempt && it.session == intent.session && it.place == intent.place
+    };
+    let before = || state.attempts.iter().map(std::convert::AsRef::as_ref).filter(is_it);
+    let has_heard = before().any(|it| it.usage.tokens() > 0 || it.tools > 0 || !it.said.is_empty());
+    before().next().filter(|_| has_heard)
 }
 
-/// The phase begins: for the first time, or once more.
-fn first(state: &State, attempt: &Attempt) -> String {
-    let place = &attempt.intent.place;
-    let visits = state.tally(place).map_or(1, |tally| tally.visits);
-    if visits <= 1 {
-        return "This phase begins: nobody has worked on it before you.".to_owned();
-    }
-    let frame = place.frame();
-    let mut left = state.visits.iter().rev().filter(|visit| visit.place.frame() == frame);
-    let from = left.find_map(|visit| Some((&visit.place, visit.left.as_ref()?)));
-    let from = from.filter(|(_, left)| left.to == place.phase());
-    let from =
-        from.map_or_else(String::new, |(from, left)| format!(" from `{from}` ({})", left.outcome));
+/// What is new to a worker whose session goes on, and where it finds the rest.
+fn news(
+    state: &State,
+    attempt: &Attempt,
+    (phase, stand): (&Phase, Stand<'_>),
+    first: &Attempt,
+) -> Vec<Part> {
+    let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
+    let newest =
+        |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
+    vec![
+        Part::text("Why you are here", why, (4_000, 19)),
+        newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
+        newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
+        Part::text(WAY_OUT, as_before(state, attempt, phase, first), (8_000, 21)),
+    ]
+}
+
+fn as_before(state: &State, attempt: &Attempt, phase: &Phase, first: &Attempt) -> String {
+    let sum = first.intent.handover.as_ref().map(|handed| handed.text.as_str());
+    let whole = state.run.as_ref().zip(sum).map_or_else(String::new, |(run, sum)| {
+        format!(" Your first handover is in the file `{}`.", artifact_at(&run.run, sum))
+    });
+    let leave = if attempt.intent.persona.is_some() {
+        "Call the tool `signal_back` with `signal: complete` and a `summary`".to_owned()
+    } else {
+        let targets = allowed_targets(phase);
+        let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
+        format!(
+            "Call the tool `workflow_transition` with `target_state` ({}) and a `summary`",
+            list(&names, ", ")
+        )
+    };
     format!(
-        "The run came back to this phase{from}: this is visit {visits}. What was done here before \
-         stands; look at it before you change it."
+        "{leave}, then end your turn.{}\nWhat you were told before holds: task, instructions and tools. \
+         `workflow_status` tells them again.{whole}",
+        shown_as(attempt)
     )
 }
 
-fn reminder(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
-    if let Some(text) = stand.text(Text::NotDoneReminder) {
-        return text;
+/// How an agent shows our tools, where it gives them other names.
+fn shown_as(attempt: &Attempt) -> &'static str {
+    if attempt.intent.agent == "claude" {
+        " In your list of tools the names of Chronicle's begin with `mcp__chronicle__`: `mcp__chronicle__workflow_transition`."
+    } else {
+        ""
     }
-    match previous(state, attempt).and_then(|before| before.ended.as_ref()) {
-        None | Some((End::Crashed(Crash { class: CrashClass::NoSignal, .. }), _)) => {
-            NOT_DONE.to_owned()
-        }
-        Some((end, _)) => format!(
-            "Your last turn broke off: it {}. Go on where you were; when the work is done, send \
-             the signal.",
-            words::end(end)
-        ),
-    }
-}
-
-/// The attempt of the same worker before this one, unless it is forgotten.
-fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
-    let intent = &attempt.intent;
-    let mut before = state.attempts.iter().rev().filter(|other| {
-        let other = &other.intent;
-        other.chore.is_none()
-            && other.attempt < intent.attempt
-            && other.place == intent.place
-            && other.persona == intent.persona
-    });
-    before.next().map(std::convert::AsRef::as_ref)
-}
-
-/// What the worker said last whose place this one takes in a session of its own.
-fn said_last(state: &State, attempt: &Attempt) -> String {
-    let before = previous(state, attempt).filter(|_| !attempt.intent.resume);
-    before.map_or_else(String::new, |before| before.said.clone())
 }
 
 /// Who the worker is. Its persona is its system prompt; where a session of somebody else goes on, it is said here too.
@@ -243,15 +213,32 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt
     }
     let _ = writeln!(
         text,
-        "Phases left so far: {done}. You are {}, try {}.",
+        "Phases completed so far: {done}. You are {}, try {}.",
         intent.attempt, intent.try_number
     );
+    text.push_str(&who_is_there(state, phase));
     for crumb in words::breadcrumbs(state) {
         let frame = crumb.frame.as_str();
         let within =
             if frame.is_empty() { "The way".to_owned() } else { format!("Within `{frame}`") };
         let _ = writeln!(text, "{within}: {}", crumb.text);
     }
+    text
+}
+
+/// Who reads what the worker says, and who can answer.
+fn who_is_there(state: &State, phase: &Phase) -> String {
+    let fails = state.run.as_ref().is_some_and(|run| run.on_gate == Some(OnGate::Fail));
+    let mut text = "Nobody watches you work: only what you say by Chronicle's tools and what you change in files is \
+        known to others."
+        .to_owned();
+    if phase.approval.is_after() {
+        text.push_str(" A person looks at your work before the run goes on.");
+    }
+    if fails {
+        text.push_str(" Nobody can be asked: a question to a person ends the run.");
+    }
+    text.push('\n');
     text
 }
 
@@ -280,10 +267,12 @@ fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
 /// How to leave, and what else can be said.
 fn way_out(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
     if attempt.intent.persona.is_some() {
-        return "Call the tool `signal_back` with `signal: complete` and a `summary` of what you did and \
-            found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
-            `needs-role-followup`."
-            .to_owned();
+        let ours = shown_as(attempt);
+        return format!(
+            "Call the tool `signal_back` with `signal: complete` and a `summary` of what you did and \
+             found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
+             `needs-role-followup`.{ours}"
+        );
     }
     let targets = allowed_targets(phase);
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
@@ -293,9 +282,10 @@ fn way_out(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)
         "Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and \
          decided, what you found, which files you changed, what is open. Then end your turn. \
          Ending your turn without it does not end the phase.\n\
-         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.\n\
+         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.{}\n\
          {}{}{}{}\n\n{reminder}",
         list(&names, ", "),
+        shown_as(attempt),
         demands(phase),
         outcomes(phase),
         over(state, attempt) + &issues(state, attempt, phase),

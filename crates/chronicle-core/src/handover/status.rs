@@ -1,11 +1,21 @@
-//! What a worker hears that asks where it is.
+//! What a worker hears that asks where it is: all that one needs whose conversation was shortened.
 
-use super::{artifact_at, told_to};
-use crate::base::limits::{HANDOVER_MAX, bounded};
+use std::fmt::Write as _;
+
+use super::carried::before;
+use super::{artifact_at, instructions, told_to};
+use crate::base::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
 use crate::base::quote::list;
 use crate::definition::workflow::allowed_targets;
 use crate::state::{Attempt, State};
 use crate::words;
+
+use super::template::Stand;
+
+/// Longest task or instructions in it.
+const PART_MAX: usize = 16_000;
+/// Transitions from which on an edge is marked: the next ones may lead to a person.
+const OFTEN: u32 = 3;
 
 /// What `workflow_status` answers.
 pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
@@ -20,16 +30,72 @@ pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
         ),
         None => format!("You may go to: {}.", list(&targets, ", ")),
     };
-    format!(
-        "{}\nYou are {} at `{place}`, try {}.\n{}\n{way}\nCarried on: {}.\nSpent so far: {}.{}",
+    let text = format!(
+        "{}\nYou are {} at `{place}`, try {}. Started: {}.\n{}\n{way}\n{}Carried on: {}.\nSpent so far: {}.\n{}{}{}",
         words::status_line(state),
         attempt.intent.attempt,
         attempt.intent.try_number,
+        state.started_at,
         crumbs.join("\n"),
+        roles(state, attempt),
         words::carried(&state.snapshot),
         words::spent(&state.usage),
+        transitions(state),
+        work(state, attempt),
         rest_of(state, attempt),
+    );
+    text.trim_end().to_owned()
+}
+
+/// The personas of the run, and the profiles that the phase has for sub-agents.
+fn roles(state: &State, attempt: &Attempt) -> String {
+    let code = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    let personas = state.run.iter().flat_map(|run| &run.personas).map(|it| it.name.as_str());
+    let phase = state.phase_at(&attempt.intent.place);
+    let profiles = phase.and_then(|phase| phase.available_profiles.as_deref()).unwrap_or_default();
+    let lists = [
+        ("Personas", code(personas.collect())),
+        ("Profiles for your own sub-agents", code(profiles.iter().map(String::as_str).collect())),
+    ];
+    lists.iter().filter(|(_, names)| !names.is_empty()).fold(
+        String::new(),
+        |mut text, (title, names)| {
+            let _ = writeln!(text, "{title}: {}.", list(names, ", "));
+            text
+        },
     )
+}
+
+/// How often each edge was taken, those marked that were taken often.
+fn transitions(state: &State) -> String {
+    let edges =
+        state.frames.values().flat_map(|frame| frame.edges.iter().map(move |edge| (frame, edge)));
+    let told: Vec<String> = edges
+        .map(|(frame, edge)| {
+            let mark = if edge.taken >= OFTEN { " (!)" } else { "" };
+            format!("`{}` → `{}` {}×{mark}", frame.path.place(&edge.from), edge.to, edge.taken)
+        })
+        .collect();
+    if told.is_empty() { String::new() } else { format!("Transitions: {}.\n", list(&told, ", ")) }
+}
+
+/// The task, what is to be done here, and what was done before.
+fn work(state: &State, attempt: &Attempt) -> String {
+    let mut text = String::new();
+    let mut part = |title: &str, body: &str| {
+        if !body.trim().is_empty() {
+            let _ = write!(text, "\n## {title}\n\n{}\n", bounded(body.trim(), PART_MAX));
+        }
+    };
+    part("Task", state.run.as_ref().map_or("", |run| run.task.as_str()));
+    let place = &attempt.intent.place;
+    if let (Some(phase), Some(stand)) = (state.phase_at(place), Stand::of(state, attempt)) {
+        part("Instructions", &instructions(state, attempt, (phase, stand)));
+    }
+    let history = before(state, attempt).into_iter().take(HANDOVER_SUMMARIES_MAX);
+    let history: Vec<String> = history.map(|entry| format!("- {entry}")).collect();
+    part("What happened before, newest first", &history.join("\n"));
+    text
 }
 
 /// The part of its handover that did not fit: where it is, and itself for whoever cannot read files.

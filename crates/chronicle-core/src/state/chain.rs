@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::ids::Place;
+use crate::base::quote::cited;
 use crate::definition::workflow::Phase;
 use crate::state::Facts;
 
@@ -14,7 +15,9 @@ pub(crate) fn instructions<'p>(state: &Facts, place: &Place, phase: &'p Phase) -
     let task = state.run.as_ref().map_or("", |run| run.task.as_str());
     let said = state.frames.get(&place.frame()).map(|frame| [&frame.said, &frame.summary]);
     let input = said.into_iter().flatten().find(|text| !text.is_empty());
-    Cow::Owned(fill(&phase.instructions, input.map_or(task, String::as_str), task))
+    // What a worker said is cited: it must not pass for the chain's own words.
+    let input = input.map_or_else(|| task.to_owned(), |said| cited(said, ""));
+    Cow::Owned(fill(&phase.instructions, &input, task))
 }
 
 /// One literal pass: what is filled in is not looked at again.

@@ -127,6 +127,8 @@ pub(super) fn updated(update: &SnapshotUpdate) -> String {
         (update.done.len(), "done", "done"),
         (update.files.len(), "file", "files"),
         (update.custom.len(), "named value", "named values"),
+        (update.remove.len(), "removed", "removed"),
+        (update.replace.len(), "replaced", "replaced"),
     ];
     let parts: Vec<String> = counts
         .iter()

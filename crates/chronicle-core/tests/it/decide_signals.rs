@@ -118,7 +118,7 @@ fn a_snapshot_is_carried_and_the_same_call_counts_once() {
         tool,
         json!({"data": {"finding": ["x"]}}),
         expect![
-            "refused: `data` has no `finding`. `workflow_update_snapshot` needs `data`: a text, or an object with any of `findings`, `pending`, `done`, `files` (lists of texts) and `custom` (an object)"
+            "refused: `data` has no `finding`. `workflow_update_snapshot` needs `data`: a text, or an object with any of `findings`, `pending`, `done`, `files` (lists of texts), `custom` (an object), `remove` (texts that are carried and are to go, word for word or by how they begin) and `replace` (an object: such texts, and what they become)"
         ],
     );
     called(
@@ -137,7 +137,7 @@ fn a_snapshot_is_carried_and_the_same_call_counts_once() {
         tool,
         json!({"data": {"done": many}}),
         expect![
-            "refused: the snapshot would have 1006 entries, and 1000 fit: nothing of this update was kept. Say it in fewer words, or write it into a file of the project and name the file"
+            "refused: the snapshot would have 1006 entries, and 1000 fit: nothing of this update was kept. Say it in fewer words, take out with `remove` what is settled, or write it into a file of the project and name the file"
         ],
     );
     let snapshot = serde_json::to_string(&*world.state.snapshot).unwrap();
@@ -322,11 +322,15 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         json!({"action": "status"}),
         expect![[r#"
             accepted: Three phases > Planning [1/3]
-            You are a1 at `plan`, try 1.
+            You are a1 at `plan`, try 1. Started: 2026-11-15T02:30:50.000Z.
             Planning [●] -> Implementation [ ] -> Verification [ ]
             You may go to: `build`.
             Carried on: 0 findings, 0 pending, 0 done, 0 files, 0 named values.
-            Spent so far: 0 tokens."#]],
+            Spent so far: 0 tokens.
+
+            ## Task
+
+            the task"#]],
     );
     called(
         &mut world,

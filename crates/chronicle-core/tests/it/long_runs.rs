@@ -76,7 +76,7 @@ fn a_visit_that_goes_on_outlives_all_that_happens_inside_of_it() {
     assert_eq!((outer.place.as_str(), outer.mark), ("in", view::Mark::Done));
     assert_eq!((outer.visits, outer.summary.as_str()), (1, "did it"));
     let text = handover(state, state.live_attempts().next().unwrap());
-    assert!(text.contains("Phases left so far: 161."), "{text}");
+    assert!(text.contains("Phases completed so far: 161."), "{text}");
 }
 
 fn is_at(state: &State, place: &str) -> bool {

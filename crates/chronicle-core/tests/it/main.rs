@@ -31,6 +31,7 @@ mod fuzz_events;
 mod fuzz_redact;
 mod graph;
 mod handover;
+mod handover_said;
 mod long_runs;
 mod properties;
 mod purity;

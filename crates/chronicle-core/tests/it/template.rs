@@ -95,7 +95,7 @@ fn inside_a_workflow_the_words_are_those_of_its_own_phases() {
     leave(&mut world, 2);
     expect!["You are at Judging (judge) of Ship > Look, after Reading, before DONE; step 2; task c0ffee01; never (none); workflow_step; {unknown}"]
         .assert_eq(&line(&world, "You are at"));
-    expect!["Phase 2 of 2 in `Look`. Phases left so far: 2. You are a3, try 1."]
+    expect!["Phase 2 of 2 in `Look`. Phases completed so far: 2. You are a3, try 1."]
         .assert_eq(&line(&world, "Phase 2"));
     leave(&mut world, 3);
     expect!["You are at Ship it (ship) of Ship, after Look, before DONE; step 3; task c0ffee01; never (none); workflow_step; {unknown}"]

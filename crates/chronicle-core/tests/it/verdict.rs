@@ -60,6 +60,14 @@ const PASSES: &[&str] = &[
     "It failed at first, and I could not tell why.\nVerdict: PASS",
     "```\nVerdict: FAIL\n```\nVerdict: PASS",
     "How to bypass the password prompt was fixed.\r\nVerdict: PASS\r\n",
+    "Verdict: PASS. 0 errors, 0 warnings.",
+    "Verdict: PASS. No errors remain.",
+    "Verdict: PASS. Error handling was reviewed as well.",
+    "Verdict: PASS\nAll twelve cases were tried.",
+    "Verdict: PASS\n\nNotes:\n- but for style there is nothing to say",
+    "The parser was broken, but it is mended now.\nVerdict: PASS",
+    "Verdict: APPROVED — the regression is fixed.",
+    "Verdict: PASS. Nothing is missing.",
 ];
 
 const FAILS: &[&str] = &[
@@ -141,7 +149,35 @@ const FAILS: &[&str] = &[
     "# Verdict\n# Notes\nPASS",
     "# Verdict\nPASS\n\nFAIL on Windows",
     "# Notes\nPASS",
+    "Verdict: PASS. But one test fails",
+    "Verdict: PASS. But one test is red.",
+    "Verdict: PASS.\nBut one test fails.",
+    "Verdict: PASS\nHowever, the build is broken.",
+    "Verdict: PASS\n\nUnfortunately the tests could not be run.",
+    "**Verdict: PASS**\n- except on Windows",
+    "Verdict: PASS. 3 errors remain.",
+    "Verdict: PASS. Two tests are broken.",
+    "Verdict: PASS; the build is red",
+    "Verdict: PASS. One case still crashes.",
+    "Verdict: PASS. Docs are missing.",
+    "Verdict: PASS, although CI is red",
+    "Verdict: PASS. Still to do: error handling",
+    "Verdict: PASS for now",
+    "Verdict: PASS, in theory",
+    "Verdict: PASS — assuming the tests are right",
+    "Verdict: LGTM, mostly",
+    "Verdict: PASS. I was unable to run the tests.",
+    "Verdict: PASS. Tests were skipped.",
 ];
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the rate is what this test is read for")]
+fn the_table_is_large_enough_to_say_something() {
+    let right = |texts: &[&str], as_what| texts.iter().filter(|it| judged(it) == as_what).count();
+    let (passes, fails) = (right(PASSES, Judged::Pass), right(FAILS, Judged::Fail));
+    eprintln!("{passes} of {} passes, {fails} of {} fails", PASSES.len(), FAILS.len());
+    assert!(PASSES.len() + FAILS.len() >= 150);
+}
 
 #[test]
 fn one_clear_yes_is_a_pass() {

@@ -44,6 +44,7 @@ fn transition() -> SignalTool {
                 "task": text("What the next phase is to do, in your words."),
                 "issues_opened": texts("Issues that you found, each by a short name."),
                 "issues_resolved": texts("Issues that are settled now, by the same names."),
+                "assist_reason": text("Why you need somebody's help, if you do."),
             }),
             &["target_state", "summary"],
         ),
@@ -108,7 +109,13 @@ fn snapshot() -> SignalTool {
             "pending": texts("What is still to be done."),
             "done": texts("What of that is done."),
             "files": texts("Files that matter."),
-            "custom": {"type": "object", "description": "Anything else, by name."},
+            "custom": {"type": "object", "description": "Anything else, by name; null removes."},
+            "remove": texts("What is carried and settled by now: its words, or how it begins."),
+            "replace": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "What is carried and no longer right: its words or how it begins, and what it becomes.",
+            },
         },
         "additionalProperties": false,
     });

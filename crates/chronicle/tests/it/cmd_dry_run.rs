@@ -52,7 +52,7 @@ fn it_tells_the_path_and_the_handovers() {
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"
              leads to  test
-             handover  1075 bytes, as it would be sent:
+             handover  1318 bytes, as it would be sent:
              │ ## Why you are here
              │ 
              │ This phase begins: nobody has worked on it before you.
@@ -68,7 +68,8 @@ fn it_tells_the_path_and_the_handovers() {
              │ ## Your phase
              │ 
              │ `plan`: Planning
-             │ Phase 1 of 3 in `Small`. Phases left so far: 0. You are a1, try 1.
+             │ Phase 1 of 3 in `Small`. Phases completed so far: 0. You are a1, try 1.
+             │ Nobody watches you work: only what you say by Chronicle's tools and what you change in files is known to others. A person looks at your work before the run goes on.
              │ The way: Planning [●] -> test [ ] -> mend [ ]
              │ 
              │ ## Instructions
@@ -95,10 +96,14 @@ fn it_tells_the_path_and_the_handovers() {
              agent     scripted:s.yaml
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              leads to  test
-             handover  1236 bytes, as it would be sent:
+             handover  1599 bytes, as it would be sent:
              │ ## Why you are here
              │ 
-             │ This phase begins: nobody has worked on it before you.
+             │ `test` ended with `fail`, and it is for you to put that right. It says: `touch ran` failed: ‹what the command prints›
+             │ 
+             │ All that the commands printed is in the file `.chronicle/runs/‹run›/transcripts/a2.jsonl`.
+             │ 
+             │ Nobody has worked on this phase before you.
              │ 
              │ ## Task
              │ 
@@ -107,7 +112,8 @@ fn it_tells_the_path_and_the_handovers() {
              │ ## Your phase
              │ 
              │ `mend`: mend
-             │ Phase 3 of 3 in `Small`. Phases left so far: 2. You are a3, try 1.
+             │ Phase 3 of 3 in `Small`. Phases completed so far: 2. You are a3, try 1.
+             │ Nobody watches you work: only what you say by Chronicle's tools and what you change in files is known to others.
              │ The way: Planning [✓] -> test [✗] -> mend [●]
              │ 
              │ ## When you are done
@@ -126,7 +132,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ ## What happened before, newest first
              │ 
-             │ - `test` → `mend` (fail): `touch ran` failed: ‹what the command prints›
+             │ - `test` → `mend` (fail): (see the top)
              │ - `plan` → `test` (complete): ‹what the worker of `plan` says›
 
         The main way comes to the end.

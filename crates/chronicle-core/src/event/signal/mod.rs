@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::ids::{Outcome, PhaseId};
+use crate::base::limits::TEXT_MAX;
 use crate::base::quote::quoted;
 use crate::event::{Break, Issues, Question, SnapshotUpdate};
 use arguments::Arguments;
@@ -125,10 +126,15 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
 
 fn transition(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let target = arguments.need(&["target_state", "to_state"], "the phase to go to")?;
+    let mut summary = arguments.need(&["summary"], "what you did and found")?;
+    if let Some(reason) = arguments.text(&["assist_reason"])? {
+        summary = format!("{summary}\n\nAssistance is needed: {reason}");
+        arguments::within("summary", &summary, TEXT_MAX)?;
+    }
     Ok(Signal::Leave {
         target: Some(PhaseId::new(target)),
         outcome: arguments.text(&["outcome"])?.map(Outcome::new),
-        summary: arguments.need(&["summary"], "what you did and found")?,
+        summary,
         task: arguments.text(&["task"])?,
         issues: arguments.issues()?,
     })

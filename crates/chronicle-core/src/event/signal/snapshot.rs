@@ -8,7 +8,8 @@ use crate::base::quote::quoted;
 use crate::event::SnapshotUpdate;
 
 const NEEDS: &str = "`workflow_update_snapshot` needs `data`: a text, or an object with any of \
-    `findings`, `pending`, `done`, `files` (lists of texts) and `custom` (an object)";
+    `findings`, `pending`, `done`, `files` (lists of texts), `custom` (an object), `remove` (texts that are \
+    carried and are to go, word for word or by how they begin) and `replace` (an object: such texts, and what they become)";
 
 pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String> {
     let update = match arguments.value(&["data"])? {
@@ -27,6 +28,7 @@ pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String
     for (name, texts) in lists {
         texts.iter().try_for_each(|text| within(name, text, TEXT_MAX))?;
     }
+    update.replace.values().try_for_each(|text| within("replace", text, TEXT_MAX))?;
     if update == SnapshotUpdate::default() { Err(NEEDS.to_owned()) } else { Ok(update) }
 }
 
@@ -39,7 +41,15 @@ fn of_fields(fields: &Map<String, Value>) -> Result<SnapshotUpdate, String> {
             "pending" | "pending_tasks" => update.pending.extend(texts(name, value)?),
             "done" => update.done.extend(texts(name, value)?),
             "files" | "modified_files" => update.files.extend(texts(name, value)?),
-            "custom" if value.is_null() => {}
+            "custom" | "replace" if value.is_null() => {}
+            "remove" => update.remove.extend(texts(name, value)?),
+            "replace" => {
+                let pairs = value.as_object().ok_or("`replace` must be an object of texts")?;
+                for (old, new) in pairs {
+                    let new = new.as_str().ok_or("`replace` must be an object of texts")?;
+                    update.replace.insert(old.trim().to_owned(), new.trim().to_owned());
+                }
+            }
             "custom" => {
                 let custom = value.as_object().ok_or("`custom` must be an object")?;
                 update.custom.extend(custom.clone());

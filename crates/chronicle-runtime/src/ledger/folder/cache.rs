@@ -16,7 +16,7 @@ use crate::ledger::{Head, LedgerError, Sum};
 
 pub(super) const CACHE: &str = "state.cache";
 /// Rises when the layout of this file or the shape of the state changes.
-const FORMAT: u32 = 13;
+const FORMAT: u32 = 14;
 /// A larger cache is not written and not read.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 

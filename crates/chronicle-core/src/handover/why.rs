@@ -1,0 +1,186 @@
+//! Why an attempt is started, in the words that its worker reads first: what failed, what was said, where the rest of it is.
+
+use crate::base::ids::{AttemptId, Outcome, Place, SHELL};
+use crate::base::quote::cited;
+use crate::definition::workflow::Text;
+use crate::event::{Crash, CrashClass, Duty, End, Why};
+use crate::state::{Attempt, State};
+use crate::words;
+
+use super::template::Stand;
+
+/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
+const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
+    Go on where you were; when the work is done, send the signal.";
+
+pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    match why {
+        Why::First => first(state, attempt),
+        Why::Nudge { .. } => reminder(state, attempt, stand),
+        Why::Retry { .. } => {
+            let how = previous(state, attempt).and_then(|before| before.ended.as_ref());
+            let how = how.map_or_else(String::new, |(end, _)| format!(": it {}", words::end(end)));
+            format!(
+                "An earlier attempt at this phase crashed{how}. You start afresh: look at the \
+                 files as they are now before you go on."
+            )
+        }
+        Why::Lost | Why::Paused | Why::Raised | Why::Waited | Why::Progressed => {
+            "The work was interrupted. Go on exactly where you were; do not \
+            do again what is done."
+                .to_owned()
+        }
+        Why::SessionGone => {
+            "An earlier attempt at this phase was interrupted and its conversation \
+            is gone. Look at the files as they are now, and do not do again what is done."
+                .to_owned()
+        }
+        Why::Lacking { missing } => format!(
+            "You left, and the record does not show what this phase demands: {missing}. Do it, then \
+             send the signal again; if it cannot be done, leave with the outcome `fail`."
+        ),
+        Why::Rejected { note } => {
+            format!("A person looked at your work and said no: {}", on_its_own(note))
+        }
+        Why::Unverified { said, .. } => format!(
+            "You said that this phase is done. The commands that verify it say that it is not; put \
+             that right, then leave the phase again.\n\n{}{}",
+            cited(said, ""),
+            printed(state, verified(state, &attempt.intent.place)),
+        ),
+        Why::Asked { note } => {
+            format!("A person asked for another try at this phase. {}", on_its_own(note))
+        }
+        Why::Continued { progress, point } => format!(
+            "Another worker began this phase and could not finish it in one go. You go on in its \
+             place.\nDone so far: {}\nGo on here: {}",
+            on_its_own(progress),
+            on_its_own(point),
+        ),
+        Why::Answered { .. } => {
+            "What you asked has been answered, see below. Go on where you were.".to_owned()
+        }
+        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
+        Why::Helped { persona, summary } => format!(
+            "You asked `{persona}` for help. This came of it: {}\nGo on where you were.",
+            on_its_own(summary),
+        ),
+    }
+}
+
+/// A text of somebody else behind a colon: on lines of its own if it has several.
+fn on_its_own(text: &str) -> String {
+    let cited = cited(text, "");
+    if cited.starts_with('>') { format!("\n\n{cited}\n") } else { cited }
+}
+
+/// The phase begins, for the first time or once more. What led here comes first: that is what the worker is here for.
+fn first(state: &State, attempt: &Attempt) -> String {
+    let place = &attempt.intent.place;
+    let visits = state.tally(place).map_or(1, |tally| tally.visits);
+    let came = came_from(state, place);
+    let led = came.as_ref().map(|came| came.led_here(state));
+    let begins = match (visits, &came) {
+        (0 | 1, None) => "This phase begins: nobody has worked on it before you.".to_owned(),
+        (0 | 1, Some(_)) => "Nobody has worked on this phase before you.".to_owned(),
+        _ => format!(
+            "The run came back to this phase: this is visit {visits}. What was done here before stands; look \
+             at it before you change it."
+        ),
+    };
+    led.into_iter().chain([begins]).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The phase that was left for the one that begins.
+pub(super) struct Came<'s> {
+    pub(super) place: Place,
+    outcome: &'s Outcome,
+    summary: &'s str,
+}
+
+/// What was left for this place: in its own frame, or in the one around it where this frame has just begun.
+pub(super) fn came_from<'s>(state: &'s State, place: &Place) -> Option<Came<'s>> {
+    let mut frame = state.frames.get(&place.frame())?;
+    loop {
+        if let Some((from, outcome)) = &frame.left {
+            let place = frame.path.place(from);
+            return Some(Came { place, outcome, summary: frame.summary.trim() });
+        }
+        frame = state.frames.get(&frame.at.as_ref()?.frame())?;
+    }
+}
+
+impl Came<'_> {
+    fn led_here(&self, state: &State) -> String {
+        let Self { place, outcome, summary } = self;
+        let opens = if outcome.is_failure() {
+            format!("`{place}` ended with `{outcome}`, and it is for you to put that right.")
+        } else {
+            format!("`{place}` was left for this phase ({outcome}).")
+        };
+        let said = if summary.is_empty() {
+            String::new()
+        } else {
+            format!(" It says: {}", on_its_own(summary))
+        };
+        format!("{opens}{}{}", said.trim_end(), printed(state, ran_at(state, place)))
+    }
+}
+
+/// The last commands that ran as a phase of their own.
+fn ran_at(state: &State, place: &Place) -> Option<AttemptId> {
+    let mut all = state.attempts.iter().rev();
+    let ran = all.find(|it| it.intent.place == *place && it.intent.agent == SHELL);
+    ran.filter(|it| it.failed_command.is_some()).map(|it| it.intent.attempt)
+}
+
+/// The last commands that verified a phase.
+fn verified(state: &State, place: &Place) -> Option<AttemptId> {
+    let mut all = state.attempts.iter().rev();
+    let ran = all.find(|it| it.intent.place == *place && it.duty() == Some(Duty::Verify));
+    ran.map(|it| it.intent.attempt)
+}
+
+/// Where all of it stands: what is told is only the end of it.
+fn printed(state: &State, attempt: Option<AttemptId>) -> String {
+    let Some((run, attempt)) = state.run.as_ref().zip(attempt) else { return String::new() };
+    format!(
+        "\n\nAll that the commands printed is in the file `.chronicle/runs/{}/transcripts/{attempt}.jsonl`.",
+        run.run
+    )
+}
+
+fn reminder(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    if let Some(text) = stand.text(Text::NotDoneReminder) {
+        return text;
+    }
+    match previous(state, attempt).and_then(|before| before.ended.as_ref()) {
+        None | Some((End::Crashed(Crash { class: CrashClass::NoSignal, .. }), _)) => {
+            NOT_DONE.to_owned()
+        }
+        Some((end, _)) => format!(
+            "Your last turn broke off: it {}. Go on where you were; when the work is done, send \
+             the signal.",
+            words::end(end)
+        ),
+    }
+}
+
+/// The attempt of the same worker before this one, unless it is forgotten.
+fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
+    let intent = &attempt.intent;
+    let mut before = state.attempts.iter().rev().filter(|other| {
+        let other = &other.intent;
+        other.chore.is_none()
+            && other.attempt < intent.attempt
+            && other.place == intent.place
+            && other.persona == intent.persona
+    });
+    before.next().map(std::convert::AsRef::as_ref)
+}
+
+/// What the worker said last whose place this one takes in a session of its own.
+pub(super) fn said_last(state: &State, attempt: &Attempt) -> String {
+    let before = previous(state, attempt).filter(|_| !attempt.intent.resume);
+    before.map_or_else(String::new, |before| cited(&before.said, ""))
+}

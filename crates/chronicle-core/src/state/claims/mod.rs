@@ -1,0 +1,127 @@
+//! What a worker claims in its summary, held against the record. No model reads it: a claim is one of a few fixed shapes.
+//!
+//! Reading is in `sentence.rs`, the record in `record.rs`. A sentence that speaks of what was not done, is yet to be, or was done by
+//! somebody before claims nothing; nor does a path that is only mentioned, read or pointed to. Rather too few marks than a wrong one:
+//! where the record cannot tell, nothing is marked. `tests/it/data/claims/` has what workers write, with how much of it is caught.
+
+mod record;
+mod sentence;
+
+#[cfg(test)]
+mod corpus;
+
+use super::{Facts, Frame};
+use crate::event::claims::Claim;
+use record::{Record, is_of};
+use sentence::{of_sentence, opens_list, sentences};
+
+/// Most claims of one summary that are looked at.
+const CLAIMS_MAX: usize = 20;
+/// Longest path or command in a claim.
+const CLAIM_MAX: usize = 200;
+
+/// What the summary claims about the work of this visit, and the record does not show.
+pub(crate) fn unproven(state: &Facts, frame: &Frame, summary: &str) -> Vec<Claim> {
+    let claims = claims(summary);
+    if claims.is_empty() {
+        return claims;
+    }
+    let record = Record::of(state, frame);
+    claims.into_iter().filter(|claim| !record.shows(claim)).collect()
+}
+
+/// Whether the files show by now what they did not show when it was said. Commands of a visit stay what they were.
+pub(crate) fn is_shown_later(state: &Facts, claim: &Claim) -> bool {
+    let Claim::Changed(path) = claim else { return false };
+    let files = state.places.values().flat_map(|tally| &tally.changes.list);
+    let mut names = files.flat_map(|file| [Some(file.path.as_str()), file.from.as_deref()]);
+    names.any(|file| file.is_some_and(|file| is_of(file, path)))
+}
+
+/// What a summary claims, in order, each once.
+fn claims(summary: &str) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut is_list = false;
+    for line in summary.lines() {
+        let item = line.trim_start();
+        let is_item = item.starts_with(['-', '*', '•', '+']);
+        is_list &= is_item;
+        let item = item.trim_start_matches(['-', '*', '•', '+', ' ']);
+        for claim in sentences(item).flat_map(|sentence| of_sentence(sentence, is_list)) {
+            if claims.len() < CLAIMS_MAX && !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        is_list |= !is_item && opens_list(line);
+    }
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(summary: &str) -> String {
+        let claims = claims(summary);
+        let told = claims.iter().map(|claim| match claim {
+            Claim::Changed(path) => format!("changed {path}"),
+            Claim::Ran(command) => format!("ran {command}"),
+            Claim::Passed(command) => format!("passed {command}"),
+            Claim::TestsPass => "tests pass".to_owned(),
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn claims_are_found_in_the_words_that_workers_use() {
+        for (summary, expected) in [
+            (
+                "Fixed the bug in `src/parse.rs` and added tests/parse_test.rs.",
+                "changed src/parse.rs, changed tests/parse_test.rs",
+            ),
+            (
+                "Changed files:\n- src/a.rs: the fix\n- `docs/`\n\nSee b.rs.",
+                "changed src/a.rs, changed docs/",
+            ),
+            ("`cargo test` passes; all green.", "passed cargo test"),
+            ("I ran `npm run lint -- --fix`, and it passed", "passed npm run lint -- --fix"),
+            ("Ran `./check.sh`.", "ran ./check.sh"),
+            ("`make` passes, and I ran `cargo test`", "passed make, ran cargo test"),
+            ("Ran `cargo test`: all passed", "passed cargo test"),
+            ("All tests pass.", "tests pass"),
+            ("cargo test is green", "passed cargo test"),
+            ("Updated README.md:12 too", "changed README.md"),
+            ("Moved the code from a.rs to b.rs", "changed b.rs"),
+        ] {
+            assert_eq!(told(summary), expected, "{summary}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_claim_is_not_taken_for_one() {
+        for summary in [
+            "",
+            "Read src/parse.rs and docs/design.md; the bug is in src/lex.rs.",
+            "Did not change src/a.rs.",
+            "Next: fixed width in a.rs should be added",
+            "You must run `cargo test` next.",
+            "`cargo test` failed, see log.txt",
+            "Added a field like the one of b.rs",
+            "Fixed what was found in review of src/x.rs",
+            "Changed and/or read/write and std.io and v1.2.3 and https://example.com/a.rs",
+            "Updated /etc/passwd and ~/a.rs and ../b.rs and src/*.rs",
+            "The tests are in tests/",
+            "fixed foo.bar() and self.baz",
+        ] {
+            assert_eq!(told(summary), "", "{summary}");
+        }
+    }
+
+    #[test]
+    fn however_much_is_claimed_it_is_bounded() {
+        let many: String = (0..500).map(|it| it.to_string() + ".rs ").collect();
+        assert_eq!(claims(&format!("changed {many}")).len(), CLAIMS_MAX);
+        let long = claims(&format!("changed {}.rs", "x".repeat(5_000)));
+        assert!(matches!(&long[0], Claim::Changed(path) if path.len() < CLAIM_MAX + 40));
+    }
+}

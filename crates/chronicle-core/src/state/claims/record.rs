@@ -1,0 +1,110 @@
+//! What the record shows of the work at one visit, as far as it can be told.
+
+use std::collections::BTreeSet;
+
+use super::super::{Facts, Frame};
+use crate::base::shell;
+use crate::event::claims::Claim;
+
+/// Parts of words in commands that test something.
+const TESTING: [&str; 12] = [
+    "test", "spec", "jest", "tox", "nox", "mocha", "phpunit", "check", "verify", "e2e", "bats",
+    "junit",
+];
+/// Programs that run what their project calls by any name: it may be the tests.
+const RUNNERS: [&str; 11] =
+    ["make", "just", "task", "mage", "gradle", "gradlew", "mvn", "mvnw", "bazel", "nix", "act"];
+/// Words of commands that make, format or judge, and test nothing.
+const NO_TESTS: [&str; 10] =
+    ["build", "lint", "fmt", "format", "install", "clean", "clippy", "tsc", "ls", "git"];
+
+/// What the record shows.
+pub(super) struct Record<'s> {
+    /// Every file that differed after an attempt of this run, or that an agent's tools changed here.
+    pub(super) files: BTreeSet<&'s str>,
+    /// Whether that is all.
+    pub(super) knows_files: bool,
+    /// Commands of this visit, and whether they ended well.
+    pub(super) commands: Vec<(&'s str, Option<bool>)>,
+    pub(super) knows_commands: bool,
+}
+
+impl<'s> Record<'s> {
+    pub(super) fn of(state: &'s Facts, frame: &'s Frame) -> Self {
+        let mut files: BTreeSet<&str> = frame.evidence.files.iter().map(String::as_str).collect();
+        for file in state.places.values().flat_map(|tally| &tally.changes.list) {
+            files.insert(&file.path);
+            files.extend(file.from.as_deref());
+        }
+        let is_cut = state.places.values().any(|tally| tally.changes.is_cut());
+        let commands = state.visit_at(&frame.place()).map(|visit| &visit.commands);
+        let folder = state.trees.folder(frame.folder);
+        Self {
+            files,
+            knows_files: folder.last.is_some() && folder.missed.is_none() && !is_cut,
+            commands: commands.map_or_else(Vec::new, |commands| {
+                commands.list.iter().map(|ran| (ran.command.as_str(), ran.ok)).collect()
+            }),
+            knows_commands: commands.is_some_and(|commands| commands.forgotten == 0),
+        }
+    }
+
+    pub(super) fn shows(&self, claim: &Claim) -> bool {
+        match claim {
+            Claim::Changed(path) => {
+                !self.knows_files || self.files.iter().any(|file| is_of(file, path))
+            }
+            Claim::Ran(command) => !self.knows_commands || self.ran(command).next().is_some(),
+            Claim::Passed(command) => {
+                !self.knows_commands || self.ran(command).last() == Some(Some(true))
+            }
+            Claim::TestsPass => !self.knows_commands || self.tested(),
+        }
+    }
+
+    /// Options may be told otherwise than they were typed: the words before them count, without what only starts another program.
+    fn ran(&self, command: &str) -> impl Iterator<Item = Option<bool>> {
+        let words: Vec<&str> =
+            command.split_whitespace().take_while(|word| !word.starts_with("--")).collect();
+        let starters = words.iter().take_while(|word| shell::is_before(word)).count();
+        let own = words.get(starters..).filter(|own| !own.is_empty()).unwrap_or(&words);
+        // `npm run` alone says nothing.
+        let count = if own.get(1) == Some(&"run") { 3 } else { 2 };
+        let own = own.iter().take_while(|word| !word.starts_with('-')).take(count);
+        let wanted = own.copied().collect::<Vec<_>>().join(" ");
+        let ran = self.commands.iter().filter(move |(line, _)| shell::runs(line, &wanted));
+        ran.map(|(_, ok)| *ok)
+    }
+
+    /// Whether the last command that may have been the tests ended well.
+    fn tested(&self) -> bool {
+        let last = self.commands.iter().rev().find(|(line, _)| may_test(line));
+        last.is_some_and(|(_, ok)| *ok == Some(true))
+    }
+}
+
+/// Whether a command may run tests. Of a script or a target by a name of its own nobody knows.
+fn may_test(line: &str) -> bool {
+    shell::parts(line).any(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let tests =
+            words.iter().any(|word| TESTING.iter().any(|it| word.to_lowercase().contains(it)));
+        let program =
+            words.iter().find(|word| !shell::is_before(word)).copied().unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let is_own = program.starts_with("./")
+            || name.rsplit_once('.').is_some_and(|(_, end)| end == "sh")
+            || RUNNERS.contains(&name);
+        tests || (is_own && !words.iter().any(|word| NO_TESTS.contains(word)))
+    })
+}
+
+/// Whether a file is the one that a path names: by its whole path or by the end of it; a folder by what is below it.
+pub(super) fn is_of(file: &str, path: &str) -> bool {
+    let within = format!("/{path}");
+    let is_below = file.starts_with(path) || file.contains(&within);
+    file == path
+        || file.ends_with(&within)
+        || path.ends_with(&format!("/{file}"))
+        || (path.ends_with('/') && is_below)
+}

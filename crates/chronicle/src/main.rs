@@ -4,6 +4,7 @@ mod cli;
 mod demo;
 mod exit_code;
 mod failure;
+mod harmless;
 mod init;
 mod mcp;
 mod scripted;

@@ -7,18 +7,16 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
 use chronicle_core::state::Standing;
-use chronicle_core::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+use crate::harmless::harmless;
 
 /// Columns of a page.
 const COLUMNS: usize = 100;
 
 /// Longest text that a terminal is to show beside its bell.
 const RING_MAX: usize = 200;
-
-/// Most bytes of a line that are shown at once.
-const SHOWN_MAX: usize = 64 * 1024;
 
 /// Longest answer that is read.
 const ANSWER_MAX: u64 = 8_000;
@@ -83,106 +81,24 @@ impl Paint {
     }
 }
 
-/// Writes a line of the result. False once nobody reads any more.
+/// Writes a line of the result, without what could fool a terminal. False once nobody reads any more.
 pub(crate) fn say(line: &str) -> bool {
-    put(&harmless(line, Paint::stdout().colours))
+    print(&harmless(line))
 }
 
-fn put(text: &str) -> bool {
+/// Writes a text that is asked for word for word: as it is, but to a person's terminal without what could fool it.
+pub(crate) fn say_text(text: &str) -> bool {
+    if io::stdout().is_terminal() { say(text) } else { print(text) }
+}
+
+fn print(text: &str) -> bool {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
 }
 
-/// A text without anything that a terminal would obey: names, tasks and files come from anybody. Colours stay where they are used.
-fn harmless(text: &str, colours: bool) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(sign) = rest.chars().next() {
-        let colour = if colours { colour(rest) } else { 0 };
-        let (kept, after) = rest.split_at(if colour > 0 { colour } else { sign.len_utf8() });
-        match sign {
-            _ if colour > 0 => plain.push_str(kept),
-            '\n' | '\t' => plain.push(sign),
-            _ => plain.push_str(&words::plain_line(kept)),
-        }
-        rest = after;
-    }
-    plain
-}
-
-/// How long the colour is that a text begins with; 0 when it begins with none. One that hides text or lets it blink is none.
-fn colour(text: &str) -> usize {
-    const HIDING: [&str; 3] = ["5", "6", "8"];
-    let Some(after) = text.strip_prefix("\u{1b}[") else { return 0 };
-    let Some(end) = after.find(|sign: char| !sign.is_ascii_digit() && sign != ';') else {
-        return 0;
-    };
-    let numbers = &after[..end];
-    let is_extended = numbers.starts_with("38;5;") || numbers.starts_with("48;5;");
-    let hides = !is_extended && numbers.split(';').any(|number| HIDING.contains(&number));
-    if after[end..].starts_with('m') && !hides { "\u{1b}[".len() + end + 1 } else { 0 }
-}
-
-/// Writes what anybody may have had a hand in, such as the contents of files: to a terminal without what it would obey, line by
-/// line; as it is to anything else.
-pub(crate) struct Shown<W: Write> {
-    to: W,
-    is_watched: bool,
-    line: Vec<u8>,
-}
-
-impl<W: Write> Shown<W> {
-    pub(crate) fn new(to: W, is_watched: bool) -> Self {
-        Self { to, is_watched, line: Vec::new() }
-    }
-
-    fn end_line(&mut self) -> io::Result<()> {
-        let line = harmless(&String::from_utf8_lossy(&self.line), true);
-        self.line.clear();
-        self.to.write_all(line.as_bytes())
-    }
-}
-
-impl<W: Write> Write for Shown<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.is_watched {
-            return self.to.write(bytes);
-        }
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            // A line without an end is shown in pieces.
-            if piece.ends_with(b"\n") || self.line.len() > SHOWN_MAX {
-                self.end_line()?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.end_line()?;
-        self.to.flush()
-    }
-}
-
-impl<W: Write> Drop for Shown<W> {
-    fn drop(&mut self) {
-        // Whoever read it is gone: there is nobody to tell.
-        let _ = self.flush();
-    }
-}
-
-/// Writes a text that an agent may have had its hand in: as it is, but to a person's terminal without what could fool it.
-pub(crate) fn say_text(text: &str) -> bool {
-    if !io::stdout().is_terminal() {
-        return put(text);
-    }
-    let plain: Vec<String> = text.lines().map(words::plain_line).collect();
-    say(&plain.join("\n"))
-}
-
-/// Writes a line of talk.
+/// Writes a line of talk, without what could fool a terminal.
 pub(crate) fn talk(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", harmless(line, has_colours()));
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(line));
 }
 
 /// Rings the bell of the terminal that the talk goes to, and says why by OSC 9. Nothing where it goes elsewhere.
@@ -246,7 +162,7 @@ pub(crate) fn can_ask() -> bool {
 /// Asks for a line; none when nobody answers.
 pub(crate) fn ask(question: &str) -> Option<String> {
     let mut talk = io::stderr().lock();
-    write!(talk, "{question}").and_then(|()| talk.flush()).ok()?;
+    write!(talk, "{}", harmless(question)).and_then(|()| talk.flush()).ok()?;
     let mut line = String::new();
     let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
     (read > 0).then_some(line)
@@ -276,36 +192,4 @@ pub(crate) fn columns() -> usize {
 /// Whether standard output is a terminal.
 pub(crate) fn is_result_watched() -> bool {
     io::stdout().is_terminal()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_obeys_nobody_but_us() {
-        let clear = "a\u{1b}[2Jb\u{7}\tc\u{9b}31m\u{202e}d\n\u{1b}]0;title\u{7}";
-        assert_eq!(harmless(clear, true), "a [2Jb \tc 31m d\n ]0;title ");
-        let ink = "\u{1b}[32mgood\u{1b}[0m \u{1b}[38;5;8mdim\u{1b}[m";
-        assert_eq!(harmless(ink, true), ink);
-        assert_eq!(harmless(ink, false), " [32mgood [0m  [38;5;8mdim [m");
-        assert_eq!(harmless("\u{1b}[8mhidden\u{1b}[1;5mx\u{1b}[", true), " [8mhidden [1;5mx [");
-    }
-
-    #[test]
-    fn contents_are_shown_whole_and_harmless() {
-        let shown = |is_watched, pieces: &[&[u8]]| {
-            let mut out = Vec::new();
-            let mut shown = Shown::new(&mut out, is_watched);
-            for piece in pieces {
-                shown.write_all(piece).unwrap();
-            }
-            drop(shown);
-            out
-        };
-        let pieces: [&[u8]; 3] = [b"+a\x1b[2", b"Jb\n\x1b[31m-c\xff", b"\x1b[m\nend"];
-        assert_eq!(shown(false, &pieces), pieces.concat());
-        let plain = "+a [2Jb\n\u{1b}[31m-c\u{fffd}\u{1b}[m\nend";
-        assert_eq!(String::from_utf8(shown(true, &pieces)).unwrap(), plain);
-    }
 }

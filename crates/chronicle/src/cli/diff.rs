@@ -1,6 +1,6 @@
 //! `chronicle diff`.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::event::trees::Changes;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Setting, say_json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::harmless::Harmless;
 use crate::terminal::{self, Paint};
 
 /// Most files that are named as left out.
@@ -89,9 +90,16 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
         (false, true) => Form::Names,
         (false, false) => Form::Patch,
     };
-    let shown = terminal::Shown::new(io::stdout(), terminal::is_result_watched());
-    let mut out = terminal::Passed::new(shown);
+    // What a file holds may be an escape, and what is piped must stay a patch.
+    let to: Box<dyn io::Write> = if terminal::is_result_watched() {
+        Box::new(Harmless::new(io::stdout()))
+    } else {
+        Box::new(io::stdout())
+    };
+    let mut out = terminal::Passed::new(to);
     difference.show(form, Paint::stdout().has_colours(), &mut out)?;
+    // A reader that has gone away needs nothing more.
+    let _ = out.flush();
     if out.is_empty() {
         terminal::talk("No file differs.");
     }

@@ -190,3 +190,22 @@ fn it_says_what_a_run_would_ask_to_be_trusted() {
     let json = session.json(&["run", "main", "t", "--agent", "scripted:s.yaml", "--dry-run"]);
     assert!(json["notes"].to_string().contains("changed since you trusted it"), "{json}");
 }
+
+#[test]
+fn no_name_of_a_project_reaches_the_terminal_as_an_escape() {
+    let workflow = r#"{"name": "Evil \u001b]0;x\u0007\u001b[2J", "phases": {"plan": {"name": "a\u001b[H\rb"}}}"#;
+    let session = Session::with(workflow, "plan: [{next: {}}]");
+    session.write("odd\u{1b}[2J.md", "x");
+    for arguments in [
+        &["run", "main", "t", "--dry-run"][..],
+        &["list"],
+        &["check"],
+        &["run", "main", "t", "--agent", "scripted:script.yaml"],
+    ] {
+        let said = session.chronicle(arguments);
+        let all = [said.stdout.as_str(), said.stderr.as_str()].concat();
+        assert!(!all.contains(['\u{1b}', '\u{7}', '\r']), "{arguments:?}: {all:?}");
+    }
+    let said = session.chronicle(&["run", "main", "t", "--dry-run"]);
+    assert!(said.stdout.contains("Evil ␛]0;x ␛[2J"), "{}", said.stdout);
+}

@@ -86,6 +86,7 @@ fn texts(command: &mut Command) -> Vec<&mut String> {
         | Command::Loops { .. }
         | Command::Budget { .. }
         | Command::Undo { .. }
+        | Command::Repair(_)
         | Command::Rewind { .. }
         | Command::Signal { .. } => Vec::new(),
     }

@@ -188,19 +188,20 @@ fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
 fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Call) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
-    let stopping = state.stopping(attempt).map(words::stopping);
-    // What was allowed before the stop is not allowed again after it.
-    let stands = |verdict: &Verdict| stopping.is_none() || *verdict != Verdict::Allowed;
-    let mut before = attempt.calls.iter();
-    if let Some(open) = before.find(|open| open.is(call) && stands(&open.verdict)) {
-        return Answer::Verdict(open.verdict.clone());
+    let known = attempt.calls.iter().filter(|open| open.is(call)).map(|open| &open.verdict);
+    if let Some(why) = state.stopping(attempt) {
+        // What was allowed before the stop is not allowed again after it.
+        let is_denied = known.clone().any(|verdict| *verdict != Verdict::Allowed);
+        return deny_stopped(scratch, id, active_ms, call, (words::stopping(why), is_denied));
     }
-    let too_often = stopping.is_none() && repeated(state, attempt, call);
+    if let Some(verdict) = known.clone().next() {
+        return Answer::Verdict(verdict.clone());
+    }
+    let too_often = repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
     let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
-    let verdict = match stopping.clone().or_else(|| refusal(attempt, tools, &call.tool)) {
-        Some(why) if stopping.is_some() => Verdict::Denied(why),
+    let verdict = match refusal(attempt, tools, &call.tool) {
         None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
@@ -217,6 +218,21 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
     }
     Answer::Verdict(verdict)
+}
+
+/// Denies a call of an attempt that is being stopped; one that is on record as denied needs no further line.
+fn deny_stopped(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    call: &Call,
+    (why, is_recorded): (String, bool),
+) -> Answer {
+    if !is_recorded {
+        let verdict = Verdict::Denied(why.clone());
+        scratch.record(Event::ToolCalled(ToolCalled::new(id, call.clone(), verdict, active_ms)));
+    }
+    Answer::Stopped(why)
 }
 
 /// Whether it has made this very call as often as it may, and nothing came of it.

@@ -366,6 +366,9 @@ pub enum Answer {
     Refused(String),
     /// Whether a tool call may go on.
     Verdict(crate::event::Verdict),
+    /// A tool call of an attempt that is being stopped, and why. It is denied, and the agent is told nothing: an answer would
+    /// only lead to another request to its model.
+    Stopped(String),
     /// A person must answer first. The same call again hears the same, or the answer.
     Waits,
 }

@@ -4,7 +4,7 @@ use chronicle_core::base::ids::{AttemptId, PhaseId, Place};
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report, TimerKind};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{Break, Issues, Question, SnapshotUpdate, Verdict};
+use chronicle_core::event::{Break, Event, Issues, Question, SnapshotUpdate, Verdict};
 use chronicle_core::state::{Standing, Status};
 use chronicle_core::view;
 use expect_test::expect;
@@ -57,16 +57,19 @@ fn every_call_is_denied() {
         for (id, tool) in [("c1", "bash"), ("c2", "read"), ("c3", "workflow_step"), ("c3", "bash")]
         {
             let answer = world.step(&about(A1, calls(id, tool, "new")));
-            let Answer::Verdict(Verdict::Denied(why)) = answer else {
+            let Answer::Stopped(why) = answer else {
                 panic!("after {name}, `{tool}`: {answer:?}");
             };
             if id == "c1" {
                 told.extend([name, ": ", &why, "\n"]);
             }
         }
+        let allowed = |event: &&Event| matches!(event, Event::ToolCalled(it) if it.verdict == Verdict::Allowed);
+        let late = world.lines.iter().rev().take(4).flat_map(|line| &line.events);
+        assert_eq!(late.filter(allowed).count(), 0, "after {name}");
         // What was allowed before the stop is not allowed again.
         let answer = world.step(&about(A1, calls("before", "bash", "ls")));
-        assert!(matches!(answer, Answer::Verdict(Verdict::Denied(_))), "after {name}: {answer:?}");
+        assert!(matches!(answer, Answer::Stopped(_)), "after {name}: {answer:?}");
     }
     expect![[r#"
         cancel: the run was cancelled. Nothing was done, and nothing more will be: end your turn now
@@ -149,7 +152,7 @@ fn a_raise_opens_the_gate_for_the_next_attempt_only() {
     let more = Budget { tokens: Some(5_000), ..Budget::default() };
     world.step(&person(Command::Budget { place: None, more }));
     let answer = world.step(&about(A1, calls("c1", "read", "a")));
-    assert!(matches!(answer, Answer::Verdict(Verdict::Denied(_))), "{answer:?}");
+    assert!(matches!(answer, Answer::Stopped(_)), "{answer:?}");
 }
 
 #[test]

@@ -85,8 +85,8 @@ impl Adapter for Protocol {
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {
         let (word, text) = match answer {
-            // The answer comes once a person has given it.
-            Answer::Waits => return Vec::new(),
+            // The answer comes once a person has given it; to one that is being stopped, none comes.
+            Answer::Waits | Answer::Stopped(_) => return Vec::new(),
             Answer::Verdict(Verdict::Allowed) => ("allow", ""),
             Answer::Verdict(Verdict::Denied(why)) => ("deny", why.as_str()),
             Answer::Accepted(text) => ("accepted", text.as_str()),

@@ -39,7 +39,7 @@ pub fn hand_on(run_folder: &Path, call: ToolCall) -> Handed {
     match ask(run_folder, call) {
         Ok(Some(Answer::Accepted(text))) => Handed::Accepted(text),
         Ok(Some(Answer::Noted | Answer::Verdict(_))) => Handed::Accepted("noted".to_owned()),
-        Ok(Some(Answer::Refused(text))) => Handed::Refused(text),
+        Ok(Some(Answer::Refused(text) | Answer::Stopped(text))) => Handed::Refused(text),
         Ok(Some(Answer::Waits) | None) | Err(LinkError::Broken(_)) => Handed::Gone,
         Err(error) => Handed::Refused(error.to_string()),
     }

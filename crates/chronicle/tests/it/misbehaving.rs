@@ -106,11 +106,11 @@ const STUBBORN: &str = r#"
     ask() { echo "$1"; while read -r answer; do
         case "$answer" in *'"type":"answer"'*) printf '%s\n' "$answer" >> answers; return;; esac
     done; }
-    ask '{"type":"permission","id":"1","tool":"bash","input":{"command":"ls"}}'
-    ask '{"type":"permission","id":"2","tool":"bash","input":{"command":"rm -rf /"}}'
-    ask '{"type":"permission","id":"3","tool":"read","input":{"path":"a"}}'
     ask '{"type":"signal","id":"4","tool":"workflow_snapshot","arguments":{"findings":["late"]}}'
     ask '{"type":"signal","id":"5","tool":"signal_back","arguments":{"signal":"complete","summary":"late"}}'
+    echo '{"type":"permission","id":"1","tool":"bash","input":{"command":"ls"}}'
+    echo '{"type":"permission","id":"2","tool":"bash","input":{"command":"rm -rf /"}}'
+    echo '{"type":"permission","id":"3","tool":"read","input":{"path":"a"}}'
     echo done >> asked
     while :; do read -r more || exit; done
 "#;
@@ -144,12 +144,10 @@ fn after(command: &[&str], event: &str) {
         assert_ne!(late["kind"], "snapshot_updated", "after {event}: {late}");
     }
     // A very slow machine may end it before it has asked for everything.
-    if session.has("asked") {
+    if session.has("answers") {
         let answers = session.read("answers");
-        let is = |line: &str, answer: &str| line.contains(&format!(r#""answer":"{answer}""#));
-        let answers: Vec<bool> =
-            answers.lines().map(|line| is(line, "deny") || is(line, "refused")).collect();
-        assert_eq!(answers, [true; 5], "{}", session.read("answers"));
+        let is_no = |line: &str| line.contains(r#""answer":"refused""#);
+        assert!(answers.lines().all(is_no), "{answers}");
     }
     session.assert_whole();
     session.assert_nothing_lives();

@@ -204,7 +204,8 @@ impl<'a> Reading<'a> {
         let name = (call.id.clone(), call.sum);
         let asked = AttemptReport::ToolCalled { call: Box::new(call) };
         let answer = self.shared.reporter.ask(asked);
-        let may_run = !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_))));
+        let may_run =
+            !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_)) | Answer::Stopped(_)));
         self.verdicts.add(name, may_run);
         (answer, may_run)
     }
@@ -242,7 +243,8 @@ impl<'a> Reading<'a> {
 
     /// No answer comes when the driver is gone; then the agent is about to be ended anyway.
     fn answer(&mut self, id: &str, answer: Option<Answer>) {
-        let Some(answer) = answer.filter(|answer| *answer != Answer::Waits) else { return };
+        let is_told = |answer: &Answer| !matches!(answer, Answer::Waits | Answer::Stopped(_));
+        let Some(answer) = answer.filter(is_told) else { return };
         for line in self.shared.voice.answer(id, &answer) {
             self.shared.transcript.add(From::Supervisor, &line);
         }

@@ -325,6 +325,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
             You are a1 at `plan`, try 1. Started: 2026-11-15T02:30:50.000Z.
             Planning [●] -> Implementation [ ] -> Verification [ ]
             You may go to: `build`.
+            Personas: `mender`, `seeker`, `judge`, `a`, `b`, `c`.
             Carried on: 0 findings, 0 pending, 0 done, 0 files, 0 named values.
             Spent so far: 0 tokens.
 

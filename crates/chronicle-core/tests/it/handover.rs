@@ -412,6 +412,7 @@ fn what_did_not_fit_is_named_in_the_handover_and_by_the_status() {
         You are a2 at `build`, try 1. Started: 2026-11-15T02:30:50.000Z.
         Planning [✓] -> build [●]
         You may go to: `plan`, `done`.
+        Personas: `mender`, `seeker`, `judge`, `a`, `b`, `c`.
         Carried on: 60 findings, 0 pending, 0 done, 0 files, 0 named values.
         Spent so far: 0 tokens.
         Transitions: `plan` → `build` 1×."#]]

@@ -271,7 +271,7 @@ fn a_run_that_never_began_hides_no_other() {
     let begun = session.run_id();
     let never = "fffffff0-0000-7000-8000-000000000000";
     fs::create_dir_all(session.path(".chronicle/runs").join(never)).unwrap();
-    session.chronicle(&["runs"]).exits(0).prints("done").talks("cannot be read");
+    session.chronicle(&["runs"]).exits(0).prints("done").talks("never started");
     session.chronicle(&["status", never]).exits(2).talks("it never started");
     session.chronicle(&["resume", never]).exits(2);
     session.chronicle(&["status", &begun]).exits(0);

@@ -44,9 +44,9 @@ fn the_same_words_and_the_same_help_again_and_again_end_at_a_person() {
     let session = Session::with(&workflow, script);
     session.run().exits(4);
     assert_eq!(session.events_of("attempt_started").len(), 2);
-    let help = "  - followup: {persona: mender, reason: broken, context: all, resume: true}\n";
+    let help = "  - followup: {persona: spiritmender, reason: broken, context: all, resume: true}\n";
     let script =
-        format!("work:\n{}work@mender:\n  - complete: {{summary: mended}}\n", help.repeat(9));
+        format!("work:\n{}work@spiritmender:\n  - complete: {{summary: mended}}\n", help.repeat(9));
     let session = Session::with(&workflow, &script);
     session.run().exits(4).talks("`work` had help 2 times, as often as allowed");
     assert_eq!(session.events_of("attempt_started").len(), 5);

@@ -61,7 +61,7 @@ fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
     let terminal = Terminal::new(&session, run);
     until("the line shows place, tokens and the last word", || {
         let screen = terminal.screen();
-        screen.contains("work · ") && screen.contains("1,234 tokens · Thinking about it.")
+        screen.contains("work · ") && screen.contains("1,234 tokens · Thinking about")
     });
     let colours = terminal.tmux(&["capture-pane", "-p", "-e"]);
     assert!(colours.contains('\u{1b}'), "no colours:\n{colours}");

@@ -197,7 +197,9 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
     let (answer, told) = handle::tell(&folder, &setting.asker, command)?;
     let text = match answer {
         Answer::Accepted(text) => text,
-        Answer::Noted | Answer::Verdict(_) | Answer::Stopped(_) | Answer::Waits => "noted".to_owned(),
+        Answer::Noted | Answer::Verdict(_) | Answer::Stopped(_) | Answer::Waits => {
+            "noted".to_owned()
+        }
         Answer::Refused(why) => {
             return Err(Failure::usage(why).hint(after_refusal(&folder)));
         }

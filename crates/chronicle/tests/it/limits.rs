@@ -44,7 +44,8 @@ fn the_same_words_and_the_same_help_again_and_again_end_at_a_person() {
     let session = Session::with(&workflow, script);
     session.run().exits(4);
     assert_eq!(session.events_of("attempt_started").len(), 2);
-    let help = "  - followup: {persona: spiritmender, reason: broken, context: all, resume: true}\n";
+    let help =
+        "  - followup: {persona: spiritmender, reason: broken, context: all, resume: true}\n";
     let script =
         format!("work:\n{}work@spiritmender:\n  - complete: {{summary: mended}}\n", help.repeat(9));
     let session = Session::with(&workflow, &script);

@@ -196,3 +196,19 @@ fn without_an_open_issue_only_the_cap_holds() {
     let world = World::started(BY_ISSUES, "build: go test\ntest: go build").play();
     assert_eq!(taken(&world), [("build test".to_owned(), 12), ("test build".to_owned(), 12)]);
 }
+
+#[test]
+fn skip_does_not_pretend_to_help_where_an_edge_is_used_up() {
+    let workflow = "{name: L, limits: {loop: 1}, phases: {build: {next: [test]}, test: {next: [done], on: {fail: build, pass: done}}}}";
+    let script = "build: go test\ntest: go build fail";
+    let mut world = World::started(workflow, script).play();
+    let asked = gate(&world);
+    let skip = Command::Skip { place: None, note: String::new() };
+    let Answer::Refused(why) = world.step(&person(skip)) else { panic!("not refused") };
+    assert_eq!(
+        why,
+        "`test` would be left for `build` again, which was done as often as allowed: `go` with `--loops` \
+         allows more, `go` with another phase goes elsewhere"
+    );
+    assert_eq!((gate(&world), world.state.gates.len()), (asked, 1));
+}

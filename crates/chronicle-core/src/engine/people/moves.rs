@@ -1,5 +1,6 @@
 //! Moving a run: once more, without what could not be done, or somewhere else.
 
+use super::super::loops::too_often;
 use super::super::scratch::Scratch;
 use super::super::sent;
 use super::super::target::resolve;
@@ -127,8 +128,15 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
         return Ok(Skipped::Wanted(wanted.persona.clone()));
     }
     if let Stage::Gated { held, .. } = &frame.stage
-        && matches!(&**held, Stage::Left(WayOut { target: Some(_), .. }))
+        && let Stage::Left(WayOut { target: Some(to), issues, .. }) = &**held
     {
+        // The worker's way stands: an edge that was taken too often would only be asked about again.
+        if too_often(state, frame, to, issues).is_some() {
+            return Err(format!(
+                "`{place}` would be left for `{to}` again, which was done as often as allowed: `go` with \
+                 `--loops` allows more, `go` with another phase goes elsewhere"
+            ));
+        }
         return Ok(Skipped::Phase(place));
     }
     if let Some(helper) = frame.helper() {

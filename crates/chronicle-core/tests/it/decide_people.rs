@@ -310,3 +310,13 @@ phases:
         "#]],
     );
 }
+
+#[test]
+fn a_no_without_a_reason_is_refused_and_leaves_the_gate_open() {
+    let mut world = World::started("{name: B, phases: {pay: {approval: before}}}", "");
+    let reject = Command::Reject { gate: None, note: " ".to_owned() };
+    let refused =
+        Answer::Refused("rejecting g1 needs a reason, which the worker is told".to_owned());
+    assert_eq!(world.step(&person(reject)), refused);
+    assert_eq!(world.state.open_gates().count(), 1);
+}

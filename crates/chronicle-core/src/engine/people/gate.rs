@@ -45,7 +45,7 @@ fn answer_approval(
     // Without a reason the worker would be sent back with nothing to go by.
     if answer == GateAnswer::Rejected && note.trim().is_empty() {
         return Answer::Refused(format!(
-            "a no at {} needs a reason: it is what is told",
+            "rejecting {} needs a reason, which the worker is told",
             gate.gate
         ));
     }

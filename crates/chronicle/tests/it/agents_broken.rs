@@ -10,7 +10,7 @@ use crate::session::{Session, Started, send, workers};
 
 const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
 /// A busy machine may keep an agent silent for as long while it only starts: then it is reminded once more.
-const IDLE: &str = "name: One\nphases: {work: {next: [done], limits: {idle: 4s, nudges: 100}}}\n";
+const IDLE: &str = "name: One\nphases: {work: {next: [done], limits: {idle: 8s, nudges: 100}}}\n";
 /// Longer than it takes; the runner's own limit comes first.
 const PATIENCE: Duration = Duration::from_mins(1);
 

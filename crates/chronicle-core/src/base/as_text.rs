@@ -1,4 +1,4 @@
-//! Values that are written as a text: read without a copy of it.
+//! Values that are serialized as text: parsed without copying the text.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Reader<F> {
     }
 }
 
-/// Reads a value by its text.
+/// Parses a value from its text.
 pub fn read<'de, D: Deserializer<'de>, T>(
     from: D,
     parse: impl FnOnce(&str) -> Result<T, String>,
@@ -27,7 +27,7 @@ pub fn read<'de, D: Deserializer<'de>, T>(
     from.deserialize_str(Reader(parse))
 }
 
-/// Writes digits of a number right-aligned into all of these bytes, with zeros before them.
+/// Writes a number right-aligned into all of these bytes, padded with zeros.
 pub(crate) fn put(mut number: u64, into: &mut [u8]) {
     for place in into.iter_mut().rev() {
         *place = b'0' + u8::try_from(number % 10).unwrap_or(0);

@@ -1,6 +1,6 @@
-//! Names of things: newtypes, so that a phase is never taken for a place.
+//! Ids: newtypes, so that a phase cannot be mistaken for a place.
 //!
-//! Runs have a UUID, made by the caller; everything else counts per run (`a7`, `g3`) or is a path.
+//! Runs have a UUID, chosen by the caller. Everything else is numbered per run (`a7`, `g3`) or is a path.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::as_text::{self, put};
 
-/// What the attempts of command phases are called where others have an agent.
+/// Agent name of attempts that run commands.
 pub const SHELL: &str = "shell";
 
 macro_rules! text_id {
@@ -19,12 +19,12 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it is.
+            /// Wraps the text without checking it.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The text.
+            /// The id as it is written and shown.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -57,12 +57,12 @@ text_id!(
     SessionId
 );
 text_id!(
-    /// How a phase was left: `complete`, `fail`, or a worker's own word.
+    /// How a phase was left: `complete`, `fail`, or a word of the workflow's own.
     Outcome
 );
 
 text_id!(
-    /// A recorded state of the project's files, by its content.
+    /// A recorded state of the project's files, identified by its content.
     TreeId
 );
 
@@ -77,15 +77,15 @@ text_id!(
 )]
 #[serde(tag = "is", content = "number", rename_all = "snake_case")]
 pub enum FolderId {
-    /// The project's own.
+    /// The folder that the run was started in.
     #[default]
     Project,
-    /// A work folder of the run, by its number. Never made from a step's name, which may hold anything.
+    /// A work folder of the run, by its number. Never derived from a step's name, which may contain anything.
     Work(u32),
 }
 
 impl FolderId {
-    /// Whether it is the project's own.
+    /// True for the project's own folder.
     pub fn is_project(&self) -> bool {
         *self == Self::Project
     }
@@ -99,26 +99,26 @@ impl RunId {
     }
 }
 
-/// Ends a frame when it is the target of an edge.
+/// Target of an edge that ends its frame.
 pub const DONE: &str = "done";
-/// Opens the intervention gate when it is the target of an edge.
+/// Target of an edge that opens the intervention gate.
 pub const HUMAN_INTERVENTION: &str = "human_intervention";
 
-/// How a phase is left whose work is done.
+/// Outcome of a phase whose work is done.
 pub const COMPLETE: &str = "complete";
 
-/// How a phase is left that a person went on without: its work may not be done.
+/// Outcome of a phase that a person skipped: its work may not be done.
 pub const SKIPPED: &str = "skipped";
-/// The outcome of a phase that a person said no to.
+/// Outcome of a phase that a person rejected.
 pub const REJECTED: &str = "rejected";
 
-/// How a phase was left that the run was taken back from.
+/// Outcome of a phase that was active when a person rewound the run.
 pub const REWOUND: &str = "rewound";
 
-/// How many of the known outcomes a worker may send; the others are the supervisor's own.
+/// How many of the known outcomes a worker may send. Only the supervisor sets the others.
 const SENT_BY_WORKERS: usize = 4;
 
-/// The outcomes that Chronicle itself gives or knows.
+/// Outcomes that Chronicle itself sets or interprets.
 pub const KNOWN_OUTCOMES: [&str; 10] = [
     "complete",
     "pass",
@@ -133,34 +133,34 @@ pub const KNOWN_OUTCOMES: [&str; 10] = [
 ];
 
 impl Outcome {
-    /// Whether the work is simply done.
+    /// True if the work is done without reservations.
     pub fn is_complete(&self) -> bool {
         self.as_str() == COMPLETE
     }
 
-    /// Whether only the supervisor gives this outcome: a worker that sends it is refused.
+    /// True if only the supervisor may set this outcome; a worker that sends it is refused.
     pub fn is_supervisors(&self) -> bool {
         KNOWN_OUTCOMES[SENT_BY_WORKERS..].contains(&self.as_str()) || self.as_str() == SKIPPED
     }
 
-    /// Whether this outcome means that the work did not succeed, so that it needs an edge of its own.
+    /// True if this outcome means that the work did not succeed, so that it needs an edge of its own.
     pub fn is_failure(&self) -> bool {
         KNOWN_OUTCOMES[2..].contains(&self.as_str())
     }
 }
 
-/// Where a frame stands in the tree: the root is empty, a frame below bears its parent's place.
+/// Path of a frame: empty for the root, otherwise derived from the place that opened it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FramePath(String);
 
 impl FramePath {
-    /// The outermost frame.
+    /// The frame of the run's own workflow.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Whether this is the outermost frame.
+    /// True for the frame of the run's own workflow.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -174,7 +174,7 @@ impl FramePath {
         }
     }
 
-    /// Whether this frame is that one, or below it.
+    /// True if this frame is the other one or inside of it.
     pub fn is_within(&self, other: &Self) -> bool {
         let below = || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.starts_with('/'));
         other.is_root() || self == other || below()
@@ -192,17 +192,17 @@ impl FramePath {
 pub struct Place(String);
 
 impl Place {
-    /// Takes the text as it is.
+    /// Wraps the text without checking it.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text.
+    /// The place as it is written and shown.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The frame which this place belongs to.
+    /// The frame that this place belongs to.
     pub fn frame(&self) -> FramePath {
         FramePath(self.0.rsplit_once('/').map_or(String::new(), |(frame, _)| frame.to_owned()))
     }
@@ -212,7 +212,7 @@ impl Place {
         PhaseId::new(self.0.rsplit_once('/').map_or(self.0.as_str(), |(_, phase)| phase))
     }
 
-    /// The frame that a sub-workflow entered here has.
+    /// The frame of a workflow that runs inside of this phase.
     pub fn frame_below(&self) -> FramePath {
         FramePath(self.0.clone())
     }
@@ -284,7 +284,7 @@ counted_id!(
     b'n'
 );
 
-/// The event that made something due: its line and its index in it.
+/// The event that made something due: its line and its index in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cause {
     /// The line's sequence number.

@@ -1,8 +1,8 @@
-//! Every limit of a run, by name. Frozen with the workflow: a default changed later changes no run.
+//! Every limit of a run, by name. Limits are frozen with the workflow: a later change of a default affects no run.
 
 use serde::{Deserialize, Serialize};
 
-/// Longest text of a summary, reason or note kept in an event; the rest is cut and said so.
+/// Longest summary, reason or note in an event. Longer text is cut with a visible mark.
 pub const TEXT_MAX: usize = 8_000;
 /// Longest task of a run.
 pub const TASK_MAX: usize = 100_000;
@@ -12,70 +12,70 @@ pub const TOOL_INPUT_MAX: usize = 2_000;
 pub const CALL_COMMAND_MAX: usize = 8_000;
 /// Most bytes that [`bounded`] adds to say how much it cut.
 pub const CUT_MARK_MAX: usize = 40;
-/// Most notices to people that are on their way at once.
+/// Most notices that are being sent at once.
 pub const NOTICES_MAX: usize = 32;
-/// How often at one visit what a worker produces counts as progress: one that always finds something new and never leaves is
-/// stuck all the same.
+/// How often per visit new results of a worker count as progress. A worker that always finds something new and never leaves is
+/// stuck as well.
 pub const PROGRESS_MAX: u32 = 10;
-/// Most stretches of time in which one attempt could change files that are told apart; beyond that, near ones count as one.
+/// Most separate time spans in which an attempt could change files. Beyond that, the closest ones are merged.
 pub const HANDS_MAX: usize = 64;
-/// Most events that one decision may have: a workflow that turns without working ends here.
+/// Most events of one decision. A workflow that loops without any work stops here.
 pub const DECISION_EVENTS_MAX: usize = 400;
-/// Most answers to a worker's calls that are remembered per attempt, to repeat them word for word.
+/// Most answers to a worker's calls that are kept per attempt, to repeat them word for word.
 pub const ANSWERS_MAX: usize = 64;
-/// Most messages of one turn whose usage is kept apart.
+/// Most messages of one turn whose usage is kept separately.
 pub const TURN_MESSAGES_MAX: usize = 64;
-/// Most answers that a question may offer, and the longest of them.
+/// Most options of one question.
 pub const OPTIONS_MAX: usize = 20;
-/// Longest answer that a question may offer.
+/// Longest option of a question, in bytes.
 pub const OPTION_MAX: usize = 200;
 /// Most questions that one worker may have open at once.
 pub const QUESTIONS_MAX: usize = 8;
 /// Longest note of a person to a worker.
 pub const NOTE_MAX: usize = 4_000;
-/// Most notes that wait for one worker.
+/// Most undelivered notes per worker.
 pub const NOTES_MAX: usize = 32;
-/// How much of what a worker said last is kept when it ended before it was done.
+/// How much of a worker's last message is kept when it was stopped early.
 pub const PARTIAL_MAX: usize = 1_200;
 /// Most entries of the snapshot, all lists together.
 pub const SNAPSHOT_ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the snapshot.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
-/// Longest text of a command that is kept beside its event.
+/// Longest command text that is kept beside its event.
 pub const COMMAND_MAX: usize = 400;
-/// Most commands of one visit that are known one by one.
+/// Most commands per visit that are kept individually.
 pub const COMMANDS_MAX: usize = 64;
-/// Most files of one visit that are known from an agent's own tools.
+/// Most files per visit that are known from an agent's own tools.
 pub const EVIDENCE_FILES_MAX: usize = 100;
-/// Most summaries that a handover tells.
+/// Most summaries in a handover.
 pub const HANDOVER_SUMMARIES_MAX: usize = 12;
-/// Most transitions that a loop is judged by which is judged by its issues.
+/// Number of recent transitions by which a loop with the `progress` policy is judged.
 pub const LOOP_WINDOW: usize = 14;
-/// Most issues that one signal may open, or resolve, and the longest name of one.
+/// Most issues that one signal may open or resolve.
 pub const ISSUES_MAX: usize = 50;
-/// Longest name of an issue.
+/// Longest name of an issue, in bytes.
 pub const ISSUE_MAX: usize = 200;
-/// Most issues that are known to be open in one workflow of a run.
+/// Most open issues per workflow of a run.
 pub const ISSUES_OPEN_MAX: usize = 200;
-/// Longest handover.
+/// Longest handover text, in bytes; the rest goes to a file.
 pub const HANDOVER_MAX: usize = 64_000;
-/// Most attempts, gates and visits of a run that its state knows one by one, beside those that are still going on.
+/// Most finished attempts, gates and visits that the state keeps individually. Live ones are always kept.
 pub const KEPT_MAX: usize = 32;
-/// The longest wait for a quota before it is asked for again: services count by the week.
+/// Longest wait for a quota before it is tried again: services count by the week.
 pub const QUOTA_WAIT_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1_000;
-/// The first wait for a service that has no room, and for a quota of which nobody said when it is renewed; each is twice as long.
+/// First back-off for an overloaded service or a quota without a reset time. Doubles each time.
 pub const BACKOFF_FIRST_MS: u64 = 2_000;
-/// The longest of them.
+/// Longest back-off between two tries.
 pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
-/// How many different calls are watched for being made again and again.
+/// Number of different calls that are watched for repetition.
 pub const REPEATS_KEPT_MAX: usize = 32;
-/// How much of such a call's input people are shown.
+/// How much of a repeated call's input people are shown.
 pub const REPEAT_INPUT_MAX: usize = 120;
 /// How long a worker may go on after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
-/// How long the commands may take together that put away what a phase leaves behind.
+/// How long all `cleanup` commands of a phase may take together.
 pub const CLEANUP_MS: u64 = 120_000;
-/// Idle time after which an attempt is taken as stuck, unless the workflow says otherwise.
+/// Time without output after which an attempt counts as stuck, unless the workflow says otherwise.
 pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 
 /// How long one tool call of an agent may be open, unless the workflow says otherwise.
@@ -83,7 +83,8 @@ pub const TOOL_MS: u64 = 60 * 60 * 1_000;
 /// How long the commands of a phase, or those that verify it, may take together where no `timeout` is set.
 pub const COMMANDS_MS: u64 = 60 * 60 * 1_000;
 
-/// Active time without a changed file, a signal or a note after which a worker stands still, unless the workflow says otherwise.
+/// Active time without a changed file, a signal or a note after which a worker counts as making no progress, unless the workflow
+/// says otherwise.
 pub const STANDSTILL_MS: u64 = 60 * 60 * 1_000;
 
 /// How often things may go wrong at one phase, and how long they may take.
@@ -92,41 +93,41 @@ pub struct Limits {
     /// Transitions between the same two phases.
     #[serde(rename = "loop")]
     pub loops: LoopLimit,
-    /// Fresh starts after crashes.
+    /// Fresh sessions after crashes.
     pub retries: u32,
-    /// Reminders in the same session after an end without a signal.
+    /// Reminders in the same session after a turn without a signal.
     pub nudges: u32,
     /// Restarts after a supervisor or keeper died, without progress in between.
     pub losses: u32,
-    /// Continuations after `partially-complete`.
+    /// Fresh sessions after `partially-complete`, per visit.
     pub continuations: u32,
-    /// Follow-ups upon follow-ups.
+    /// Depth of nested follow-ups: helpers that ask for help.
     pub depth: u32,
-    /// Follow-ups at one visit of a phase, whoever asks for them.
+    /// Follow-ups per visit of a phase, whoever asks for them.
     #[serde(default = "followups")]
     pub followups: u32,
-    /// Waits for a quota or for room at a model's service, without progress in between.
+    /// Waits for a quota or an overloaded service, without progress in between.
     #[serde(default = "waits")]
     pub waits: u32,
-    /// Active milliseconds that a worker may go on for after its leaving signal was accepted.
+    /// Active milliseconds that a worker may continue after its leaving signal was accepted.
     #[serde(default = "grace_ms")]
     pub grace_ms: u64,
     /// How often a worker may make the same call without progress.
     #[serde(default = "repeats")]
     pub repeats: u32,
-    /// Active milliseconds without a changed file, a signal or a note; none = for ever.
+    /// Active milliseconds without a changed file, a signal or a note; `None` for no limit.
     #[serde(default)]
     pub standstill_ms: Option<u64>,
-    /// Active milliseconds without a line from the agent while none of its tool calls is open; none = for ever.
+    /// Active milliseconds without output from the agent while no tool call is open; `None` for no limit.
     pub idle_ms: Option<u64>,
-    /// Active milliseconds that one tool call of an agent may be open; none = for ever.
+    /// Active milliseconds that one tool call may be open; `None` for no limit.
     #[serde(default = "tool_ms")]
     pub tool_ms: Option<u64>,
-    /// Active milliseconds of one attempt; none = for ever, and [`COMMANDS_MS`] for commands.
+    /// Active milliseconds of one attempt. `None` for no limit; commands then use [`COMMANDS_MS`].
     pub timeout_ms: Option<u64>,
 }
 
-/// What a workflow that was frozen before there were such waits is held to.
+/// Limit for workflows that were frozen before waits existed.
 fn waits() -> u32 {
     20
 }
@@ -169,24 +170,24 @@ impl Default for Limits {
     }
 }
 
-/// When going back and forth becomes a loop.
+/// When repeated transitions count as a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopLimit {
-    /// What is counted.
+    /// Which transitions are added up.
     pub count: LoopCount,
-    /// The transition after this many goes to intervention.
+    /// The transition after this many opens an intervention gate.
     pub max: u32,
-    /// Judges loops by the issues that they resolve instead.
+    /// If set, loops are judged by the issues that they resolve instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<LoopProgress>,
 }
 
-/// When a loop that may go on as long as it resolves issues must not go on.
+/// When a loop that is judged by its issues must stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopProgress {
     /// Transitions between the same two phases, either way, among the last [`LOOP_WINDOW`].
     pub bounce: u32,
-    /// Transitions in a row that opened and resolved nothing, while an issue is open. Both must be reached.
+    /// Transitions in a row that neither opened nor resolved an issue while one is open. Both limits must be reached.
     pub stagnation: u32,
     /// Most transitions from one phase to another, whatever they resolve.
     pub cap: u32,
@@ -202,13 +203,13 @@ impl Default for LoopProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopCount {
-    /// Two phases, either way.
+    /// Transitions between two phases, in both directions together.
     Pair,
-    /// One direction alone.
+    /// Each direction is counted separately.
     Edge,
 }
 
-/// Cuts a text to a number of bytes at a character, and says so.
+/// Cuts a text to a number of bytes at a character boundary, with a visible mark.
 pub fn bounded(text: &str, max: usize) -> String {
     let kept = cut(text, max);
     match text.len() - kept.len() {
@@ -217,7 +218,7 @@ pub fn bounded(text: &str, max: usize) -> String {
     }
 }
 
-/// The beginning of a text that fits into a number of bytes, up to a character.
+/// The longest prefix of a text that fits into a number of bytes, cut at a character boundary.
 pub fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }

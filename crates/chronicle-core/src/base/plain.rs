@@ -1,35 +1,35 @@
-//! A text as a reader of JSON would see it, and where each sign of it stands.
+//! Text with its JSON escapes resolved, and where each character was in the original.
 
 use std::ops::Range;
 
-/// What stands for a bare quote: it ends a string, and is no part of any.
+/// Replaces a bare quote: it ends a string and is part of none.
 const STRUCTURE: char = '\0';
 
-/// A text without its escapes.
+/// Text without its escapes.
 pub(crate) struct Plain {
     text: String,
-    /// Where each byte of it begins in the first text, and at last where that ends.
+    /// Offset of each byte in the original text, and finally the length of the original.
     from: Vec<usize>,
 }
 
 impl Plain {
-    /// None when nothing is escaped that needs not be: then it is found as it stands.
+    /// `None` if the text has no unnecessary escapes and can be searched as is.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let from = (0..=text.len()).collect();
         Self { text: text.to_owned(), from }.again()
     }
 
-    /// The text.
+    /// The text to search in.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where that part stands in the first text.
+    /// The range of the original text that this part came from.
     pub(crate) fn origin(&self, part: Range<usize>) -> Range<usize> {
         self.from[part.start]..self.from[part.end]
     }
 
-    /// The same once more, for JSON inside of JSON.
+    /// Resolves escapes once more, for JSON inside of JSON.
     pub(crate) fn again(&self) -> Option<Self> {
         if !self.text.contains("\\/") && !self.text.contains("\\u") {
             return None;
@@ -46,7 +46,7 @@ impl Plain {
     }
 }
 
-/// The first sign of a text and how many bytes it takes, escaped or not.
+/// The first character of a text and the number of bytes it takes, escaped or not.
 fn sign(text: &str) -> Option<(char, usize)> {
     let mut signs = text.chars();
     let first = signs.next()?;
@@ -64,7 +64,7 @@ fn sign(text: &str) -> Option<(char, usize)> {
     })
 }
 
-/// `\u002d`, or the two of them that one sign beyond the first plane takes.
+/// `\u002d`, or the surrogate pair of a character beyond the first plane.
 fn unicode(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;

@@ -1,4 +1,5 @@
-//! Text from elsewhere inside a sentence. The quoted part is cut, never the sentence: what happened and what to do next stay whole.
+//! Foreign text inside a sentence. Only the quoted part is cut, never the sentence: what happened and what to do next stay
+//! complete.
 //!
 //! Data that events keep is cut by [`bounded`](super::limits::bounded) instead, to the byte.
 
@@ -16,7 +17,7 @@ pub fn quoted(text: &str) -> String {
     line(text, QUOTE_MAX)
 }
 
-/// Text from outside on one line, at most `max` bytes of it, without control characters that could fool a terminal.
+/// Foreign text on one line, at most `max` bytes, without control characters that could mislead a terminal.
 pub fn line(text: &str, max: usize) -> String {
     plain(&excerpt(text.trim(), max))
 }
@@ -31,7 +32,7 @@ pub fn excerpt(text: &str, max: usize) -> String {
     format!("{kept}… [{} bytes cut]", text.len() - kept.len())
 }
 
-/// Without the piece of a word at its end. A word that takes more than half of the text is cut all the same.
+/// Drops a partial word at the end. A word that takes more than half of the text is cut anyway.
 fn whole_words<'a>(kept: &'a str, rest: &str) -> &'a str {
     if rest.starts_with(char::is_whitespace) {
         return kept.trim_end();
@@ -58,8 +59,8 @@ pub fn list<T: AsRef<str>>(names: &[T], separator: &str) -> String {
     text
 }
 
-/// Text of a worker inside a handover. On one line it stands as it is; every line of a longer one begins with `>`, so that none of
-/// it can pass for a heading, an instruction or an entry of the list around it. `indent` is what stands before such lines there.
+/// A worker's text inside a handover. A single line is used as is. Longer text is quoted with `>` on every line, so that none of
+/// it can pass for a heading, an instruction or an entry of the surrounding list. `indent` precedes those lines.
 pub fn cited(text: &str, indent: &str) -> String {
     let breaks = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     let text = text.trim();
@@ -78,13 +79,13 @@ pub fn cited(text: &str, indent: &str) -> String {
     out
 }
 
-/// Whether a line would be more than text: a heading, a fence, a rule, an entry or a tag.
+/// True if a line would be more than text: a heading, a fence, a rule, a list entry or a tag.
 fn is_markup(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(['#', '~', '-', '*', '+', '>', '<', '=', '|']) || line.starts_with("```")
 }
 
-/// Without control characters, nor those that turn the direction of text.
+/// Removes control characters and those that change the direction of text.
 pub fn plain(text: &str) -> String {
     let turns = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_odd = |char: char| char.is_control() || turns(char);

@@ -1,8 +1,8 @@
-//! Commands in what agents do: which tools run one, where it stands in their input, and whether it runs another.
+//! Shell commands in tool calls: which tools run one, where it is in their input, and whether it runs another program.
 
 use serde_json::Value;
 
-/// The names under which agents run commands in a shell; in lower case, without the server's name before it.
+/// Names of tools that run shell commands, in lower case and without the server's name in front.
 const SHELLS: [&str; 14] = [
     "bash",
     "shell",
@@ -19,7 +19,7 @@ const SHELLS: [&str; 14] = [
     "run_terminal_cmd",
     "terminal",
 ];
-/// Under which names the command stands in their input.
+/// Input fields that hold the command.
 pub(crate) const FIELDS: [&str; 4] = ["command", "cmd", "script", "commands"];
 
 /// Whether a tool of that name runs commands in a shell.
@@ -28,7 +28,7 @@ pub fn is_shell_tool(tool: &str) -> bool {
     SHELLS.contains(&name.as_str())
 }
 
-/// The command that a tool call runs; none when it is no shell, or says none.
+/// The command that a tool call runs; `None` if the tool is no shell or the field is missing.
 pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     if !is_shell_tool(tool) {
         return None;
@@ -38,8 +38,8 @@ pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Whether a command line runs that command: one of its parts begins with it, what stands before a program aside. The words must
-/// come in this order; others may stand between them.
+/// True if a command line runs that command: one of its parts starts with it, after variables and wrappers. The words must come
+/// in this order; others may be between them.
 pub fn runs(line: &str, wanted: &str) -> bool {
     let wanted: Vec<&str> = wanted.split_whitespace().collect();
     let Some((program, rest)) = wanted.split_first() else { return false };
@@ -56,7 +56,7 @@ fn is_run(words: &[&str], program: &str, rest: &[&str]) -> bool {
     is_it && rest.iter().all(|wanted| words.any(|word| word == wanted))
 }
 
-/// The commands of a line: what stands between `&&`, `||`, `;`, `|`, `(`, `)` and line ends.
+/// The commands of a line, separated by `&&`, `||`, `;`, `|`, `(`, `)` and line ends.
 pub(crate) fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(['&', '|', ';', '(', ')', '\n'])
 }
@@ -65,7 +65,7 @@ fn bare(word: &str) -> &str {
     word.trim_matches(['"', '\'', '`'])
 }
 
-/// What may stand before a program: variables, and programs that run another.
+/// True for words that may precede a program: variables, and programs that run another.
 pub(crate) fn is_before(word: &str) -> bool {
     const WRAPPERS: [&str; 24] = [
         "sudo", "time", "timeout", "env", "nice", "command", "exec", "nohup", "bash", "sh", "-c",
@@ -79,12 +79,12 @@ pub(crate) fn is_before(word: &str) -> bool {
     WRAPPERS.contains(&word) || is_number || is_variable || word.is_empty()
 }
 
-/// A program by its path.
+/// True if a path ends with this program.
 fn ends(word: &str, program: &str) -> bool {
     word.strip_suffix(program).is_some_and(|before| before.ends_with('/'))
 }
 
-/// A text, or words that some agents give one by one.
+/// A text, or words that some agents pass as a list.
 fn words(value: &Value) -> Option<String> {
     if let Value::String(text) = value {
         return Some(text.clone());

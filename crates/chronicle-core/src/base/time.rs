@@ -1,4 +1,4 @@
-//! Times as people read them. Nothing is ever decided on them: order is the sequence number.
+//! Wall-clock times for people. No decision compares them: order is given by the sequence number.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::as_text::{self, put};
 
-/// A time of the wall clock, in milliseconds since 1970; written as `2026-11-15T02:30:50.123Z`.
+/// Wall-clock time in milliseconds since 1970; written as `2026-11-15T02:30:50.123Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub u64);
 
-/// Past this the year has five digits: a clock that says so is broken, and is taken as this.
+/// Later years have five digits: a clock that says so is broken, and its time is clamped to this.
 const LATEST: u64 = 253_402_300_799_999;
 const DAY_MS: u64 = 86_400_000;
 
@@ -25,7 +25,7 @@ fn str(text: &[u8]) -> &str {
 }
 
 impl Millis {
-    /// Every line of a ledger has a time or more, so it is not left to the formatter.
+    /// Hand-written because every line of a ledger has at least one time, and the formatter is slower.
     fn text(self) -> [u8; 24] {
         let ms = self.0.min(LATEST);
         let (year, month, day) = date(ms / DAY_MS);
@@ -41,16 +41,16 @@ impl Millis {
         text
     }
 
-    /// The last time that can be written.
+    /// The latest time that can be written.
     pub const LATEST: Self = Self(LATEST);
 
-    /// So much later, as far as that can be written.
+    /// That much later, clamped to the latest time.
     #[must_use]
     pub fn after(self, ms: u64) -> Self {
         Self(self.0.saturating_add(ms)).min(Self::LATEST)
     }
 
-    /// Reads what `Display` writes.
+    /// Parses what `Display` writes.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let shape = b"0000-00-00T00:00:00.000Z";
@@ -75,7 +75,7 @@ impl Millis {
     }
 }
 
-/// The date of a day since 1970, by counting in eras of 400 years that begin on 1 March.
+/// The date of a day since 1970, computed in eras of 400 years that begin on 1 March.
 fn date(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
@@ -89,7 +89,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
-/// The inverse of `date`; none for a date that does not exist or lies before 1970.
+/// Inverse of `date`; `None` for dates that do not exist or are before 1970.
 fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;

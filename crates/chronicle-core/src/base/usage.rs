@@ -1,8 +1,8 @@
-//! What agents spent, kept per session.
+//! Token usage and cost, kept per session.
 //!
-//! Agents report the same tokens in three widths: one message, one turn, the whole session. A wider figure replaces the
-//! narrower ones that it covers and never lowers the sum; a total that falls starts a new baseline (some agents report
-//! nothing after an interrupt). So a session resumed by another attempt is counted once.
+//! Agents report the same tokens in three scopes: one message, one turn, the whole session. A wider figure replaces the narrower
+//! ones that it covers and never lowers the sum. A session total that falls starts a new baseline, since some agents report
+//! nothing after an interrupt. So a session that another attempt resumes is counted once.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,9 +15,9 @@ use crate::base::limits::TURN_MESSAGES_MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens read, without those from a cache.
+    /// Input tokens, without those read from a cache.
     pub input: u64,
-    /// Tokens written.
+    /// Output tokens, including thinking where the agent counts it.
     pub output: u64,
     /// Tokens read from a cache.
     pub cache_read: u64,
@@ -25,15 +25,15 @@ pub struct Usage {
     pub cache_write: u64,
     /// The known price in millionths of a dollar.
     pub usd_micros: u64,
-    /// Whether some of it has no known price, so that `usd_micros` is a lower bound.
+    /// True if part of it has no known price, so that `usd_micros` is a lower bound.
     pub unpriced: bool,
-    /// Whether some of the price is ours and not the agent's.
+    /// True if part of the price comes from Chronicle's table and not from the agent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
 impl fmt::Debug for Usage {
-    /// As it always was: what was added later is told where it is so.
+    /// Prints fields that were added later only if they are set, so that old snapshots stay valid.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut told = f.debug_struct("Usage");
         told.field("input", &self.input).field("output", &self.output);
@@ -54,7 +54,7 @@ impl Usage {
             .fold(0, |sum, part| sum.saturating_add(*part))
     }
 
-    /// Both together.
+    /// Adds both, part by part.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         self.join(other, u64::saturating_add)
@@ -66,7 +66,7 @@ impl Usage {
         self.join(other, u64::max)
     }
 
-    /// What this has more than the other, nothing below zero.
+    /// The difference of each part, at least zero.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         let (unpriced, estimated) = (self.unpriced, self.estimated);
@@ -92,24 +92,24 @@ impl Usage {
 pub enum Scope {
     /// One message, by the agent's id; a later figure for the same id replaces it.
     Message(String),
-    /// The turn that ends here.
+    /// The turn that just ended.
     Turn,
-    /// All of the session so far.
+    /// The whole session so far.
     Session,
 }
 
-/// The sum of one session.
+/// Usage of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SessionUsage {
     /// Turns that have ended.
     closed: Usage,
-    /// Messages of the turn in hand.
+    /// Messages of the current turn.
     messages: BTreeMap<String, Usage>,
-    /// Their sum, kept so that a report costs the same after hundreds of them.
+    /// Their sum, cached so that a report costs the same after hundreds of them.
     turn: Usage,
-    /// What was spent before the agent's totals began again.
+    /// Spent before the agent's totals started over.
     baseline: Usage,
-    /// The agent's last total.
+    /// The agent's latest total.
     total: Usage,
 }
 

@@ -14,12 +14,12 @@
 //!   `however` or the like.
 //! - **All of them.** Every verdict must be a yes. A line of nothing but `FAIL`, wherever it stands, is one too.
 
-/// What a worker decided.
+/// The verdict that a worker gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judged {
-    /// A clear yes.
+    /// Every verdict in the text is a clear yes.
     Pass,
-    /// A no, several that differ, or none.
+    /// A no, contradicting verdicts, or no verdict at all.
     Fail,
 }
 
@@ -28,7 +28,7 @@ const NO: [&str; 13] = [
     "fail", "failed", "fails", "failing", "failure", "failures", "reject", "rejected", "rejects",
     "block", "blocked", "blocks", "rework",
 ];
-/// A no of two words.
+/// Two-word phrases that mean no.
 const NO_PAIRS: [(&str, &str); 8] = [
     ("changes", "requested"),
     ("changes", "required"),
@@ -42,12 +42,12 @@ const NO_PAIRS: [(&str, &str); 8] = [
 const QUALIFIERS: [&str; 5] = ["final", "overall", "code", "review", "verification"];
 const VERDICT: &str = "verdict";
 const LABELS: [&str; 4] = [VERDICT, "verification", "result", "decision"];
-/// What may follow a yes without anything in between: `PASS for all`, and not `pass rate`.
+/// Words that may directly follow a yes: `PASS for all`, but not `pass rate`.
 const JOINS: [&str; 16] = [
     "with", "without", "on", "for", "by", "as", "because", "since", "and", "all", "no", "every",
     "in", "at", "the", "this",
 ];
-/// A yes on a condition, wherever it stands on the line.
+/// Words that make a yes conditional, anywhere on the line.
 const HEDGES: [&str; 29] = [
     "if",
     "unless",
@@ -79,17 +79,17 @@ const HEDGES: [&str; 29] = [
     "remaining",
     "crashes",
 ];
-/// A condition of two words, wherever it stands on the line.
+/// Two-word conditions, anywhere on the line.
 const HEDGE_PAIRS: [(&str, &str); 4] =
     [("for", "now"), ("in", "theory"), ("in", "principle"), ("to", "do")];
-/// What is not done is said behind one of the first words by one of the others: `are broken`.
+/// Unfinished work is named by a word of the first list followed by one of the second: `are broken`.
 const UNDONE: ([&str; 5], [&str; 5]) =
     (["is", "are", "was", "were", "still"], ["broken", "red", "missing", "skipped", "incomplete"]);
-/// Words at the beginning of the line below a yes that take it back.
+/// Words that take a yes back if the next line starts with them.
 const TAKES_BACK: [&str; 6] = ["but", "however", "although", "except", "unless", "unfortunately"];
-/// A condition only at once behind the yes: `PASS, once CI is green`.
+/// Conditions only directly after the yes: `PASS, once CI is green`.
 const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
-/// A reservation behind `with`.
+/// Words after `with` that make a yes reserved.
 const RESERVED: [&str; 11] = [
     "issue",
     "issues",
@@ -105,10 +105,10 @@ const RESERVED: [&str; 11] = [
 ];
 const NONE: [&str; 7] = ["0", "no", "none", "nothing", "zero", "without", "never"];
 const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴", "⚠", "~~"];
-/// How many words before a no may count it as none: `no tests failed`.
+/// How many words before a no may negate it: `no tests failed`.
 const NONE_BEFORE: usize = 2;
 
-/// Reads the verdict of a text; the rule is that of this module.
+/// Reads the verdict of a text by the rules of this module.
 pub fn judged(text: &str) -> Judged {
     let mut all = Vec::new();
     let mut below = Below::Prose;
@@ -139,16 +139,16 @@ fn takes_back(line: &str) -> bool {
     words(&plain(line)).first().is_some_and(|first| TAKES_BACK.contains(first))
 }
 
-/// What a line stands below of.
+/// What precedes a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Below {
-    /// No label.
+    /// No label above: prose.
     Prose,
     /// `Verdict` alone on the line before.
     Verdict,
     /// Another label alone on the line before.
     Label,
-    /// A heading `Verdict`.
+    /// A heading named `Verdict`.
     Heading,
 }
 
@@ -157,7 +157,7 @@ fn fence_mark(line: &str) -> Option<char> {
     ['`', '~'].into_iter().find(|mark| line.starts_with(&mark.to_string().repeat(3)))
 }
 
-/// Adds the verdict of a line, if it gives one; what the next line stands below of.
+/// Adds the verdict of a line, if any. Returns what the next line is below.
 fn read(line: &str, below: Below, all: &mut Vec<Judged>) -> Below {
     let is_heading = line.trim_start().starts_with('#');
     let below = if is_heading { Below::Prose } else { below };
@@ -179,7 +179,7 @@ fn read(line: &str, below: Below, all: &mut Vec<Judged>) -> Below {
     next
 }
 
-/// Whether a line without a label counts that begins with a verdict: prose and lists begin with such words too.
+/// True if a line without a label counts although it starts with a verdict: prose and lists start with such words too.
 fn counts(line: &str, said: Judged, below: Below) -> bool {
     match below {
         Below::Verdict | Below::Heading => true,
@@ -188,7 +188,7 @@ fn counts(line: &str, said: Judged, below: Below) -> bool {
     }
 }
 
-/// A line in small letters, without emphasis.
+/// A line in lower case, without emphasis.
 fn plain(line: &str) -> String {
     let line = line.replace('’', "'");
     let line: String =
@@ -196,7 +196,7 @@ fn plain(line: &str) -> String {
     line.to_lowercase()
 }
 
-/// The label that a line begins with, and what stands behind it. A line such as `Verdict of round 1: FAIL` may only refuse.
+/// The label at the start of a line, and the text after it. A line such as `Verdict of round 1: FAIL` may only refuse.
 fn labelled(line: &str) -> Option<(&'static str, &str)> {
     let is_marker =
         |it: char| !it.is_alphanumeric() && !matches!(it, '"' | '\'' | '“' | '‘' | '«' | '<');
@@ -219,7 +219,7 @@ fn labelled(line: &str) -> Option<(&'static str, &str)> {
     (opens(value) == Some(Judged::Fail)).then_some((label, value))
 }
 
-/// `review verdict` at the beginning of a line.
+/// A label such as `review verdict` at the start of a line.
 fn label(line: &str) -> Option<(&'static str, &str)> {
     let mut rest = line;
     let mut found = None;
@@ -235,19 +235,19 @@ fn label(line: &str) -> Option<(&'static str, &str)> {
     }
 }
 
-/// The words of a text. A hyphen is part of a word: `pass-through` is none of ours.
+/// The words of a text. A hyphen is part of a word: `pass-through` is not a verdict.
 fn words(text: &str) -> Vec<&str> {
     let words = text.split(|it: char| !it.is_alphanumeric() && it != '\'' && it != '-');
     words.map(|word| word.trim_matches(['\'', '-'])).filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether a text is a verdict and nothing else.
+/// True if a text is a verdict and nothing else.
 fn is_bare(text: &str) -> bool {
     words(text).len() == 1
         || matches!(words(text)[..], [one, two] if NO_PAIRS.contains(&(one, two)))
 }
 
-/// The verdict that a text begins with, if it does.
+/// The verdict at the start of a text, if any.
 fn opens(text: &str) -> Option<Judged> {
     let said = words(text);
     let first = *said.first()?;
@@ -266,7 +266,7 @@ fn opens(text: &str) -> Option<Judged> {
     Some(if is_clear { Judged::Pass } else { Judged::Fail })
 }
 
-/// Whether nothing is offered beside a yes, nor does it belong to what follows.
+/// True if a yes has no alternative beside it and does not belong to the words after it.
 fn stands_alone(rest: &str) -> bool {
     let next = rest.trim_start();
     let is_offered = next.starts_with(['/', '|', '\\', ',']) && is_choice(next);
@@ -277,13 +277,13 @@ fn stands_alone(rest: &str) -> bool {
     !is_offered && !is_joined && !is_count && !rest.starts_with('\'')
 }
 
-/// `/ FAIL`, `| ANYTHING`, `, FAIL`: a slash or a bar offers whatever it is.
+/// `/ FAIL`, `| ANYTHING`, `, FAIL`: a slash or a bar always offers an alternative.
 fn is_choice(next: &str) -> bool {
     let behind = next.trim_start_matches(|it: char| !it.is_alphanumeric());
     !next.starts_with(',') && !behind.is_empty() || opens(behind) == Some(Judged::Fail)
 }
 
-/// Whether a condition, a reservation, a denial or a question takes a yes back.
+/// True if a condition, a reservation, a negation or a question takes a yes back.
 fn is_hedged(rest: &str) -> bool {
     let said = words(rest);
     let none_before =
@@ -311,7 +311,7 @@ fn with_none(said: &[&str]) -> bool {
     said.get(1).is_some_and(|word| NONE.contains(word))
 }
 
-/// Whether a no follows a yes on the same line. One that is counted as none does not: `0 failed`, `no tests failed`, `failed: 0`.
+/// True if a no follows a yes on the same line. A negated one does not count: `0 failed`, `no tests failed`, `failed: 0`.
 fn is_contradicted(rest: &str) -> bool {
     rest.split([',', '.', ';', '!', '(', ')', '|', '/', '—', '–', '→']).any(|clause| {
         let said = words(clause);

@@ -1,4 +1,4 @@
-//! Secrets out of JSON: value by value, so that its shape, its keys and every name that somebody answers to stay whole.
+//! Redacts JSON value by value, so that its structure, its keys and every id stay intact.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::{REDACTED, Redactor, looks};
 
-/// How deep JSON may stand in texts of JSON to be read as such.
+/// How many levels of JSON inside JSON strings are parsed.
 const DEPTH_MAX: usize = 3;
-/// Fields whose values are secrets if they look like one. In a text, the rule `assigned` finds them.
+/// Fields whose values are secrets if they look like one. In plain text, the rule `assigned` finds them.
 static SECRET_FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let word = "passw(?:or)?d|passphrase|pwd|(?:^|[_.-])pass|secret|token|credential|(?:api|access|auth|private|secret)[_-]?key";
     Regex::new(&format!("(?i)(?:{word}|(?-i:[A-Z0-9]_KEY))(?:[_-]?(?:key|base|value|[0-9]+))*$"))
         .ok()
 });
-/// Fields whose values are names: an answer must bear the same id, and a phase is entered by its name.
+/// Fields whose values are never redacted: an answer must carry the same id, and a phase is entered by its name.
 const NAMES: [&str; 16] = [
     "id",
     "uuid",
@@ -37,7 +37,7 @@ const NAMES: [&str; 16] = [
 ];
 
 impl Redactor {
-    /// A line without secrets: as JSON if it is, else as text.
+    /// Redacts a line: as JSON if it is JSON, otherwise as text.
     pub fn line<'a>(&self, line: &'a str) -> Cow<'a, str> {
         if !self.may_have_secrets(line) {
             return Cow::Borrowed(line);
@@ -46,7 +46,7 @@ impl Redactor {
         if self.value(&mut value) { Cow::Owned(value.to_string()) } else { Cow::Borrowed(line) }
     }
 
-    /// Takes the secrets out of a parsed value; whether there were any.
+    /// Redacts a parsed value in place. Returns true if it had secrets.
     pub fn value(&self, value: &mut Value) -> bool {
         self.below(value, "", 0)
     }
@@ -73,7 +73,7 @@ impl Redactor {
         }
     }
 
-    /// The text of a field without its secrets; none when it has none.
+    /// The redacted text of a field; `None` if it has no secrets.
     fn text_under(&self, key: &str, text: &str, depth: usize) -> Option<String> {
         if is_name(key) {
             return None;

@@ -1,6 +1,6 @@
-//! Whether a text looks like a secret: random, and no placeholder, name, path or piece of code.
+//! Heuristics for secrets: random text that is no placeholder, name, path or piece of code.
 
-/// Words in values that stand for a secret and are none.
+/// Words that mark a value as a placeholder.
 const PLACEHOLDERS: [&str; 24] = [
     "your",
     "example",
@@ -32,14 +32,14 @@ const COMMON: [&str; 16] = [
     "pass", "password", "passwd", "pwd", "pw", "secret", "token", "user", "username", "root",
     "postgres", "admin", "guest", "test", "example", "changeme",
 ];
-/// Signs of code, of a template, or of a variable.
+/// Characters of code, a template or a variable.
 const CODE: [char; 9] = ['$', '{', '}', '(', ')', '[', ']', '*', '<'];
-/// Bits of information in a letter from which on a text may be random.
+/// Least entropy per character, in bits, of random text.
 const BITS_MIN: f64 = 3.0;
-/// A text without digits is random if its kind of letter changes that often: every third one.
+/// Text without digits is random if its character class changes at least every third character.
 const LETTERS_PER_CHANGE: usize = 3;
 
-/// Whether it stands for a secret: `xxxxxxxx`, `AKIA…EXAMPLE`, `sk-...`.
+/// True for placeholders such as `xxxxxxxx`, `AKIA…EXAMPLE`, `sk-...`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let distinct = text.bytes().fold(0u128, |seen, byte| seen | 1 << (byte & 0x7f));
     text.contains("EXAMPLE")
@@ -48,7 +48,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || bits(text) < 2.0
 }
 
-/// Whether the letters look random.
+/// True if the characters look random.
 pub(super) fn is_random(text: &str) -> bool {
     !is_placeholder(text)
         && bits(text) >= BITS_MIN
@@ -56,13 +56,13 @@ pub(super) fn is_random(text: &str) -> bool {
         && !is_wordy(text)
 }
 
-/// Whether the letters are surely random: enough of them, and several digits among them.
+/// True if the characters are certainly random: long enough, with several digits.
 pub(super) fn is_strong(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     text.len() >= 12 && digits >= 2 && is_assigned(text) && is_random(text)
 }
 
-/// Whether a value that is assigned to a name such as `password` is a secret, and not a type, an expression or a default.
+/// True if a value assigned to a name such as `password` is a secret, and not a type, an expression or a default.
 pub(crate) fn is_assigned(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_stand_in = PLACEHOLDERS.iter().any(|word| lower.contains(word));
@@ -79,7 +79,7 @@ pub(crate) fn is_assigned(text: &str) -> bool {
         && !is_wordy(text)
 }
 
-/// Whether the part of an address behind its colon is somebody's password.
+/// True if the part of an address after its colon is a password.
 pub(super) fn is_password(name: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_template = text.contains(['$', '{', '<', '*', '%']) && !text.contains("%4");
@@ -91,7 +91,7 @@ fn is_placeholder_word(lower: &str) -> bool {
     ["your", "xxx", "example", "redacted", "..."].iter().any(|word| lower.contains(word))
 }
 
-/// Whether it is base64 of `name:password`.
+/// True if it is base64 of `name:password`.
 pub(super) fn is_basic(text: &str) -> bool {
     let decoded = decode(text).filter(|bytes| bytes.iter().all(|byte| (0x20..0x7f).contains(byte)));
     decoded.is_some_and(|bytes| {
@@ -100,7 +100,7 @@ pub(super) fn is_basic(text: &str) -> bool {
     })
 }
 
-/// Base64 of whole groups of four.
+/// Decodes base64 in whole groups of four.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let value = |byte: u8| -> Option<u32> {
         Some(u32::from(match byte {
@@ -125,7 +125,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bits of information in each letter.
+/// Entropy per character, in bits.
 #[expect(clippy::cast_precision_loss, reason = "texts of a few hundred bytes")]
 fn bits(text: &str) -> f64 {
     let mut counts = [0u32; 256];
@@ -139,7 +139,7 @@ fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Whether the kind of letter changes as often as by chance; `camelCase` does so less often. What joins words does not count.
+/// True if the character class changes as often as by chance; `camelCase` changes less often. Separators do not count.
 fn changes_often(text: &str) -> bool {
     let kind = |byte: u8| match byte {
         b'a'..=b'z' => 0,
@@ -153,7 +153,7 @@ fn changes_often(text: &str) -> bool {
     changes * LETTERS_PER_CHANGE >= kinds.len()
 }
 
-/// Words, each with a number of at most two digits behind it: `parse_v2_header`, `field-1`.
+/// Words with at most two digits after each: `parse_v2_header`, `field-1`.
 fn is_wordy(text: &str) -> bool {
     let is_word = |word: &str| {
         let letters = word.trim_end_matches(|sign: char| sign.is_ascii_digit());

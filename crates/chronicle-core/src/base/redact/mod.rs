@@ -1,8 +1,8 @@
-//! Secrets out: the one place that every text of an agent, and every word of a person, passes before it is written anywhere.
+//! Redaction: every text of an agent or a person passes here before it is written anywhere.
 //!
-//! A line of JSON is parsed first, and its values lose their secrets one by one (`json.rs`); so keys, ids and the names of phases
-//! stay what they are. Any other text is searched as it stands, by the rules of `rules.yaml` and for the values that it was told.
-//! What an agent streams in pieces is joined first (`stream.rs`): no piece alone may look like a secret.
+//! A line of JSON is parsed first and its values are redacted one by one (`json.rs`), so keys, ids and phase names stay intact.
+//! Any other text is searched as it is, by the rules of `rules.yaml` and for known secret values. Text that an agent streams in
+//! pieces is joined first (`stream.rs`), since no piece alone may look like a secret.
 
 mod json;
 mod keys;
@@ -20,25 +20,25 @@ use rules::RULES;
 
 pub use stream::{Pieces, Stream};
 
-/// What stands in place of a secret.
+/// The mark that replaces each secret.
 pub const REDACTED: &str = "[redacted]";
-/// Values shorter than this are too common to be taken for secrets.
+/// Values shorter than this are too common to be treated as secrets.
 const VALUE_MIN: usize = 8;
-/// How often JSON may stand inside of JSON for a secret in it to be found behind escapes that it needs not.
+/// Levels of JSON inside JSON in which secrets are found behind unnecessary escapes.
 const ESCAPES_MAX: usize = 2;
 
-/// Finds secrets by their shape and by the values it was told.
+/// Finds secrets by their shape and by known values.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     values: Vec<Value>,
     patterns: Vec<Regex>,
 }
 
-/// A value as it may stand in a line.
+/// A known value in the forms in which it may appear.
 #[derive(Debug, Clone)]
 struct Value {
     raw: String,
-    /// As it stands in JSON, and in JSON inside of JSON; none when nothing in it needs an escape.
+    /// Escaped as in JSON, and as in JSON inside of JSON. `None` if no character needs an escape.
     escaped: Option<[String; 2]>,
 }
 
@@ -49,7 +49,7 @@ impl Value {
         Self { raw, escaped }
     }
 
-    /// Where it stands in a text. What needs an escape is no value where JSON has it without: there it is structure.
+    /// Finds the value in a text. If the value needs escapes, an unescaped match inside JSON is structure and does not count.
     fn find(&self, text: &str, is_json: impl FnOnce() -> bool) -> Vec<Range<usize>> {
         let all = |value: &str| -> Vec<Range<usize>> {
             text.match_indices(value).map(|(at, found)| at..at + found.len()).collect()
@@ -76,14 +76,14 @@ impl Redactor {
         Self { values: values.map(Value::new).collect(), patterns: Vec::new() }
     }
 
-    /// Also hides what these expressions find. One that cannot be read is a problem of the settings, told there.
+    /// Also hides what these patterns match. Invalid patterns are reported when settings are read.
     #[must_use]
     pub fn with_patterns(mut self, patterns: &[String]) -> Self {
         self.patterns = patterns.iter().filter_map(|it| Regex::new(it).ok()).collect();
         self
     }
 
-    /// The text without secrets.
+    /// The text with every secret replaced.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.secrets(text);
         if found.is_empty() {
@@ -92,7 +92,7 @@ impl Redactor {
         Cow::Owned(without(text, &found))
     }
 
-    /// Where secrets stand in a text, in order; those that overlap are one.
+    /// Finds secrets in a text, in order; overlapping ones are merged.
     fn secrets(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = self.shaped(text);
         let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -103,7 +103,7 @@ impl Redactor {
 }
 
 impl Redactor {
-    /// Secrets by their shape. Without rules nothing can be told from a secret.
+    /// Finds secrets by their shape. If the rules cannot be loaded, all text counts as secret.
     fn shaped(&self, text: &str) -> Vec<Range<usize>> {
         let Some(rules) = RULES.as_ref() else { return std::iter::once(0..text.len()).collect() };
         let mut found = Vec::new();
@@ -114,7 +114,7 @@ impl Redactor {
         found
     }
 
-    /// Whether it is worth to look closer: it has a word that some secret has, or hides its words behind escapes.
+    /// True if it is worth a closer look: the text has a keyword of a rule, or escapes that could hide one.
     fn may_have_secrets(&self, text: &str) -> bool {
         let has_value = |value: &Value| {
             let escaped = value.escaped.iter().flatten().map(String::as_str);
@@ -128,7 +128,7 @@ impl Redactor {
             || !self.patterns.is_empty()
     }
 
-    /// Secrets in which JSON escapes signs that need none: `\/`, or any sign as `\u002d`, once or twice over.
+    /// Finds secrets in which JSON escapes characters without need: `\/`, or any character as `\u002d`, up to two levels deep.
     fn behind_escapes(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut plain = Plain::of(text);
@@ -146,7 +146,7 @@ impl Redactor {
     }
 }
 
-/// Those that overlap as one, each from the begin of an escape that it would cut.
+/// Merges overlapping secrets. A secret that would cut an escape starts where the escape starts.
 fn merged(text: &str, mut secrets: Vec<Range<usize>>) -> Vec<Range<usize>> {
     secrets.sort_unstable_by_key(|secret| secret.start);
     let mut all: Vec<Range<usize>> = Vec::new();
@@ -172,7 +172,7 @@ fn without(text: &str, secrets: &[Range<usize>]) -> String {
     out
 }
 
-/// Where the escape of JSON begins that reaches over this byte: `\n` and `\u00e9` may look like the begin of a secret.
+/// Start of the JSON escape that covers this byte: `\n` and `\u00e9` may look like the beginning of a secret.
 fn before_escape(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let opens = |back: usize| {
@@ -187,8 +187,8 @@ fn before_escape(text: &str, at: usize) -> usize {
 }
 
 impl Redactor {
-    /// One line of a stream whose secrets may go over several lines: a private key is hidden from its first line to its last, or as
-    /// long as lines look like one.
+    /// Redacts one line of a stream. A private key that spans lines is hidden from its first line to its last, or as long as
+    /// lines look like key material.
     pub fn redact_line<'a>(&self, line: &'a str, inside_key: &mut bool) -> Cow<'a, str> {
         let hidden = *inside_key && keys::looks_inside(line) && !line.trim().is_empty();
         *inside_key = keys::goes_on(line, *inside_key);
@@ -196,7 +196,7 @@ impl Redactor {
     }
 }
 
-/// Whether a variable of that name usually holds a secret.
+/// True if a variable of that name usually holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL"]
@@ -204,7 +204,8 @@ pub fn is_secret_name(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// The secrets that a `.env` file has: what names say so, what was named, and what looks random. Ports, names and modes are none.
+/// Secret values of a `.env` file: by name, by the configured list, or because they look random. Ports, names and modes are not
+/// secret.
 pub fn dotenv(text: &str, named: &[String]) -> Vec<String> {
     let lines =
         text.lines().filter_map(|line| line.trim().trim_start_matches("export ").split_once('='));
@@ -217,7 +218,7 @@ pub fn dotenv(text: &str, named: &[String]) -> Vec<String> {
     secrets.collect()
 }
 
-/// A value without its quotes, or without the remark behind it.
+/// A value without its quotes, or without the comment after it.
 fn unquoted(value: &str) -> &str {
     let quoted =
         ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.split(*quote).next());

@@ -1,4 +1,4 @@
-//! The rules of `rules.yaml`, ready to search with.
+//! The rules of `rules.yaml`, compiled.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,14 +8,14 @@ use serde::Deserialize;
 
 use super::looks;
 
-/// Where a word begins: at the start, behind a sign that no key has in it, or behind an escape as JSON writes it.
+/// Start of a word: at the start of the text, after a character that no key contains, or after a JSON escape.
 const LEFT: &str = r"(?:\A|[^A-Za-z0-9_]|\\[nrtbf])";
-/// The group of a rule's expression that is the secret.
+/// Name of the capture group that is the secret.
 const SECRET: &str = "secret";
-/// The group of the whole rule, where nothing smaller is the secret.
+/// Name of the capture group for the whole match, used if nothing smaller is the secret.
 const WHOLE: &str = "whole";
 
-/// The file, as it is written.
+/// The file as it is written.
 #[derive(Deserialize)]
 struct File {
     rule: Vec<Written>,
@@ -55,13 +55,13 @@ struct Rule {
     check: Check,
 }
 
-/// Every rule, and one search for the keywords of all of them: most texts have none.
+/// All rules, and one search for all of their keywords: most texts contain none.
 pub(super) struct Rules {
     keywords: RegexSet,
     rules: Vec<Rule>,
 }
 
-/// Without rules nothing could be trusted to have no secrets, so a file that cannot be read is `None`; a test reads it.
+/// `None` if the file cannot be read; then everything counts as secret. A test makes sure that it can be read.
 pub(super) static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| {
     let file: File = serde_saphyr::from_str(include_str!("rules.yaml")).ok()?;
     let keywords = RegexSet::new(file.rule.iter().map(keywords)).ok()?;
@@ -108,12 +108,12 @@ impl Check {
 }
 
 impl Rules {
-    /// Whether a text has a keyword of any rule.
+    /// True if a text has a keyword of any rule.
     pub(super) fn may_match(&self, text: &str) -> bool {
         self.keywords.is_match(text)
     }
 
-    /// Where secrets stand in a text.
+    /// Finds secrets in a text.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
         for index in &self.keywords.matches(text) {
             if let Some(rule) = self.rules.get(index) {

@@ -1,4 +1,5 @@
-//! Text that comes in pieces. A secret may be cut anywhere, so a piece is held back until it is known what it belongs to.
+//! Redaction of text that arrives in pieces. A secret may be split anywhere, so a piece is held back until the end of its word is
+//! known.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,16 +8,16 @@ use regex::Regex;
 
 use super::{REDACTED, Redactor};
 
-/// Most bytes that are held back. What is longer without a break is no secret that is known here.
+/// Most bytes that are held back. Longer text without a break matches no known kind of secret.
 const HELD_MAX: usize = 16 * 1024;
-/// Words that may have their secret behind a space: their line is held back whole.
+/// Words after which a secret may follow behind a space: their whole line is held back.
 static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words =
         "bearer|basic|auth|pass|pwd|secret|token|key|credential|login|curl|mysql|-u |-p|value:";
     Regex::new(&format!("(?i){words}")).ok()
 });
 
-/// What somebody says in pieces, handed on without secrets as soon as it is safe.
+/// Text that arrives in pieces and is passed on redacted as soon as that is safe.
 #[derive(Debug, Default)]
 pub struct Stream {
     held: String,
@@ -24,21 +25,21 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Takes a piece; what can be handed on now.
+    /// Adds a piece. Returns what can be passed on now.
     pub fn push(&mut self, redactor: &Redactor, piece: &str) -> String {
         self.held.push_str(piece);
         let safe = self.safe();
         self.hand_on(redactor, safe)
     }
 
-    /// What is still held back: nothing more follows it.
+    /// Returns what is still held back; nothing follows.
     pub fn finish(&mut self, redactor: &Redactor) -> String {
         let all = self.hand_on(redactor, self.held.len());
         self.inside_key = false;
         all
     }
 
-    /// How much of what is held back cannot be the beginning of a secret: whole lines, and of the last one whole words.
+    /// How much of the held text cannot be the start of a secret: whole lines, and whole words of the last line.
     fn safe(&self) -> usize {
         let lines = self.held.rfind('\n').map_or(0, |at| at + 1);
         let last = &self.held[lines..];
@@ -66,7 +67,7 @@ impl Stream {
     }
 }
 
-/// Pieces of one text, to be written one by one: joined they must have no secret either.
+/// Pieces of one text that are written one by one: even joined they must not contain a secret.
 #[derive(Debug, Default)]
 pub struct Pieces {
     joined: String,
@@ -74,13 +75,13 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Adds a piece.
+    /// Adds a piece at the end.
     pub fn add(&mut self, piece: &str) {
         self.joined.push_str(piece);
         self.ends.push(self.joined.len());
     }
 
-    /// Whether more is held back than a secret is long.
+    /// True if more is held back than any secret is long.
     pub fn is_full(&self) -> bool {
         self.joined.len() > HELD_MAX
     }
@@ -90,7 +91,7 @@ impl Pieces {
         self.ends.len()
     }
 
-    /// Takes all of them, each as it may be written; none when they have no secret.
+    /// Takes all pieces in the form in which they may be written; `None` if they contain no secret.
     pub fn take(&mut self, redactor: &Redactor) -> Option<Vec<String>> {
         let all = std::mem::take(self);
         let secrets = redactor.secrets(&all.joined);
@@ -106,7 +107,7 @@ impl Pieces {
     }
 }
 
-/// A part of a text without the secrets that reach into it; each is marked where it begins.
+/// A part of a text without the secrets that reach into it; each is marked where it starts.
 fn part(text: &str, part: Range<usize>, secrets: &[Range<usize>]) -> String {
     let (mut out, mut kept) = (String::new(), part.start);
     for secret in secrets.iter().filter(|it| it.start < part.end && it.end > part.start) {

@@ -1,4 +1,4 @@
-//! The words of attempts: why one exists, what its worker does and says, and how it ends.
+//! Payloads of attempt events: why an attempt exists, what its worker does and says, and how it ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,40 @@ use crate::base::time::Millis;
 /// The intent to start an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptStarted {
-    /// Its id.
+    /// Numbered per run, from `a1`.
     pub attempt: AttemptId,
-    /// Where.
+    /// The phase it works on, with the path of its frame.
     pub place: Place,
-    /// Which logical try at this place, over all visits; an attempt that was lost does not count.
+    /// Number of the logical try at this place, over all visits. A lost attempt is continued by the same try.
     #[serde(rename = "try")]
     pub try_number: u32,
     /// The agent, or `shell` for a command phase.
     pub agent: String,
-    /// The session, chosen by us or known from before.
+    /// The agent's session: chosen by Chronicle, or known from an earlier attempt.
     pub session: SessionId,
-    /// Whether that session exists already.
+    /// True if that session already exists and is resumed.
     pub resume: bool,
     /// Why this attempt exists.
     pub why: Why,
     /// For a command phase: the first command not yet done.
     #[serde(default)]
     pub first_command: u32,
-    /// For a follow-up: who helps.
+    /// The persona that helps, if this attempt is a follow-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
-    /// What its worker is told, kept beside the ledger; none for commands.
+    /// The handover text, kept as an artifact. `None` for commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handed>,
-    /// Whether the project's files are recorded before it begins and after it ended.
+    /// True if the project's files are recorded before it starts and after it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recorded: bool,
-    /// Where it works.
+    /// The folder that its processes start in.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// What it is for, if not for the phase's own work.
+    /// Set if it runs `verify` or `cleanup` commands instead of the phase's own work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chore: Option<Chore>,
-    /// Who performs it.
+    /// The supervisor, or the host session that the run lives in.
     #[serde(default, skip_serializing_if = "Performer::is_supervisor")]
     pub performer: Performer,
 }
@@ -69,29 +69,29 @@ impl Performer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Why {
-    /// The phase begins.
+    /// First attempt of a visit to the phase.
     First,
     /// The last one ended without a signal: the same session, with a reminder.
     Nudge {
-        /// Which reminder.
+        /// Counts reminders in a row, from 1.
         number: u32,
     },
     /// The last one crashed: a fresh session.
     Retry {
-        /// Which retry.
+        /// Counts retries after crashes, from 1.
         number: u32,
     },
     /// The last one was lost with its supervisor or keeper.
     Lost,
-    /// The session that was to be resumed is gone.
+    /// The session that should have been resumed no longer exists.
     SessionGone,
-    /// The run was paused.
+    /// The run was paused and is resumed in the same session.
     Paused,
     /// The last one used up a budget, and a person raised it: the same session.
     Raised,
-    /// The last one had no quota, or found no room, and has waited: the same session.
+    /// The last one hit a quota or an overloaded service and has waited: the same session.
     Waited,
-    /// The last one seemed to turn in a circle, and had changed files: the same session.
+    /// The last one looked like a loop, but it had changed files: the same session continues.
     Progressed,
     /// A person rejected the work: the same session, with the note.
     Rejected {
@@ -100,7 +100,7 @@ pub enum Why {
     },
     /// The commands that verify the work failed: the same session, with what they printed.
     Unverified {
-        /// Which time in a row.
+        /// Counts failed verifications in a row, from 1.
         number: u32,
         /// Which command, and the end of what it printed.
         said: String,
@@ -110,33 +110,33 @@ pub enum Why {
         /// What the person said.
         note: String,
     },
-    /// The last one left, and the record does not show what its phase demands: the same session.
+    /// The last one signalled that it is done, but the record does not show what its phase `requires`: the same session.
     Lacking {
-        /// What.
+        /// The missing requirements, as a list for the worker.
         missing: String,
     },
-    /// The last one said that it is partially complete: a fresh session goes on.
+    /// The last one said that it is partially complete: a fresh session continues.
     Continued {
-        /// What is done.
+        /// What the last worker says is done.
         progress: String,
-        /// Where to go on.
+        /// Where the last worker says to continue.
         point: String,
     },
     /// A person answered what the worker had asked: the same session.
     Answered {
-        /// Which gate.
+        /// The gate of the question.
         gate: GateId,
     },
-    /// A worker asked for somebody's help: a session of their own.
+    /// A worker asked for help: the helper gets a session of its own.
     Helps {
         /// Who asked: the persona or phase.
         asker: String,
     },
-    /// The help that was asked for has come: the same session.
+    /// The requested help has ended: the asking worker continues in the same session.
     Helped {
-        /// Who helped.
+        /// Persona of the helper.
         persona: String,
-        /// What was said of it.
+        /// What the helper, or the person who skipped it, said.
         summary: String,
     },
 }
@@ -169,30 +169,30 @@ impl Why {
 /// A tool call and its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCalled {
-    /// Whose.
+    /// The attempt that called it.
     pub attempt: AttemptId,
     /// The agent's id of the call.
     pub call: String,
-    /// The tool.
+    /// The tool's name as the agent calls it.
     pub tool: String,
     /// What it was given, as people read it, bounded.
     pub input: String,
-    /// Names the tool and the whole input; none in lines that were written before calls had one.
+    /// Identifies the tool and its whole input. `None` in lines written by versions without sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<CallSum>,
     /// What the tool does.
     #[serde(default, skip_serializing_if = "ToolKind::is_unknown")]
     pub kind: ToolKind,
-    /// Who called it.
+    /// The worker itself, or one of its sub-agents.
     #[serde(default, skip_serializing_if = "Caller::is_worker")]
     pub by: Caller,
-    /// The shell command that it runs.
+    /// The shell command, if the tool runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Whether that command was longer than is kept.
+    /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
-    /// What was answered.
+    /// Allowed, or denied with the reason that the agent was given.
     pub verdict: Verdict,
     /// Active time of the attempt so far.
     pub active_ms: u64,
@@ -217,7 +217,7 @@ impl ToolCalled {
         }
     }
 
-    /// The call as it was reported; none where the line does not have all of it.
+    /// The call as it was reported; `None` if the line predates call sums.
     pub fn reported(&self) -> Option<Call> {
         Some(Call {
             id: self.call.clone(),
@@ -236,9 +236,9 @@ impl ToolCalled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "why", rename_all = "snake_case")]
 pub enum Verdict {
-    /// Yes.
+    /// The agent may run it.
     Allowed,
-    /// No, and why.
+    /// The agent is told this reason.
     Denied(String),
 }
 
@@ -246,24 +246,24 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It is new.
+    /// The file did not exist before.
     Created,
-    /// Its content changed.
+    /// The file exists before and after.
     Changed,
-    /// It is gone.
+    /// The file no longer exists.
     Deleted,
 }
 
 /// What a leaving signal says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leave {
-    /// Where to: a phase, `done` or `human_intervention`.
+    /// A phase, `done` or `human_intervention`.
     pub target: PhaseId,
     /// How the phase was left.
     pub outcome: Outcome,
     /// What the worker said of it.
     pub summary: String,
-    /// What the next phase is to do, in its words.
+    /// The task for the next phase, in the worker's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// The issues that it named.
@@ -271,19 +271,19 @@ pub struct Leave {
     pub issues: Issues,
 }
 
-/// What a worker says about issues when it leaves, for loops that may go on as long as issues are resolved.
+/// Issues that a worker names when it leaves, for loops that may continue as long as issues get resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Issues {
-    /// Those that it found.
+    /// Issues that the worker found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<String>,
-    /// Those that are settled.
+    /// Issues that the worker fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<String>,
 }
 
 impl Issues {
-    /// Whether it named none.
+    /// True if it named no issues.
     pub fn is_none(&self) -> bool {
         self.opened.is_empty() && self.resolved.is_empty()
     }
@@ -293,22 +293,22 @@ impl Issues {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Break {
-    /// Its context is used up: somebody fresh is to go on.
+    /// Its context is used up: a fresh session should continue.
     Continue {
-        /// What is done.
+        /// What the worker says is done.
         progress: String,
-        /// Where to go on.
+        /// Where the next worker should continue.
         point: String,
     },
-    /// It needs a person's answer.
+    /// It needs an answer from a person.
     Ask(Question),
-    /// It needs somebody's help.
+    /// It needs help from another persona.
     FollowUp(FollowUp),
-    /// It was the help, and is done.
+    /// It is a helper and has finished helping.
     Helped {
-        /// How it went.
+        /// The helper's own outcome.
         outcome: Outcome,
-        /// What it said of it.
+        /// The helper's summary for the worker that asked.
         summary: String,
     },
 }
@@ -318,13 +318,13 @@ pub enum Break {
 pub struct Question {
     /// What it wants to know.
     pub question: String,
-    /// Answers to choose from; none = free.
+    /// Suggested answers; empty if any text is expected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// Why it asks.
+    /// Background that the worker gave; empty if none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// Whether only one of the options can be the answer.
+    /// True if only the listed options are accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
@@ -332,33 +332,33 @@ pub struct Question {
 /// The help that a worker asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowUp {
-    /// Who is to help.
+    /// The persona that should help.
     pub persona: String,
-    /// What for.
+    /// Why help is needed; shown to people.
     pub reason: String,
-    /// What they must know.
+    /// What the helper must know.
     pub context: String,
-    /// Whether whoever asked goes on afterwards; else the phase is done then.
+    /// True if the asking worker continues afterwards. Otherwise the phase is done when the helper is.
     pub resume: bool,
 }
 
-/// Why an attempt is ended from outside.
+/// Why Chronicle stops an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCause {
-    /// It went on for too long after its leaving signal.
+    /// It kept working for too long after its leaving signal.
     Grace,
     /// It took longer than the phase allows.
     Timeout,
-    /// Nothing was heard of it for too long.
+    /// It printed nothing for too long.
     Idle,
-    /// It waits for a person's answer, and no supervisor stays for that.
+    /// It waits for a person's answer, and the supervisor is about to exit.
     Asks,
     /// It used up a budget.
     Budget,
-    /// It made the same call again and again, and nothing came of it.
+    /// It repeated the same call without making progress.
     Repeats,
-    /// It worked for long, and no changed file, signal or note came of it.
+    /// It worked for a long time without a changed file, a signal or a note.
     Standstill,
     /// One of its tool calls was open for too long.
     Tool,
@@ -367,31 +367,31 @@ pub enum StopCause {
 /// The end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnded {
-    /// Which.
+    /// The attempt that ended.
     pub attempt: AttemptId,
-    /// How.
+    /// How Chronicle classifies the end.
     pub end: End,
-    /// Active time it took, as far as known.
+    /// Active milliseconds, as far as known.
     pub active_ms: u64,
-    /// Processes that it left behind and that were ended.
+    /// Number of processes that it left behind and that were killed.
     #[serde(default)]
     pub strays: u32,
-    /// How far its transcript goes.
+    /// Length of its transcript in bytes.
     #[serde(default)]
     pub transcript_bytes: u64,
-    /// What it said last, where somebody is told it: in chains, and when it ended before it was done.
+    /// Its last message. Kept only where a later worker reads it: in chains, and when it was stopped early.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub final_text: String,
-    /// What is kept of the work of a worker whose time was over: a finding. None in lines that were written before it was kept.
+    /// What a worker that timed out had found; carried on as a finding. Empty in lines written by older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial: String,
-    /// Lines of it that meant nothing; they are in its transcript.
+    /// Lines of output that its adapter could not parse; they are in the transcript.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_understood: u64,
-    /// When there is a new quota, where it said so.
+    /// When the quota resets, if the agent said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
-    /// How long its service wants to be left alone, where it said so.
+    /// How long the service asked to wait, if it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
@@ -402,26 +402,26 @@ pub struct AttemptEnded {
 pub enum End {
     /// Its leaving signal had been accepted.
     Left,
-    /// Its turn was over, its phase is not: it asked for something first.
+    /// It ended its turn early, with a question, a request for help or a continuation.
     BrokeOff,
     /// Every command of the phase has run.
     CommandsDone,
     /// A command of the phase failed.
     CommandFailed {
-        /// Which, from 0.
+        /// Index of the failed command, from 0.
         index: u32,
     },
     /// It ended without a leaving signal, whatever its exit code.
     Crashed(Crash),
-    /// It was ended because of a limit.
+    /// Chronicle stopped it because of a limit.
     StoppedBy(StopCause),
-    /// It was ended because the run was paused, cancelled or sent elsewhere.
+    /// Chronicle stopped it because the run was paused, cancelled or moved.
     Stopped,
     /// Its supervisor or keeper died.
     Lost,
-    /// Something of it may still run, so that nobody may start beside it.
+    /// Some of its processes may still run, so no other attempt may start beside it.
     Unclear {
-        /// Why.
+        /// What could not be verified, for people.
         why: String,
     },
 }
@@ -429,17 +429,17 @@ pub enum End {
 /// What is known about a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crash {
-    /// What kind.
+    /// Decides how the engine answers it: retry, wait, or ask a person.
     pub class: CrashClass,
-    /// Exit code, where there is one.
+    /// Exit code, if the process exited.
     pub code: Option<i32>,
-    /// Signal, where one ended it.
+    /// Signal number, if a signal killed it.
     pub signal: Option<i32>,
-    /// What it said last, bounded.
+    /// Its last words, bounded.
     pub text: String,
 }
 
-/// Kinds of crashes that are answered differently.
+/// Kinds of crashes that the engine treats differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CrashClass {
@@ -449,19 +449,19 @@ pub enum CrashClass {
     Died,
     /// The program could not be started.
     CannotStart,
-    /// The session to be resumed does not exist any more.
+    /// The session to be resumed no longer exists.
     SessionGone,
-    /// It is not signed in: nothing helps but a person.
+    /// The agent is not signed in; only a person can fix that.
     Auth,
-    /// Its quota is used up.
+    /// The account's quota is used up.
     Quota,
-    /// The model's service has no room.
+    /// The model's service is overloaded.
     Overload,
     /// The conversation is too long.
     ContextFull,
-    /// It broke the protocol.
+    /// Its output broke the agent protocol.
     Protocol,
-    /// Its service, or the program itself, refused what was asked of it: the same again would be refused again.
+    /// The service or the program rejected the request; retrying the same would fail again.
     Refused,
     /// Anything else that the agent called an error.
     Other,

@@ -1,4 +1,4 @@
-//! The words of budgets: what a gate lacks, a warning, a raise.
+//! Payloads of budget events: what a gate lacks, a warning, a raise.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,44 +6,44 @@ use crate::base::ids::Place;
 use crate::definition::budget::Resource;
 use crate::definition::workflow::Budget;
 
-/// What a gate waits for that a person can give without moving the run.
+/// What a gate waits for that a person can grant without moving the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "of", rename_all = "snake_case")]
 pub enum Lack {
-    /// More of this.
+    /// The budget for this resource is used up.
     More(Resource),
-    /// A price: a person must agree to do without.
+    /// The price is unknown; a person must accept unpriced work.
     Price,
-    /// More rounds of a loop.
+    /// The loop's rounds are used up.
     Rounds,
 }
 
-/// Most of a limit is spent; said once for each limit.
+/// Most of a limit is spent. Written once per limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetWarned {
-    /// Whose limit; none = the run's.
+    /// The phase that has the limit; `None` for the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// Of what.
+    /// Which limit, and the unit of both figures.
     pub resource: Resource,
-    /// How much is spent.
+    /// Spent so far, in the resource's unit.
     pub spent: u64,
-    /// How much may be.
+    /// The limit, in the resource's unit.
     pub limit: u64,
 }
 
-/// A person lets more be spent.
+/// A person raised a budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetRaised {
-    /// Whose limit; none = the run's.
+    /// The phase that has the limit; `None` for the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How much more of each.
+    /// Added to each limit that it names.
     #[serde(default)]
     pub more: Budget,
-    /// Whether what has no known price may be spent too.
+    /// True if work without a known price is accepted from now on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpriced: bool,
-    /// Who says so.
+    /// User name of the person.
     pub who: String,
 }

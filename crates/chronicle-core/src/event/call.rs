@@ -1,4 +1,4 @@
-//! A tool call as data: what an adapter found in the whole of it, and as much of it as an event keeps.
+//! A tool call as data: what an adapter parsed from it, cut to what an event keeps.
 
 use std::fmt::{self, Write as _};
 
@@ -11,31 +11,30 @@ use crate::base::{as_text, shell};
 /// A tool call that a worker wants to make.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// The agent's id of the call. An agent may use it for another call too: only with the sum it names one.
+    /// The agent's id of the call. Agents may reuse ids: only id and sum together identify a call.
     pub id: String,
-    /// The tool.
+    /// The tool's name as the agent calls it.
     pub tool: String,
     /// What the tool does.
     #[serde(default, skip_serializing_if = "ToolKind::is_unknown")]
     pub kind: ToolKind,
-    /// Who calls it.
+    /// The worker itself, or one of its sub-agents.
     #[serde(default, skip_serializing_if = "Caller::is_worker")]
     pub by: Caller,
-    /// Names the tool and the whole of its input.
+    /// Identifies the tool and its whole input.
     pub sum: CallSum,
     /// The input as people read it, bounded.
     pub shown: String,
-    /// The shell command that it runs.
+    /// The shell command, if the tool runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Whether that command was longer than is kept.
+    /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
 }
 
 impl Call {
-    /// A call by the worker itself, of a tool of which nothing is known. Fields of the input that are `volatile` do not make it
-    /// another call.
+    /// A call by the worker itself to a tool of unknown kind. Input fields named in `volatile` do not count towards its sum.
     pub fn new(id: &str, tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let command = shell::command_in(tool, input);
         Self {
@@ -51,7 +50,7 @@ impl Call {
     }
 }
 
-/// What a tool does. An adapter names it for the tools that it knows for sure, and for no others.
+/// What a tool does. Adapters set it only for tools that they know for certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
@@ -91,7 +90,7 @@ impl ToolKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caller {
-    /// The worker itself.
+    /// The agent that Chronicle started.
     #[default]
     Worker,
     /// A sub-agent that the worker started.
@@ -105,14 +104,14 @@ impl Caller {
     }
 }
 
-/// The BLAKE3 sum of a tool's name and its whole input, written as 64 lower-case hex digits.
+/// BLAKE3 sum of a tool's name and its whole input, written as 64 lower-case hex digits.
 ///
-/// It covers canonical JSON, so that the order of keys and the space between them do not make another call.
+/// It covers canonical JSON, so key order and whitespace do not matter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CallSum(blake3::Hash);
 
 impl CallSum {
-    /// The sum of a call, without those fields of its input.
+    /// The sum of a call, without the `volatile` fields of its input.
     pub fn of(tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let mut text = String::from("[");
         canonical(&Value::from(tool), &[], &mut text);
@@ -123,7 +122,7 @@ impl CallSum {
     }
 }
 
-/// Writes JSON with sorted keys and no space. `without` leaves out fields at the top only: deeper ones are what the tool is given.
+/// Writes JSON with sorted keys and no whitespace. `without` skips fields at the top level only: nested ones are the tool's data.
 fn canonical(value: &Value, without: &[&str], out: &mut String) {
     match value {
         Value::Object(fields) => {

@@ -1,51 +1,51 @@
-//! A position that can be carried: where a run stood, without anything that belongs to that run alone.
+//! A portable position: where a run was, without anything that belongs to that run alone.
 //!
-//! Attempts, sessions, gates, visits and what was spent stay where they are. A position is told by the beginning of a ledger
-//! (`State::carried`), checked when it is asked for, and stands in the event that goes there, which needs nothing else then.
+//! Attempts, sessions, gates, visits and spending are not part of it. `State::carried` derives a position from the first lines of
+//! a ledger. It is checked when a person asks for it and then stored in the event, which needs nothing else to be applied.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{FramePath, PhaseId, Place, StepId};
 use crate::event::snapshot::Snapshot;
 
-/// Where a run stood.
+/// Where a run was: frames, snapshot and edge counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Carried {
-    /// Its frames, each before those inside of it.
+    /// Parent frames come before their children.
     pub frames: Vec<CarriedFrame>,
-    /// What was carried from phase to phase.
+    /// The snapshot at that point.
     #[serde(default, skip_serializing_if = "Snapshot::is_empty")]
     pub snapshot: Snapshot,
-    /// How often each edge had been taken.
+    /// How often each edge had been taken, for loop limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<CarriedEdge>,
 }
 
-/// A frame at a point of rest: its phase is entered anew, or the workflow inside of it goes on.
+/// A frame at rest: its phase is entered again, or the workflow inside of the phase continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedFrame {
-    /// Its place in the tree.
+    /// Its path; a name that must not be parsed.
     pub frame: FramePath,
-    /// The phase that it does, in the frame around it.
+    /// The phase that runs this workflow, in the parent frame. `None` for the run's own workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
-    /// The step that it walks, in a phase that has steps.
+    /// The step of a pool that it works on; `None` outside of pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
-    /// Its workflow's key.
+    /// Key of the workflow that it walks.
     pub workflow: String,
-    /// The phase that it was at, or bound for.
+    /// The phase that it was at, or on its way to.
     pub phase: PhaseId,
-    /// Whether a workflow inside of that phase was being walked.
+    /// True if a workflow inside of that phase was active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inside: bool,
-    /// What the phase before wants done there.
+    /// The task that the previous phase gave to this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The summary of the phase before.
+    /// Summary of the previous phase.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// What the worker of the phase before said last, in a chain.
+    /// Last message of the previous worker, if the workflow is a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
 }
@@ -53,23 +53,23 @@ pub struct CarriedFrame {
 /// How often an edge had been taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedEdge {
-    /// In which frame.
+    /// The frame whose workflow has the edge.
     pub frame: FramePath,
-    /// The phase left.
+    /// The phase that the edge leaves.
     pub from: PhaseId,
-    /// Where to.
+    /// The phase that the edge enters.
     pub to: PhaseId,
-    /// How often.
+    /// Number of times, for loop limits.
     pub taken: u32,
 }
 
 impl Carried {
-    /// Where the run's own workflow stood.
+    /// The phase of the run's own workflow.
     pub fn phase(&self) -> Option<&PhaseId> {
         self.frames.first().map(|root| &root.phase)
     }
 
-    /// The innermost frame: where work goes on.
+    /// The innermost frame, where work continues.
     pub fn innermost(&self) -> Option<&CarriedFrame> {
         self.frames.iter().find(|frame| !frame.inside)
     }

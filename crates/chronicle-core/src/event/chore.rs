@@ -1,13 +1,13 @@
-//! Chores: what is done on the way out of a phase, by commands and by nobody's word.
+//! Chores: commands that run on the way out of a phase, decided by their exit codes and not by the worker.
 
 use serde::{Deserialize, Serialize};
 
-/// Commands on the way out.
+/// Commands that run on the way out of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chore {
-    /// What for.
+    /// Which of the phase's lists they come from.
     pub duty: Duty,
-    /// The commands.
+    /// Shell commands, run in order.
     pub commands: Vec<String>,
 }
 
@@ -15,8 +15,8 @@ pub struct Chore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Duty {
-    /// To find out whether the work is as the worker says.
+    /// Commands that must pass before the phase may be left.
     Verify,
-    /// To put away what the phase leaves behind.
+    /// Commands that clean up after the phase; their failure does not stop the run.
     Cleanup,
 }

@@ -1,28 +1,28 @@
-//! The words of claims: what a worker says that it did, and the record does not show.
+//! Payloads of claims: what a worker says it did and the record does not show.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::Place;
 
-/// What a worker says that it did.
+/// Something that a worker says it did.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "is", content = "what", rename_all = "snake_case")]
 pub enum Claim {
-    /// It changed a file, or files below a folder.
+    /// It changed this file, or files below this folder.
     Changed(String),
-    /// It ran a command.
+    /// It ran this command.
     Ran(String),
-    /// A command ended well.
+    /// This command exited with code 0.
     Passed(String),
-    /// Tests pass, whichever.
+    /// Tests pass; it did not say which.
     TestsPass,
 }
 
-/// What was said at a place and is not shown by the record.
+/// Claims of one worker that the record does not support.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unproven {
-    /// Where.
+    /// The phase that the worker left.
     pub place: Place,
-    /// What.
+    /// Only those without support; supported claims are not recorded.
     pub claims: Vec<Claim>,
 }

@@ -1,46 +1,46 @@
-//! The words of gates: what a person is needed for, and what they answer.
+//! Payloads of gate events: what a person is needed for, and how they answer.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, GateId, PhaseId, Place, SessionId};
 use crate::event::budget::Lack;
 
-/// A wait for a person.
+/// The run waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateOpened {
-    /// Its id.
+    /// Numbered per run, from `g1`.
     pub gate: GateId,
-    /// Where.
+    /// The phase that waits.
     pub place: Place,
-    /// What for.
+    /// Decides which answers it takes.
     pub gate_kind: GateKind,
-    /// What the person needs to know, in a sentence.
+    /// One sentence that tells the person what to decide.
     pub about: String,
-    /// Answers to choose from, of a question.
+    /// Suggested answers of a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// Whether only one of them can be the answer.
+    /// True if only the listed options are accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// Why it is asked, of a question.
+    /// Background that the worker gave with its question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// What is lacking, of a budget or a loop.
+    /// What is used up, if a budget or a loop limit opened the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack: Option<Lack>,
-    /// The worker that waits for the answer; none = it has ended its turn.
+    /// The live worker that waits for the answer. `None` if its turn has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asker: Option<GateAsker>,
 }
 
-/// The worker that waits at a gate.
+/// A live worker that waits at a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateAsker {
-    /// Who.
+    /// The attempt that asked.
     pub attempt: AttemptId,
-    /// Its session, in which the same request with the same words means the same question.
+    /// Its session. The same request with the same words in the same session is the same question.
     pub session: SessionId,
-    /// The call's id.
+    /// Id of the call, so that a repeated call gets the same answer.
     pub request: String,
 }
 
@@ -48,15 +48,15 @@ pub struct GateAsker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateKind {
-    /// May this phase begin?
+    /// Asks whether the phase may begin.
     ApprovalBefore,
-    /// May this phase be left?
+    /// Asks whether the phase may be left.
     ApprovalAfter,
-    /// Something tripped a limit, or a worker asked for a person.
+    /// A limit was hit, or a worker asked for a person.
     Intervention,
-    /// A worker, or the workflow, wants to know something.
+    /// A worker or the workflow asks a question.
     Question,
-    /// May more be spent?
+    /// Asks whether more may be spent.
     Budget,
 }
 
@@ -64,18 +64,18 @@ pub enum GateKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "to", rename_all = "snake_case")]
 pub enum GateAnswer {
-    /// Yes.
+    /// Agreement: the phase begins, is left, or may spend without a known price.
     Approved,
-    /// No.
+    /// Disagreement: the note says what has to change.
     Rejected,
-    /// Try the phase again, afresh.
+    /// The phase starts over in a fresh session.
     Retry,
-    /// Go to another phase instead.
+    /// The run moves to this phase instead.
     Go(PhaseId),
-    /// The answer to a question.
+    /// The text or option that answers the question.
     Said(String),
-    /// Go on without what could not be done.
+    /// The phase, or the help, is skipped.
     Skip,
-    /// More may be spent, or more rounds taken.
+    /// A budget or a loop limit was raised.
     Raised,
 }

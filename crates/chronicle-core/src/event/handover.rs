@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker is told at its start: artifacts, by the sums of their content.
+/// The handover of an attempt, as ids of artifacts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handed {
-    /// The text itself.
+    /// Artifact id of the handover text.
     pub text: String,
-    /// What did not fit into it: a file that the text names.
+    /// Artifact id of the part that did not fit; the text names the file that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! What comes in: people and workers ask (`Command`), the world answers an effect (`Report`).
+//! Inputs: people and workers ask (`Command`), the world answers effects (`Report`).
 //!
-//! Every input carries its time and who it is from; the core has no clock of its own.
+//! Every input carries its time and its sender; the core has no clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,28 +14,28 @@ use crate::event::signal::Signal;
 use crate::event::trees::{Moment, Restored, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, LedgerRepaired, Message, RunStarted};
 
-/// One thing that came in.
+/// One input: a command or a report, with its time and sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// When, for people.
+    /// Wall-clock time, shown to people. Decisions use it only as data.
     pub at: Millis,
-    /// From whom.
+    /// Recorded in the line that the input leads to.
     pub by: By,
-    /// What.
+    /// A command, which may be refused, or a report, which may not.
     pub what: What,
 }
 
-/// Who an input is from; written with the decision that it led to.
+/// The sender of an input, recorded with the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By {
-    /// Who.
+    /// A person, a worker or the supervisor itself.
     pub actor: Actor,
-    /// Their id of the request, where it may be repeated.
+    /// The sender's id of the request, if it may be sent again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
 
-/// Who acts.
+/// The kind of sender, with its name or id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "id", rename_all = "snake_case")]
 pub enum Actor {
@@ -43,17 +43,17 @@ pub enum Actor {
     Person(String),
     /// The worker of an attempt.
     Worker(AttemptId),
-    /// The supervisor, about the world.
+    /// The supervisor, reporting what it saw.
     Supervisor,
 }
 
-/// A question or an answer.
+/// A command or a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum What {
-    /// Somebody asks; may be refused.
+    /// A request; it may be refused.
     Command(Command),
-    /// The world answers; cannot be refused.
+    /// A fact; it cannot be refused.
     Report(Report),
 }
 
@@ -61,115 +61,115 @@ pub enum What {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Command {
-    /// Begin.
+    /// Start a run and drive it at once.
     Start(Box<RunStarted>),
-    /// Make a run that begins with `Resume`: somebody else will drive it.
+    /// Create a run without driving it; it begins with `Resume`.
     Prepare(Box<RunStarted>),
-    /// Stop for a while.
+    /// Pause the run; live attempts are stopped.
     Pause {
-        /// Why.
+        /// Shown in status and log; may be empty.
         reason: String,
     },
-    /// Go on.
+    /// Continue a paused or interrupted run.
     Resume,
-    /// Give up.
+    /// Cancel the run for good; live attempts are stopped.
     Cancel {
-        /// Why.
+        /// Shown in status and log; may be empty.
         reason: String,
     },
-    /// Yes, at a gate.
+    /// Approve at a gate.
     Approve {
-        /// Which; the only open one when none.
+        /// `None`: the only open gate.
         gate: Option<GateId>,
-        /// What else they said.
+        /// A note for the worker; may be empty.
         note: String,
     },
-    /// No, at a gate.
+    /// Reject at a gate; the worker tries again.
     Reject {
-        /// Which; the only open one when none.
+        /// `None`: the only open gate.
         gate: Option<GateId>,
-        /// Why not.
+        /// What has to change; the worker reads it.
         note: String,
     },
-    /// Try a phase again, afresh.
+    /// Start a phase over in a fresh session.
     Retry {
-        /// Where; the only place at a gate when none.
+        /// `None`: the only place that waits at a gate.
         place: Option<Place>,
-        /// What else they said.
+        /// A note for the worker; may be empty.
         note: String,
-        /// Who is to work from now on; the same when none.
+        /// The agent that works from now on; `None` keeps it.
         agent: Option<String>,
     },
-    /// Go on without what could not be done: the help on top of the stack, else the phase.
+    /// Skip what blocks the run: the topmost helper, otherwise the phase.
     Skip {
-        /// Where; the only place at a gate when none.
+        /// `None`: the only place that waits at a gate.
         place: Option<Place>,
-        /// What is to be known instead.
+        /// Read by the next worker in place of the skipped result.
         note: String,
     },
-    /// The answer to a question.
+    /// Answer a question of a worker.
     Answer {
-        /// Which; the only open one when none.
+        /// `None`: the only open question.
         gate: Option<GateId>,
         /// An option, its number, or any text.
         text: String,
     },
-    /// Something that a worker is to know.
+    /// Send a note to a worker.
     Note {
-        /// Where; where the run is when none.
+        /// `None`: where the run is now.
         place: Option<Place>,
-        /// What.
+        /// The note itself, at most `NOTE_MAX` bytes.
         text: String,
     },
-    /// More may be spent.
+    /// Raise a budget, or accept unpriced work.
     Budget {
-        /// Whose limit; what waits, else the run's, when none.
+        /// The phase that has the limit. `None`: the one that waits, otherwise the run's own.
         place: Option<Place>,
-        /// How much more of each.
+        /// Added to each limit that it names.
         more: Budget,
     },
-    /// More rounds are allowed; nothing is moved.
+    /// Allow more rounds of a loop; nothing moves.
     Loops {
-        /// A phase of the workflow that goes round; the only place that waits for it when none.
+        /// A phase of the looping workflow. `None`: the only place that waits for it.
         place: Option<Place>,
-        /// How many more.
+        /// How many rounds to add.
         more: u32,
     },
-    /// Go to a phase, whatever the workflow says.
+    /// Move to a phase, even without an edge that leads there.
     Go {
-        /// Where to.
+        /// The phase to move to.
         place: Place,
-        /// What else they said.
+        /// A note for the worker; may be empty.
         note: String,
     },
-    /// Put files back. Both trees are known to the one who asks; whoever performs it needs nothing else.
+    /// Restore files. The sender has recorded both trees, so the performer needs nothing else.
     Undo {
-        /// Whose work is undone, as a person says it.
+        /// Whose work is undone, as the person named it.
         what: String,
         /// The files as they are now.
         from: TreeId,
-        /// The files as they are to be.
+        /// The files as they should be.
         to: TreeId,
-        /// The line of the undo that is taken back, with every later one.
+        /// If set, this undo takes back the undo at that line and every later one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back: Option<u64>,
     },
-    /// Go on from the last line, though the ledger was damaged. What was to be cut off is cut already.
+    /// Continue from the last intact line of a damaged ledger. The damaged part is already cut off.
     Repair(LedgerRepaired),
-    /// Go back to where the run once stood. Who asks has read the ledger up to there (`State::carried`).
+    /// Go back to an earlier position. The sender has read the ledger up to it (`State::carried`).
     Rewind {
-        /// The line after which it stood there.
+        /// The line after which the run was at that position.
         to: u64,
-        /// Where.
+        /// The position to continue from.
         carried: Box<Carried>,
     },
-    /// A worker's call.
+    /// A signal from a worker.
     Signal {
-        /// Whose.
+        /// The attempt that sends it.
         attempt: AttemptId,
-        /// The call's id: the same call repeated gets the same answer.
+        /// Id of the call. The same call sent again gets the same answer.
         request: String,
-        /// What it says.
+        /// The parsed tool call.
         signal: Signal,
     },
 }
@@ -178,53 +178,53 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Report {
-    /// A supervisor took the run in hand.
+    /// A supervisor took over the run.
     SupervisorStarted {
-        /// Its process.
+        /// Process id of the supervisor.
         pid: u32,
-        /// Its host.
+        /// Name of the machine that it runs on.
         host: String,
-        /// The lock's epoch.
+        /// Epoch of its claim on the ledger; rises with each supervisor.
         epoch: u64,
-        /// Its version.
+        /// Version of the Chronicle that drives the run.
         version: String,
-        /// Whether it tells people when they are needed.
+        /// True if it has a way to notify people.
         notifies: bool,
     },
-    /// People were told something, or could not be.
+    /// A notice was sent, or failed.
     NoticeGiven(NoticeGiven),
-    /// A torn last line was set aside when the ledger was opened.
+    /// A torn last line was moved aside when the ledger was opened.
     TailSetAside {
-        /// How much of it there was.
+        /// Length of the torn line.
         bytes: u64,
-        /// Where it is kept.
+        /// Name of the file that keeps it.
         file: String,
     },
-    /// The supervisor is about to leave: no worker can wait for an answer then.
+    /// The supervisor is about to exit, so no live worker can keep waiting for an answer.
     SupervisorLeaves,
-    /// Something about a live attempt.
+    /// Something happened in a live attempt.
     Attempt {
-        /// Which.
+        /// The attempt it is about.
         attempt: AttemptId,
-        /// Active time so far.
+        /// Active milliseconds of the attempt so far.
         active_ms: u64,
-        /// What.
+        /// What the adapter or the keeper saw.
         what: AttemptReport,
     },
     /// The project's files were recorded.
     TreeRecorded(Box<TreeRecorded>),
     /// The project's files could not be recorded.
     TreeMissed {
-        /// What for.
+        /// What the tree would have been for.
         moment: Moment,
-        /// Why.
+        /// The error, for people.
         why: String,
     },
-    /// Files were put back, or why they could not be.
+    /// An undo finished, completely or in part.
     TreeRestored(Box<Restored>),
     /// A timer ran out.
     TimerFired {
-        /// Of which attempt.
+        /// The attempt that the timer belongs to.
         attempt: AttemptId,
         /// Which of its timers.
         timer: TimerKind,
@@ -237,93 +237,93 @@ pub enum Report {
 pub enum AttemptReport {
     /// The session it works in.
     Session(SessionId),
-    /// It calls a tool; the answer is the verdict.
+    /// It wants to call a tool; the answer is the verdict.
     ToolCalled {
-        /// Which.
+        /// Boxed because it is much larger than the other variants.
         call: Box<Call>,
     },
     /// A tool call ended.
     ToolEnded {
         /// The agent's id of the call.
         call: String,
-        /// Whether it worked.
+        /// True if the tool reported success.
         ok: bool,
     },
     /// It says that it changed a file.
     FileChanged {
-        /// Which.
+        /// Relative to the project.
         path: String,
-        /// How.
+        /// Whether it was created, changed or deleted.
         change: Change,
     },
-    /// Tokens were used.
+    /// It reported token usage.
     Usage {
         /// What the figure covers.
         scope: Scope,
-        /// The figure.
+        /// Tokens and price for that scope.
         usage: Usage,
     },
     /// A command of a command phase ended.
     CommandEnded {
-        /// Which, from 0.
+        /// Index in the phase's commands, from 0.
         index: u32,
-        /// Its exit code; none when a signal ended it.
+        /// Its exit code; `None` if a signal killed it.
         code: Option<i32>,
         /// The end of what it printed.
         output: String,
     },
-    /// It was told something.
+    /// It received a note or an answer.
     Told(Message),
-    /// Nothing was heard of it for as long as the phase allows.
+    /// It printed nothing for as long as the phase allows.
     Idle,
-    /// It is over, and nothing of it runs any more.
+    /// It is over, and none of its processes runs any more.
     Ended(EndSeen),
 }
 
-/// How an attempt's end looked from outside.
+/// How the end of an attempt looked from outside.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndSeen {
-    /// Whether the agent's own terminal event came.
+    /// True if the agent reported the end of its turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
-    /// Whether its supervisor or keeper died, so that nothing is known about its end.
+    /// True if its supervisor or keeper died, so that its end was not observed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
-    /// Whether we ended it.
+    /// True if Chronicle stopped it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
-    /// Why something of it may still run.
+    /// Set if some of its processes may still run; the reason, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclear: Option<String>,
     /// The last error that the agent reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<(CrashClass, String)>,
-    /// When there is a new quota, where the agent said so.
+    /// When the quota resets, if the agent said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
-    /// How long its service wants to be left alone, where the agent said so.
+    /// How long the service asked to wait, if the agent said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Exit code.
+    /// Exit code of the agent's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-    /// Signal.
+    /// Signal that killed the agent's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// Processes that it left behind and that were ended.
+    /// Number of processes that it left behind and that were killed.
     #[serde(skip_serializing_if = "is_default")]
     pub strays: u32,
-    /// Lines of the agent that meant nothing.
+    /// Lines of output that the adapter could not parse.
     #[serde(skip_serializing_if = "is_default")]
     pub not_understood: u64,
-    /// How far its transcript goes.
+    /// Length of its transcript in bytes.
     #[serde(skip_serializing_if = "is_default")]
     pub transcript_bytes: u64,
-    /// The last lines it wrote to its standard error.
+    /// The last lines of its standard error.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
-    /// What it said last, where that was asked for.
+    /// Its last message, if the order asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<Box<Said>>,
 }
@@ -332,43 +332,43 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What an agent said last. Boxed where it is reported, since it is seldom asked for.
+/// An agent's last message. Boxed where it is reported, since it is rarely asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said(pub String);
 
-/// The timers an attempt may have.
+/// Timers that an attempt can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimerKind {
-    /// How long nothing may come of the work.
+    /// Fires if the work makes no progress for too long.
     Standstill,
-    /// After its leaving signal.
+    /// Runs from the leaving signal until the attempt is killed.
     Grace,
-    /// From its start.
+    /// Runs from the start of the attempt.
     Timeout,
-    /// Until a budget of time is used up.
+    /// Fires when a time budget is used up.
     Budget,
-    /// Until what the run waits for comes by itself.
+    /// Fires when the wait for a quota or a retry is over.
     Wait,
-    /// How long a tool call may be open.
+    /// Runs while a tool call is open.
     Tool,
 }
 
-/// What is answered to an input, once its decision is on disk.
+/// The answer to an input, sent once the decision is on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Answer {
-    /// Nothing to say.
+    /// The input was recorded; there is nothing to tell.
     Noted,
-    /// Done as asked.
+    /// The request was granted; the text says what happens.
     Accepted(String),
-    /// Not done, and what to do instead.
+    /// The request was refused; the text says what to do instead.
     Refused(String),
     /// Whether a tool call may go on.
     Verdict(crate::event::Verdict),
-    /// A tool call of an attempt that is being stopped, and why. It is denied, and the agent is told nothing: an answer would
-    /// only lead to another request to its model.
+    /// A tool call of an attempt that is being stopped, with the cause. It is denied without telling the agent why: an answer
+    /// would only cause another request to its model.
     Stopped(String),
-    /// A person must answer first. The same call again hears the same, or the answer.
+    /// A person must answer first. The same call sent again gets this again, or the answer.
     Waits,
 }

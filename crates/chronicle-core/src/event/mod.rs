@@ -49,77 +49,77 @@ pub use repair::LedgerRepaired;
 pub use snapshot::SnapshotUpdate;
 pub use start::{OnGate, RunStarted, SupervisorStarted};
 
-/// One fact.
+/// One fact about a run. A line of the ledger holds the events of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum Event {
     /// A run was asked for; everything it will ever need is frozen here.
     RunStarted(Arc<RunStarted>),
-    /// A supervisor took the run in hand, at its start and after each resume.
+    /// A supervisor took over the run, at its start and after each resume.
     SupervisorStarted(SupervisorStarted),
-    /// The last line of the ledger was torn by a crash; it was set aside.
+    /// A crash tore the last line of the ledger; it was moved aside.
     TailSetAside {
-        /// How much of it there was.
+        /// Length of the torn line.
         bytes: u64,
-        /// Where it is kept.
+        /// Name of the file that keeps it.
         file: String,
     },
-    /// The ledger was damaged, and a person let the run go on from the line before this one.
+    /// The ledger was damaged, and a person let the run continue from the line before this one.
     LedgerRepaired(LedgerRepaired),
-    /// A person stopped the run for a while.
+    /// A person paused the run.
     RunPaused {
-        /// Why.
+        /// What the person said; may be empty.
         reason: String,
     },
-    /// The run goes on.
+    /// The run continues after a pause.
     RunResumed,
-    /// A person gave the run up.
+    /// A person cancelled the run.
     RunCancelled {
-        /// Why.
+        /// What the person said; may be empty.
         reason: String,
     },
-    /// The last phase was left: nothing is to be done any more.
+    /// The last phase was left; nothing is left to do.
     RunDone,
-    /// A person is needed, and the run was started to fail then.
+    /// A person is needed, and the run was started with `on_gate: fail`.
     RunFailed {
-        /// What for.
+        /// Why a person would have been needed.
         reason: String,
     },
 
     /// A workflow was entered: the run's own, or one inside a phase.
     FrameEntered(FrameEntered),
-    /// A phase is to be done now.
+    /// Work on a phase begins.
     PhaseEntered {
-        /// Where.
+        /// The phase, with the path of its frame.
         place: Place,
     },
     /// A phase was left for another.
     EdgeTaken(EdgeTaken),
-    /// A person sends the run to a phase while somebody works: it goes there once nobody does.
+    /// A person sent the run to another phase while a worker was active. It moves once no attempt is live.
     GoAsked {
-        /// Where to.
+        /// The phase to go to.
         place: Place,
-        /// Who.
+        /// User name of the person.
         who: String,
-        /// What they said.
+        /// The person's note for the next worker; may be empty.
         note: String,
     },
-    /// A frame came to its end.
+    /// A frame reached its end.
     FrameEnded {
-        /// Which.
+        /// The frame that ended.
         frame: FramePath,
-        /// How.
+        /// `complete` in lines written by versions that did not record it.
         #[serde(default = "complete", skip_serializing_if = "Outcome::is_complete")]
         outcome: Outcome,
         /// The summary of its last phase.
         summary: String,
     },
 
-    /// A person took the run back to where it, or the run that it came from, once stood.
+    /// A person took the run back to an earlier position, of this run or of the one it was forked from.
     Rewound {
-        /// The line after which it stood there.
+        /// The line after which the run was at that position.
         to: u64,
-        /// Where.
+        /// The position to continue from.
         carried: Box<Carried>,
     },
 
@@ -127,223 +127,223 @@ pub enum Event {
     AttemptStarted(AttemptStarted),
     /// The agent said which session it works in.
     SessionOpened {
-        /// Whose.
+        /// The attempt that works in it.
         attempt: AttemptId,
-        /// The session.
+        /// The agent's own id of its conversation.
         session: SessionId,
     },
     /// A worker wanted to call a tool, and was answered.
     ToolCalled(ToolCalled),
     /// A tool call ended.
     ToolEnded {
-        /// Whose.
+        /// The attempt that made the call.
         attempt: AttemptId,
         /// The agent's id of the call.
         call: String,
-        /// Whether it worked.
+        /// True if the tool reported success.
         ok: bool,
         /// Active time of the attempt so far.
         active_ms: u64,
     },
     /// The agent said that it changed a file.
     FileChanged {
-        /// Whose.
+        /// The attempt that reported it.
         attempt: AttemptId,
         /// Which, relative to the project.
         path: String,
-        /// How.
+        /// Whether it was created, changed or deleted.
         change: Change,
     },
-    /// Tokens were used.
+    /// The agent reported token usage.
     UsageReported {
-        /// Whose.
+        /// The attempt that used them.
         attempt: AttemptId,
         /// What the figure covers.
         scope: Scope,
-        /// The figure.
+        /// Tokens and price for that scope.
         usage: Usage,
         /// Active time of the attempt so far.
         active_ms: u64,
     },
     /// A command of a command phase ended.
     CommandEnded {
-        /// Whose.
+        /// The attempt that ran it.
         attempt: AttemptId,
         /// Which of the phase's commands, from 0.
         index: u32,
-        /// Its exit code; none when a signal ended it.
+        /// Its exit code; `None` if a signal killed it.
         code: Option<i32>,
         /// The end of what it printed.
         output: String,
     },
     /// A worker's leaving signal was accepted: the first one wins.
     SignalAccepted {
-        /// Whose.
+        /// The attempt that signalled.
         attempt: AttemptId,
-        /// The call's id, for a repeated call.
+        /// Id of the call, so that a repeated call gets the same answer.
         request: String,
-        /// What it said.
+        /// Target, outcome and summary of the signal.
         leave: Leave,
-        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        /// The answer, repeated word for word to a repeated call. Empty in lines written by older versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         answer: String,
     },
     /// A worker's call was refused with a reason that it can act on.
     SignalRefused {
-        /// Whose.
+        /// The attempt that called.
         attempt: AttemptId,
-        /// The call's id.
+        /// Id of the call, so that a repeated call gets the same answer.
         request: String,
         /// The answer it got.
         answer: String,
     },
-    /// A worker ended its turn, and its phase is not done: what it asked for comes next. The first such signal wins.
+    /// A worker ended its turn before its phase is done, with a question or a request. The first such signal wins.
     BreakAccepted {
-        /// Whose.
+        /// The attempt that signalled.
         attempt: AttemptId,
-        /// The call's id, for a repeated call.
+        /// Id of the call, so that a repeated call gets the same answer.
         request: String,
-        /// What it said.
+        /// What the worker needs before the phase continues.
         parting: Break,
-        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        /// The answer, repeated word for word to a repeated call. Empty in lines written by older versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         answer: String,
     },
     /// A worker wrote down what later phases must know.
     SnapshotUpdated {
-        /// Whose.
+        /// The attempt that called.
         attempt: AttemptId,
-        /// The call's id, for a repeated call.
+        /// Id of the call, so that a repeated call gets the same answer.
         request: String,
-        /// What it adds.
+        /// Entries that it adds, replaces or removes.
         update: SnapshotUpdate,
-        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        /// The answer, repeated word for word to a repeated call. Empty in lines written by older versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         answer: String,
     },
-    /// What a worker said of its work goes beyond what the record shows.
+    /// A worker claimed more than the record shows.
     ClaimsUnproven(claims::Unproven),
-    /// A worker wants to give the run up; it must say so twice.
+    /// A worker asked to cancel the run; it must ask twice.
     CancelAsked {
-        /// Whose.
+        /// The attempt that asked.
         attempt: AttemptId,
-        /// The call's id, for a repeated call.
+        /// Id of the call, so that a repeated call gets the same answer.
         request: String,
-        /// The answer it got, to be repeated word for word; empty in lines that were written before it was kept.
+        /// The answer, repeated word for word to a repeated call. Empty in lines written by older versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         answer: String,
     },
-    /// It did something else instead of saying it again.
+    /// The worker made another call instead of confirming the cancellation.
     CancelDropped {
-        /// Whose.
+        /// The attempt that had asked.
         attempt: AttemptId,
     },
-    /// Somebody else is to help a worker; whoever asked waits meanwhile.
+    /// A helper takes over for a while; the worker that asked waits on the frame's stack.
     FollowUpBegan {
-        /// Where.
+        /// The phase that both work on.
         place: Place,
-        /// Who, and what for.
+        /// The persona asked for, and why.
         follow_up: FollowUp,
     },
-    /// The helper is done, or a person said that its help is not needed.
+    /// The helper finished, or a person skipped it.
     FollowUpEnded {
-        /// Where.
+        /// The phase that both work on.
         place: Place,
-        /// Who helped.
+        /// Persona of the helper.
         persona: String,
-        /// How it went.
+        /// The helper's outcome, or `skipped`.
         outcome: Outcome,
-        /// What was said of it.
+        /// What the helper or the person said.
         summary: String,
         /// The helper itself, or a person.
         by: Mover,
     },
-    /// An attempt is to be ended before it ends by itself.
+    /// An attempt must be stopped. From here on its calls are denied and its signals refused.
     StopAsked {
-        /// Whose.
+        /// The attempt to stop.
         attempt: AttemptId,
-        /// Why.
+        /// The limit that it hit.
         cause: StopCause,
-        /// Active time of the attempt so far, where that is why.
+        /// Active time of the attempt so far, if the cause is a time limit.
         #[serde(default, skip_serializing_if = "is_zero")]
         active_ms: u64,
     },
-    /// An attempt is over, with everything that ran below it.
+    /// An attempt is over, and so is every process that it started.
     AttemptEnded(AttemptEnded),
 
     /// The project's files were recorded.
     TreeRecorded(TreeRecorded),
-    /// The project's files could not be recorded; the run goes on without.
+    /// The project's files could not be recorded; the run continues without that tree.
     TreeMissed {
-        /// What they were to be recorded for.
+        /// What the tree would have been for.
         moment: Moment,
-        /// Which folder's.
+        /// The folder that could not be recorded.
         #[serde(default, skip_serializing_if = "FolderId::is_project")]
         folder: FolderId,
-        /// Why not.
+        /// The error, for people.
         why: String,
     },
-    /// A person puts files back as they were.
+    /// A person starts to restore files.
     UndoStarted(UndoStarted),
-    /// Files were put back, or could not be.
+    /// An undo finished, completely or in part.
     UndoEnded(Restored),
 
     /// The run waits for a person.
     GateOpened(GateOpened),
-    /// A person answered.
+    /// A person answered an open gate.
     GateAnswered {
-        /// Which gate.
+        /// The gate, which is closed by this.
         gate: GateId,
-        /// How.
+        /// Approval, rejection, or where to go on.
         answer: GateAnswer,
-        /// Who.
+        /// User name of the person.
         who: String,
-        /// What they said.
+        /// The person's note for the worker; may be empty.
         note: String,
-        /// With `retry`: who is to work from now on.
+        /// With `retry`: the agent that works from now on. `None` keeps the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// The run waits for something that comes by itself.
+    /// The run waits for something that comes by itself, such as a quota reset.
     WaitBegan(WaitBegan),
-    /// The wait is over.
+    /// The wait is over, or a person cut it short.
     WaitEnded(WaitEnded),
-    /// Most of a limit is spent.
+    /// Most of a budget is spent.
     BudgetWarned(BudgetWarned),
-    /// A person lets more be spent.
+    /// A person raised a budget.
     BudgetRaised(BudgetRaised),
-    /// A person allowed more rounds in a workflow that goes round. Nothing was moved.
+    /// A person allowed more rounds of a loop. Nothing moves.
     LoopsAllowed {
-        /// A phase of that workflow.
+        /// A phase of the looping workflow.
         place: Place,
-        /// How many more.
+        /// How many rounds are added.
         more: u32,
-        /// Who said so.
+        /// User name of the person.
         who: String,
     },
-    /// A person wants a worker to know something.
+    /// A person sent a note to a worker.
     NoteGiven {
-        /// Its id.
+        /// Numbered per run, from `n1`.
         note: NoteId,
-        /// Where.
+        /// The phase whose worker should read it.
         place: Place,
-        /// Who.
+        /// User name of the person.
         who: String,
-        /// What they said.
+        /// The note itself, at most `NOTE_MAX` bytes.
         text: String,
-        /// Who worked there then.
+        /// The attempt that was live there, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<AttemptId>,
     },
-    /// People were told that the run needs them or has ended, as far as could be.
+    /// Chronicle notified people that the run needs them or has ended, as far as that worked.
     NoticeGiven(NoticeGiven),
-    /// A working agent was told something.
+    /// A live agent received a message.
     MessageDelivered {
-        /// Who.
+        /// The attempt that received it.
         attempt: AttemptId,
-        /// What.
+        /// The note or answer that was delivered.
         message: Message,
-        /// Whether it may have been told before, by a supervisor that died.
+        /// True if an earlier supervisor may have delivered it before it died.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         repeated: bool,
     },
@@ -354,22 +354,22 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a frame ended with in lines that do not say it.
+/// The outcome of frames in lines that do not name one.
 fn complete() -> Outcome {
     Outcome::from(COMPLETE)
 }
 
-/// A workflow that is walked from here on.
+/// A workflow is entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameEntered {
-    /// The new frame: a name that is not taken apart.
+    /// The new frame. Its path is a name and must not be parsed.
     pub frame: FramePath,
-    /// Its workflow's key.
+    /// Key of the workflow that it walks.
     pub workflow: String,
-    /// The phase that it does, in the frame around it.
+    /// The phase that runs this workflow, in the parent frame. `None` for the run's own workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
-    /// The step that it walks, in a phase that has steps.
+    /// The step of a pool that it works on; `None` outside of pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
 }
@@ -377,19 +377,19 @@ pub struct FrameEntered {
 /// A move from phase to phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeTaken {
-    /// The frame.
+    /// The frame that moves.
     pub frame: FramePath,
-    /// The phase left.
+    /// The phase that is left.
     pub from: PhaseId,
     /// A phase, `done` or `human_intervention`.
     pub to: PhaseId,
     /// How the phase was left.
     pub outcome: Outcome,
-    /// What its worker said of it.
+    /// What the worker said about its work.
     pub summary: String,
-    /// Who chose the way.
+    /// The workflow's own rule, or a person.
     pub by: Mover,
-    /// What the next phase is to do, in the words of the worker before it.
+    /// The task for the next phase, in the words of the worker that left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// The issues that the worker named.
@@ -401,17 +401,17 @@ pub struct EdgeTaken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mover {
-    /// The worker or the workflow.
+    /// The worker's signal or the workflow's rules.
     Run,
-    /// A person, against or beside the workflow.
+    /// A person; any phase of the workflow is allowed.
     Person,
 }
 
-/// What is told to an agent while it works.
+/// What is sent to an agent while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", content = "id", rename_all = "snake_case")]
 pub enum Message {
-    /// A person's note.
+    /// A note from a person, by its id.
     Note(NoteId),
     /// The answer to a question it asked.
     Answer(GateId),

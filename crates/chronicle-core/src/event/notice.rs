@@ -1,4 +1,4 @@
-//! The words of notices: what people are told of, how, and how that went.
+//! Payloads of notices: what people are notified about, how, and whether it worked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,57 +8,57 @@ use serde::{Deserialize, Serialize};
 use crate::base::as_text;
 use crate::base::ids::GateId;
 
-/// What people are told of. A gate opens once and a run ends once, so that this names the notice.
+/// The subject of a notice. A gate opens once and a run ends once, so this identifies the notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum About {
-    /// The run waits for them.
+    /// The run waits for a person at this gate.
     Gate(GateId),
-    /// The run has ended, one way or another.
+    /// The run has ended, with any status.
     End,
 }
 
-/// How people are told.
+/// How people are notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// By a command of the user's.
+    /// Through a command from the user's settings.
     Command,
-    /// By a post to an address.
+    /// Through an HTTP POST to a configured address.
     Webhook,
 }
 
-/// How a notice went.
+/// The result of sending a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeGiven {
-    /// What of.
+    /// Which gate or end it was about.
     pub about: About,
-    /// The ways that went well.
+    /// The ways that worked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Way>,
-    /// The ways that did not.
+    /// The ways that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
-    /// Why it was not given, as far as is known.
+    /// Why it was not sent at all, as far as known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<Missed>,
 }
 
-/// A way that did not go well.
+/// A way that failed, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// Which.
+    /// The way that was tried.
     pub way: Way,
-    /// Why.
+    /// The error, for people.
     pub why: String,
 }
 
-/// Why a notice was not given.
+/// Why a notice was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missed {
-    /// A supervisor died over it: it may have been given.
+    /// A supervisor died while sending it: it may have been sent.
     Unknown,
-    /// Nobody drove the run; who made it happen was there.
+    /// The run was not being driven: whoever gave the command that led to it was there to see it.
     NobodyDrove,
 }
 

@@ -1,7 +1,7 @@
-//! What came in, told from what followed: most inputs are in their events word for word, and are not written twice.
+//! Derives the input of a line from its events. Most inputs are fully contained in their events and are not stored twice.
 //!
-//! Nothing depends on a right guess. Whoever writes a line compares the guess with what really came in and writes that down
-//! where it differs, so that a kind of input may be left out here at no cost but bytes.
+//! Nothing depends on a correct guess. The writer of a line compares the guess with the real input and stores the input if they
+//! differ, so a kind of input may be missing here at the cost of some bytes only.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -17,7 +17,7 @@ use crate::event::{
 };
 
 impl Line {
-    /// What came in: as it is written, else as the events tell; none where neither is so.
+    /// The input of this line: as stored, otherwise as derived from the events. `None` if neither is possible.
     pub fn what(&self) -> Option<What> {
         match &self.input {
             Some(written) => Some(self.filled(written.clone())),
@@ -25,7 +25,7 @@ impl Line {
         }
     }
 
-    /// Writes down what came in, or as little of it as can be told from the events.
+    /// Stores the input, or only the part that the events do not contain.
     #[must_use]
     pub(crate) fn with_input(mut self, what: What) -> Self {
         if self.told().as_ref() == Some(&what) {
@@ -37,7 +37,7 @@ impl Line {
         self
     }
 
-    /// What a worker said as it left stands in the event that accepted it.
+    /// Takes the texts of a leaving signal from the event that accepted it.
     fn filled(&self, mut what: What) -> What {
         if let Some((summary, task)) = leaving(&mut what)
             && let Some(Event::SignalAccepted { leave, .. }) = self.events.first()
@@ -108,7 +108,7 @@ fn signal(event: &Event) -> Option<Command> {
     Some(Command::Signal { attempt: *attempt, request: request.clone(), signal })
 }
 
-/// As `workflow_transition` is called mostly: with a target, and `complete` goes without saying.
+/// The usual `workflow_transition`: a target, and the outcome `complete` left out.
 fn left(leave: &Leave) -> Signal {
     let outcome = leave.outcome.clone();
     Signal::Leave {
@@ -120,7 +120,7 @@ fn left(leave: &Leave) -> Signal {
     }
 }
 
-/// Gates that are open then are answered first.
+/// A rewind answers open gates first, so its own event is not the first one.
 fn rewound(events: &[Event]) -> Option<Command> {
     events.iter().find_map(|event| match event {
         Event::Rewound { to, carried } => {
@@ -205,7 +205,7 @@ fn stopped(attempt: AttemptId, cause: StopCause) -> Option<Report> {
     Some(Report::TimerFired { attempt, timer })
 }
 
-/// What was seen of an attempt; without a time where no decision asks for it.
+/// What was seen of an attempt; the time is 0 where no decision uses it.
 fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
     Some(match event {
         Event::SessionOpened { attempt, session } => {
@@ -239,7 +239,7 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
     })
 }
 
-/// As such an end looks mostly.
+/// The end of an attempt as it usually looks.
 fn end(ended: &AttemptEnded) -> EndSeen {
     let said = Some(ended.final_text.clone()).filter(|said| !said.is_empty());
     let seen = EndSeen {

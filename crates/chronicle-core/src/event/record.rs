@@ -1,4 +1,4 @@
-//! One decision as the ledger keeps it: whole, or not at all.
+//! One decision as a line of the ledger: written as a whole or not at all.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::base::time::Millis;
 use crate::event::Event;
 use crate::event::input::{By, What};
 
-/// The version of the ledger's words. It rises when an older reader would *misjudge* a run.
+/// Version of the events' meaning. It is raised only when an older reader would *misjudge* a run.
 pub const VERSION: u32 = 1;
 
 /// A line of the ledger, without the sum that closes it.
@@ -14,15 +14,15 @@ pub const VERSION: u32 = 1;
 pub struct Line {
     /// Counts from 1, without a gap.
     pub seq: u64,
-    /// When, for people.
+    /// Wall-clock time, shown to people. Order is given by `seq`.
     pub at: Millis,
-    /// The version of the words.
+    /// [`VERSION`] of the Chronicle that wrote it.
     pub v: u32,
-    /// Whose input led to it.
+    /// The sender of the input that led to it.
     pub by: By,
-    /// What came in, where it cannot be told from the events (`rebuild.rs`).
+    /// The input, if it cannot be derived from the events (`rebuild.rs`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<What>,
-    /// What happened.
+    /// Everything that the input led to, in order.
     pub events: Vec<Event>,
 }

@@ -1,16 +1,16 @@
-//! A person's word about a ledger that was not as it was left.
+//! A person's decision to continue with a ledger that had been changed outside of Chronicle.
 
 use serde::{Deserialize, Serialize};
 
-/// What was wrong, and what became of it.
+/// What was wrong, and what was cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRepaired {
-    /// What was wrong.
+    /// The damage that was found, for people.
     pub why: String,
-    /// How many bytes after the line before this one were cut off.
+    /// Number of bytes that were cut off after the line before this one.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub bytes: u64,
-    /// The file beside the ledger that keeps it as it was found; none if nothing was cut off.
+    /// File beside the ledger that keeps the damaged original; `None` if nothing was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }

@@ -1,6 +1,7 @@
-//! What is carried from phase to phase, beside the files: findings, open and finished work, and whatever a workflow needs.
+//! The snapshot: what phases pass on beside files. Findings, pending and finished work, and custom values.
 //!
-//! It loses no word in silence: an entry goes only where a worker says which, and an update that does not fit is refused whole.
+//! Nothing is lost silently: an entry is removed only if a worker names it, and an update that does not fit is refused as a
+//! whole.
 
 use std::collections::BTreeMap;
 
@@ -10,59 +11,59 @@ use serde_json::{Map, Value};
 use crate::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX};
 use crate::base::quote::quoted;
 
-/// What is carried on.
+/// Findings, tasks and values that are passed from phase to phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// What was found out, the oldest first.
+    /// What workers found out, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
     /// What is still to be done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
-    /// What was done.
+    /// What workers reported as done, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// Files that were changed.
+    /// Files that workers named as changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Anything else, by name.
+    /// Any other values of the workflow, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub custom: BTreeMap<String, Value>,
 }
 
-/// What a worker adds to it.
+/// Changes that a worker makes to the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SnapshotUpdate {
-    /// Added at the end.
+    /// Appended to the findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
-    /// Added at the end.
+    /// Appended to the pending tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
-    /// Added at the end; what is pending under the same words is closed by it.
+    /// Appended to the finished tasks; closes a pending task with the same words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// Added unless it is there.
+    /// Added unless already listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Replaces what has the same name; null removes it.
+    /// Replaces values of the same name; null removes one.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub custom: Map<String, Value>,
-    /// Entries of any list that go, by their words or by how they begin.
+    /// Entries of any list to remove, by their full text or its beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<String>,
-    /// Entries of any list that become others, by their words or by how they begin.
+    /// Entries of any list to replace, by their full text or its beginning.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub replace: BTreeMap<String, String>,
 }
 
 impl Snapshot {
-    /// Whether nothing is carried on.
+    /// True if there is nothing to pass on.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Takes an update in. What is there word for word already is not added again: an update may come twice.
+    /// Applies an update. Entries that already exist word for word are not added again, so an update may arrive twice.
     pub fn merge(&mut self, update: &SnapshotUpdate) {
         for list in self.lists_mut() {
             change(list, update);
@@ -83,8 +84,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether an update says anything that was not there before: a finding, or a task, be it open or done. What is said again,
-    /// a task that is opened again, and custom values, which may be anything, are nothing new.
+    /// True if an update adds something new: a finding, or a task (open or done). Repetitions, reopened tasks and custom values
+    /// do not count.
     pub fn gains(&self, update: &SnapshotUpdate) -> bool {
         let is_finding = |text: &String| !self.findings.contains(text);
         let is_task = |text: &String| !self.pending.contains(text) && !self.done.contains(text);
@@ -102,7 +103,7 @@ impl Snapshot {
         [&self.findings, &self.pending, &self.done, &self.files]
     }
 
-    /// What an update names must be there, and be one entry: otherwise the worker would think that it is gone.
+    /// Every entry that an update names must exist and be unambiguous. Otherwise the worker would believe that it is gone.
     fn knows(&self, update: &SnapshotUpdate) -> Result<(), String> {
         for named in update.remove.iter().chain(update.replace.keys()) {
             let entries = self.lists().into_iter().flatten();
@@ -128,7 +129,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The snapshot with an update, unless that would be more than is carried.
+    /// The snapshot with an update applied, unless it would exceed the limits.
     pub(crate) fn with(&self, update: &SnapshotUpdate) -> Result<Self, String> {
         self.knows(update)?;
         let mut merged = self.clone();
@@ -148,7 +149,7 @@ impl Snapshot {
     }
 }
 
-/// Takes out and replaces what an update names.
+/// Removes and replaces the entries that an update names.
 fn change(list: &mut Vec<String>, update: &SnapshotUpdate) {
     let whole = |named: &String| list.contains(named);
     // A text that is there word for word means that entry alone.

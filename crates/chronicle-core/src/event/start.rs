@@ -7,70 +7,70 @@ use crate::definition::persona::Persona;
 use crate::definition::workflow::Workflow;
 use crate::event::carried::Carried;
 
-/// Everything frozen at the start of a run.
+/// Everything that is frozen at the start of a run. Later changes to files or settings do not affect it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStarted {
-    /// The run.
+    /// Chosen by the caller: a UUIDv7.
     pub run: RunId,
     /// What the person asked for.
     pub task: String,
-    /// Who asked.
+    /// User name of the person who started it.
     pub who: String,
-    /// The project's folder.
+    /// Absolute path of the project's folder.
     pub project: String,
-    /// The agent of phases that name none.
+    /// Agent of phases that name none.
     pub agent: String,
-    /// Its model.
+    /// Model of phases that name none; `None` leaves it to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The run's workflow first, then every workflow inside it.
     pub workflows: Vec<Workflow>,
-    /// Where the workflow came from.
+    /// The file that the workflow was loaded from, or that it is built in.
     pub source: String,
     /// The personas that its phases name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<Persona>,
-    /// Fields of the workflow that a person accepted as not enforced by this version.
+    /// Workflow fields that this version does not enforce and that a person accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unenforced: Vec<String>,
-    /// The Chronicle that froze it.
+    /// Version of the Chronicle that started the run.
     pub version: String,
-    /// What happens when a person is needed; none = it waits to be resumed.
+    /// What happens when a person is needed. `None`: the supervisor exits, and the run waits to be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_gate: Option<OnGate>,
-    /// Whether agents work in a home of the run's own instead of the person's.
+    /// True if agents use a home folder of the run's own instead of the person's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
-    /// Whether every line tells what came in, so that it can be decided again.
+    /// True if every line records its input, so that it can be decided again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inputs: bool,
-    /// Where it begins; none = at the beginning of its workflow.
+    /// Where the run begins. `None`: at the start of its workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Box<Carried>>,
 }
 
-/// What a run does by itself when a person is needed. To approve is none of it.
+/// What a run does on its own when a person is needed. It never approves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnGate {
-    /// It fails.
+    /// The run ends as failed.
     Fail,
-    /// Its supervisor stays.
+    /// The supervisor keeps running and waits for the answer.
     Wait,
 }
 
-/// Who drives the run from here on.
+/// The supervisor that drives the run from here on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupervisorStarted {
-    /// Its process.
+    /// Process id of the supervisor.
     pub pid: u32,
-    /// Its host.
+    /// Name of the machine that it runs on.
     pub host: String,
-    /// The lock's epoch: higher than all before.
+    /// Epoch of its claim on the ledger; higher than all before.
     pub epoch: u64,
-    /// Its version.
+    /// Version of the Chronicle that drives the run.
     pub version: String,
-    /// Whether it tells people when they are needed and when the run has ended.
+    /// True if it has a way to notify people.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub notifies: bool,
 }

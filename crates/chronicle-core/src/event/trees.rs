@@ -1,18 +1,18 @@
-//! Trees: recorded states of the project's files, and what differs between two of them.
+//! Trees: recorded states of the project's files, and what differs between them.
 //!
-//! A tree's content is kept by the runtime, in a repository of its own. Here is what the ledger says about it, so that
-//! views, handovers and decisions need nothing else.
+//! The runtime keeps the content of trees in a git repository of its own. This is what the ledger says about them, so that views,
+//! handovers and decisions need nothing else.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, FolderId, TreeId};
 use crate::event::Change;
 
-/// Most changed files that an event names; the rest is counted.
+/// Most changed files that an event names; the others are only counted.
 pub const TREE_FILES_MAX: usize = 100;
-/// Most files that could not be read and are named in an event; the rest is counted.
+/// Most unreadable files that an event names; the others are only counted.
 pub const TREE_UNREADABLE_MAX: usize = 20;
-/// Longest path kept in an event.
+/// Longest path that an event keeps, in bytes.
 pub const TREE_PATH_MAX: usize = 400;
 
 /// What a tree was recorded for.
@@ -21,50 +21,50 @@ pub const TREE_PATH_MAX: usize = 400;
 pub enum Moment {
     /// An attempt is about to begin.
     Before(AttemptId),
-    /// An attempt has ended, with everything that it had started.
+    /// An attempt has ended, and so has every process that it started.
     After(AttemptId),
-    /// A person is about to put files back: what they undo is kept.
+    /// A person is about to restore files; the current state is kept first.
     Undo,
 }
 
-/// A tree as the ledger has it.
+/// A tree was recorded: its id and what changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeRecorded {
-    /// What for.
+    /// Why it was recorded.
     pub moment: Moment,
-    /// Which folder.
+    /// The folder that it shows.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// Its id. After an attempt: the files with what the attempt changed, and without what is unclear.
+    /// Its id. After an attempt: the files with the attempt's own changes, without unclear ones.
     pub tree: TreeId,
-    /// What differs from the tree before it: of the same attempt, else of the run.
+    /// Differences to the tree before it: of the same attempt, otherwise of the run.
     #[serde(default)]
     pub changes: Changes,
-    /// What changed during or after an attempt and is not known to be its work; none if there is nothing of the kind.
+    /// Changes during or after an attempt that are not known to be its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear: Option<Box<Unclear>>,
-    /// How many files could not be read; the tree has them as they were known before.
+    /// Number of files that could not be read; the tree has their last known content.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u32,
     /// The first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable_files: Vec<String>,
-    /// How many files are larger than what is recorded; the tree has them as they were known before, or not at all.
+    /// Number of files above the size limit; the tree has their last known content, if any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub too_large: u32,
     /// The first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub too_large_files: Vec<String>,
-    /// Where the person's own repository stood; none if there is none, or it has no commit.
+    /// Head of the project's own repository; `None` if there is no repository or no commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<RepositoryHead>,
-    /// How that moved while the attempt worked; none if it did not.
+    /// How that head moved while the attempt worked; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Box<HeadMoved>>,
 }
 
 impl TreeRecorded {
-    /// The tree of a moment in the project's own folder, with what differs, and nothing else to tell.
+    /// A tree of the project's own folder with its differences and nothing else.
     pub fn new(moment: Moment, tree: TreeId, changes: Changes) -> Self {
         Self {
             moment,
@@ -81,27 +81,27 @@ impl TreeRecorded {
         }
     }
 
-    /// The files as they were on disk: with everything that is unclear.
+    /// The files as they were on disk, including unclear changes.
     pub fn found(&self) -> &TreeId {
         self.unclear.as_ref().map_or(&self.tree, |unclear| &unclear.tree)
     }
 }
 
-/// What changed, and nobody can tell who did it.
+/// Changes of unknown origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unclear {
     /// The files as they were on disk.
     pub tree: TreeId,
-    /// How they differ from what the attempt left.
+    /// Differences to what the attempt itself left.
     pub changes: Changes,
 }
 
-/// Where a repository stands.
+/// The head of a git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryHead {
-    /// The commit.
+    /// Full id of the commit.
     pub commit: String,
-    /// The branch; none if it is on no branch.
+    /// Name of the branch; `None` if the head is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
 }
@@ -109,24 +109,24 @@ pub struct RepositoryHead {
 /// How a repository's head moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeadMoved {
-    /// Where it stood before.
+    /// The head before the attempt.
     pub from: RepositoryHead,
-    /// The first commits that it did not have before, the newest first: short id and subject.
+    /// The first new commits, newest first: short id and subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<String>,
 }
 
-/// A person puts files back: the intent, written before the first file is touched.
+/// A person restores files. Written before the first file is touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoStarted {
     /// Whose work is undone, as a person says it: a place, an attempt, the run, or an undo before.
     pub what: String,
-    /// In which folder.
+    /// The folder whose files are restored.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// The files as they were found, to be had again.
+    /// The files as they were found, so that the undo can be undone.
     pub from: TreeId,
-    /// The files as they are to be.
+    /// The files as they should be.
     pub to: TreeId,
     /// The line of the undo that is taken back, with every later one. Absent in lines of older versions, where an undo called
     /// `undo` takes back the one before it.
@@ -134,30 +134,30 @@ pub struct UndoStarted {
     pub back: Option<u64>,
 }
 
-/// What became of files that were to be put back. Each list has the first so many names.
+/// The result of an undo. Each list is bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Restored {
-    /// In which folder.
+    /// The folder whose files were restored.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// How many were written or removed.
+    /// Number of files that were written or removed.
     pub files: u32,
-    /// Which.
+    /// The first of those files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<String>,
-    /// Files that stayed, since something that no tree has is in their place.
+    /// Files left alone because something unrecorded is in their place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
-    /// Files that stayed, since somebody changed them after the undo began.
+    /// Files left alone because they changed after the undo began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<String>,
     /// Files that could not be written or removed, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// What the undo left, where that is not all that it was to be: files that stayed or failed are as they were found.
+    /// The resulting tree, if it differs from the requested one: skipped and failed files are as they were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<TreeId>,
-    /// Why it came to an end before all were back.
+    /// Why it stopped before all files were restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -169,16 +169,16 @@ impl Restored {
     }
 }
 
-/// What differs between two trees, or what several pieces of work changed one after the other (`then`).
+/// Differences between two trees, or the changes of several pieces of work in a row (`then`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Changes {
-    /// How many files; of several pieces of work, at least so many.
+    /// Number of files; a lower bound if several pieces of work were added up.
     pub files: u32,
-    /// Lines that came, binary files not counted.
+    /// Added lines, without binary files.
     pub added: u64,
-    /// Lines that went.
+    /// Removed lines, without binary files.
     pub removed: u64,
-    /// The first of the files, by name.
+    /// The first of the files, sorted by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<FileChange>,
 }
@@ -188,21 +188,21 @@ pub struct Changes {
 pub struct FileChange {
     /// Its path in the project.
     pub path: String,
-    /// How.
+    /// Whether it was created, changed or deleted.
     pub change: Change,
-    /// What it was called before, if it was moved.
+    /// Its old path, if it was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Lines that came; none for a binary file.
+    /// Added lines; `None` for a binary file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
-    /// Lines that went; none for a binary file.
+    /// Removed lines; `None` for a binary file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
 }
 
 impl Changes {
-    /// Whether nothing differs.
+    /// True if no file differs.
     pub fn is_none(&self) -> bool {
         self.files == 0
     }
@@ -219,8 +219,8 @@ impl Changes {
 }
 
 impl Changes {
-    /// Takes in what was changed afterwards: each file once, lines summed. Of files beyond the list the most that one
-    /// piece of work changed are counted, since they may be the same ones.
+    /// Adds later changes: each file counts once, lines are summed. Files beyond the list may be the same ones, so only the
+    /// larger count of them is kept.
     pub fn then(&mut self, later: &Self) {
         let unnamed = self.unnamed();
         let mut left_out = 0_u32;
@@ -234,7 +234,7 @@ impl Changes {
         self.removed = self.removed.saturating_add(later.removed);
     }
 
-    /// Whether some of the files are not in the list.
+    /// True if there are more files than the list names.
     pub fn is_cut(&self) -> bool {
         self.unnamed() > 0
     }
@@ -243,7 +243,7 @@ impl Changes {
         self.files.saturating_sub(u32::try_from(self.list.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether there was room for it.
+    /// Returns false if the list has no room for the file.
     fn then_file(&mut self, file: &FileChange) -> bool {
         let moved = file.from.as_ref().and_then(|from| self.take(from));
         let here = self.take(&file.path);
@@ -265,7 +265,7 @@ impl Changes {
 }
 
 impl FileChange {
-    /// What both did to one file.
+    /// Combines two changes of one file.
     fn then(self, later: Self) -> Self {
         let change = match (self.change, later.change) {
             (Change::Created, Change::Changed) => Change::Created,

@@ -1,49 +1,49 @@
-//! The words of waits that end by themselves: for a quota, for room at a model's service.
+//! Payloads of waits that end by themselves: for a quota reset, or for an overloaded service.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, Place};
 use crate::base::time::Millis;
 
-/// What comes by itself.
+/// What the run waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitKind {
-    /// A new quota, at a time that the agent named.
+    /// A quota reset, at a time that the agent named.
     Quota,
-    /// Another try, after a while: nobody knows when there is room again.
+    /// A retry after a back-off, because the service did not say when it has room again.
     Retry,
 }
 
-/// The run waits for something that comes by itself.
+/// A wait that ends by itself began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitBegan {
-    /// Where.
+    /// The phase that waits.
     pub place: Place,
-    /// The attempt whose end it follows.
+    /// The attempt that ended with the quota or overload error.
     pub attempt: AttemptId,
-    /// What for.
+    /// Quota reset or retry.
     pub wait_kind: WaitKind,
-    /// Until when, on the wall's clock.
+    /// End of the wait, in wall-clock time.
     pub until: Millis,
-    /// Which wait in a row without progress.
+    /// Counts waits in a row without progress, from 1.
     pub number: u32,
 }
 
-/// The wait is over.
+/// A wait ended by itself or by a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitEnded {
-    /// Where.
+    /// The phase that waited.
     pub place: Place,
-    /// The attempt whose end it followed.
+    /// The attempt that had ended with the quota or overload error.
     pub attempt: AttemptId,
-    /// Who cut it short; none = its time has come.
+    /// Who cut it short; `None` if its time was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// Who is to work from now on, if they said so.
+    /// The agent that works from now on, if the person chose one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What they said.
+    /// The person's note for the worker; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }

@@ -16,8 +16,8 @@ impl<'a> Arguments<'a> {
         Self { tool, fields: arguments.as_object() }
     }
 
-    /// The value under any of these names; null counts as absent. Two names with different values contradict each other, and
-    /// whichever was taken might be the wrong one.
+    /// The value under any of these names; null counts as absent. Two names with different values are refused, since either could
+    /// be the wrong one.
     pub(super) fn value(&self, names: &[&str]) -> Result<Option<&'a Value>, String> {
         let Some(fields) = self.fields else { return Ok(None) };
         let said = |name: &&str| fields.get(*name).filter(|value| !value.is_null());
@@ -32,7 +32,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A text; none when it was not said, or is blank.
+    /// A text; `None` if it is absent or blank.
     pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, String> {
         let Some(value) = self.value(names)? else { return Ok(None) };
         let name = names.first().copied().unwrap_or_default();
@@ -49,7 +49,7 @@ impl<'a> Arguments<'a> {
         self.text(names)?.ok_or_else(|| format!("`{}` needs `{name}`: {what}", self.tool))
     }
 
-    /// Yes or no; none when it was not said.
+    /// A boolean; `None` if it is absent.
     pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, String> {
         match self.value(&[name])? {
             None => Ok(None),
@@ -103,7 +103,7 @@ pub(super) fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
     Ok(texts.ok_or_else(bad)?.into_iter().filter(|text| !text.is_empty()).collect())
 }
 
-/// A text longer than what is kept is refused: its worker can shorten it, we would lose its end.
+/// Refuses a text that is longer than what is kept: the worker can shorten it, while cutting it here would lose its end.
 pub(super) fn within(name: &str, text: &str, max: usize) -> Result<(), String> {
     if text.len() <= max {
         return Ok(());

@@ -52,7 +52,7 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
     }
 }
 
-/// Some workers say only `complete`, and in `operationStatus` how far they came.
+/// Some workers send only `complete` and say in `operationStatus` how far they got.
 fn complete(arguments: &Arguments<'_>, signal: &str) -> Result<Signal, String> {
     let summary = || field(arguments, signal, &["summary"], "what you did and found");
     let status = arguments.text(&["operationStatus", "operation_status"])?;

@@ -1,7 +1,7 @@
-//! What workers tell the supervisor, and how their tools' arguments are read.
+//! Signals: what workers tell the supervisor, and how tool arguments are parsed.
 //!
-//! The names, arguments and aliases are those of the design; every agent adapter and the MCP server come through `parse`.
-//! What cannot be read, or is longer than what is kept, is answered with what would be right: nothing is cut in silence.
+//! Every adapter and the MCP server come through `parse`. Arguments that cannot be read, or are too long to keep, are answered
+//! with what would be valid. Nothing is cut silently.
 
 mod arguments;
 mod back;
@@ -16,55 +16,55 @@ use crate::base::quote::quoted;
 use crate::event::{Break, Issues, Question, SnapshotUpdate};
 use arguments::Arguments;
 
-/// A worker's call, read.
+/// A parsed tool call of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Signal {
     /// It wants to leave its phase.
     Leave {
-        /// Where to; none = as the workflow says.
+        /// The target phase; `None` lets the workflow decide.
         target: Option<PhaseId>,
-        /// How; none = complete.
+        /// How the phase went; `None` means `complete`.
         outcome: Option<Outcome>,
-        /// What it says of its work.
+        /// What the worker says about its work.
         summary: String,
-        /// What the next phase is to do, in its words.
+        /// The task for the next phase, in the worker's words.
         task: Option<String>,
         /// The issues that it names.
         #[serde(default, skip_serializing_if = "Issues::is_none")]
         issues: Issues,
     },
-    /// It ends its turn, and its phase is not done.
+    /// It ends its turn before its phase is done.
     Break(Break),
-    /// It wants to begin its workflow anew.
+    /// It wants to start its workflow over.
     Loop {
-        /// What it says of its work.
+        /// What the worker says about its work.
         summary: String,
     },
-    /// It wants to give the run up.
+    /// It wants to cancel the run.
     Cancel {
-        /// Why.
+        /// Why the run should be cancelled.
         summary: String,
     },
-    /// Something is to be carried on to later phases.
+    /// It adds to what later phases are told.
     Snapshot(SnapshotUpdate),
-    /// It asks a person and waits, without leaving.
+    /// It asks a person and waits for the answer within its turn.
     Ask(Question),
-    /// It says for which step it signals; another worker's signal must not count as its own.
+    /// It names the step that it signals for. A signal for another step must not count as its own.
     OfStep {
         /// The step, as the worker names it.
         step: String,
-        /// What it signals.
+        /// The signal itself, without the step.
         signal: Box<Signal>,
     },
-    /// It wants to know where it is.
+    /// It asks for its phase, task and possible targets.
     Status,
-    /// The arguments make no sense; the text says which would.
+    /// The arguments are invalid; the text says what would be valid.
     Malformed(String),
 }
 
 impl Signal {
-    /// What is signalled, for whichever step.
+    /// The signal without its step.
     pub fn meant(&self) -> &Self {
         match self {
             Self::OfStep { signal, .. } => signal,
@@ -80,13 +80,13 @@ impl Signal {
     }
 }
 
-/// The answer to a call that ended an earlier turn of the same session, and was sent again.
+/// The answer to a repeated call that already ended an earlier turn of the same session.
 pub const ALREADY: &str = "done already: what you asked for has come. Go on where you were.";
-/// The tool that a worker of the phased format leaves a phase with.
+/// The tool that leaves a phase in the phased format.
 pub const STEP_TOOL: &str = "workflow_step";
-/// What The Chronicle's workers call `workflow_ask`.
+/// The Chronicle's name for `workflow_ask`.
 pub const ASK_SUPERVISOR: &str = "ask_supervisor";
-/// The tools that a worker has, as their names are known here.
+/// Names of all signal tools.
 pub const TOOLS: [&str; 7] = [
     "workflow_transition",
     "workflow_update_snapshot",
@@ -97,12 +97,12 @@ pub const TOOLS: [&str; 7] = [
     "workflow_status",
 ];
 
-/// Whether a tool of that name is one of ours.
+/// True if Chronicle handles a tool of this name.
 pub fn is_ours(tool: &str) -> bool {
     TOOLS.contains(&tool) || tool == "signal-back"
 }
 
-/// Reads a tool call. Never fails: what makes no sense becomes an answer that the worker can act on.
+/// Parses a tool call. Never fails: invalid arguments become an answer that the worker can act on.
 pub fn parse(tool: &str, arguments: &Value) -> Signal {
     let arguments = Arguments::new(tool, arguments);
     let read = match tool {
@@ -174,7 +174,7 @@ fn question(arguments: &Arguments<'_>) -> Result<Question, String> {
     })
 }
 
-/// A question that an agent asks in words of its own protocol.
+/// Builds a question that an agent asked in its own protocol.
 pub fn ask(question: &str, options: &[String]) -> Signal {
     parse("workflow_ask", &serde_json::json!({"question": question, "options": options}))
 }

@@ -32,7 +32,7 @@ pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String
     if update == SnapshotUpdate::default() { Err(NEEDS.to_owned()) } else { Ok(update) }
 }
 
-/// A name that is not known is refused: what it holds would be lost.
+/// Refuses unknown names: their content would be lost.
 fn of_fields(fields: &Map<String, Value>) -> Result<SnapshotUpdate, String> {
     let mut update = SnapshotUpdate::default();
     for (name, value) in fields {

@@ -1,4 +1,4 @@
-//! Limits of what may be spent: their arithmetic, and how people say them.
+//! Budgets: their arithmetic, and how people write them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use super::workflow::Budget;
 use super::workflow::check::values::{decimal, duration_ms};
 use crate::base::quote::line;
 
-/// Longest piece of what a person said that is quoted back.
+/// Longest input of a person that is quoted back.
 const QUOTE_MAX: usize = 80;
 
-/// What can be limited.
+/// What a budget can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -17,18 +17,18 @@ pub enum Resource {
     Usd,
     /// Tokens of every kind.
     Tokens,
-    /// Active milliseconds.
+    /// Active time, in milliseconds.
     Time,
-    /// Logical tries: what was lost, paused or stopped by a budget is the same try going on.
+    /// Logical tries. Lost, paused and budget-stopped attempts belong to the try that continues.
     Attempts,
 }
 
 impl Resource {
-    /// All of them.
+    /// In the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Usd, Self::Tokens, Self::Time, Self::Attempts];
 }
 
-/// What a budget says of one resource.
+/// The limit that a budget sets for one resource; `None` if it sets none.
 pub fn limit(budget: &Budget, resource: Resource) -> Option<u64> {
     match resource {
         Resource::Usd => budget.usd_micros,
@@ -51,7 +51,7 @@ pub(crate) fn lower(one: &Budget, other: &Budget) -> Budget {
     }
 }
 
-/// Two raises together.
+/// Adds two raises, limit by limit.
 pub(crate) fn sum(one: &Budget, other: &Budget) -> Budget {
     let of = |one: Option<u64>, other: Option<u64>| match (one, other) {
         (None, None) => None,
@@ -66,7 +66,7 @@ pub(crate) fn sum(one: &Budget, other: &Budget) -> Budget {
     }
 }
 
-/// Limits with a raise added; what had no limit has none.
+/// Limits with a raise added. Resources without a limit stay without.
 pub(crate) fn raised_by(limits: &Budget, more: &Budget) -> Budget {
     let all = sum(limits, more);
     Budget {
@@ -77,7 +77,7 @@ pub(crate) fn raised_by(limits: &Budget, more: &Budget) -> Budget {
     }
 }
 
-/// How much more, as people say it: `+50000 tokens`, `2.50 usd`, `+$2.50`, `+30m`, `+3 attempts`, several with commas.
+/// Parses a raise as people write it: `+50000 tokens`, `2.50 usd`, `+$2.50`, `+30m`, `+3 attempts`, several separated by commas.
 pub fn read(text: &str) -> Result<Budget, String> {
     let mut all = Budget::default();
     for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! What people write down before a run: workflows, personas, rules, settings, prices. Read, checked, and never changed by a run.
+//! Definitions: workflows, personas, rules, settings, prices. Parsed and checked before a run, and never changed by one.
 
 pub mod budget;
 pub mod guard;

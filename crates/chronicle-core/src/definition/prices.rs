@@ -1,6 +1,6 @@
-//! What tokens cost where an agent does not say it: a table in a file, and a person's own prices before it.
+//! Token prices for agents that do not report cost: a built-in table, overridden by the user's own prices.
 //!
-//! A price from here is marked as estimated in the [`Usage`]; what the agent itself says later about the same tokens replaces it.
+//! A price from here marks the [`Usage`] as estimated. A figure from the agent for the same tokens replaces it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use toml::de::{DeTable, DeValue};
 use crate::base::usage::Usage;
 use crate::definition::settings::{Settings, dollars};
 
-/// The table, each row with its source and date.
+/// The built-in table; each row names its source and date.
 const TABLE: &str = include_str!("prices.toml");
-/// What has a price of its own.
+/// Kinds of tokens that have a price of their own.
 const KINDS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 /// Digits of a date at the end of a model's name.
 const DATE_DIGITS: usize = 8;
@@ -21,18 +21,18 @@ const DATE_DIGITS: usize = 8;
 /// The price of a model: millionths of a dollar for a million tokens of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Price {
-    /// Read, and not from a cache.
+    /// Input tokens that were not cached.
     pub input: u64,
-    /// Written.
+    /// Output tokens of any kind.
     pub output: u64,
-    /// Read from a cache.
+    /// Input tokens read from a cache.
     pub cache_read: u64,
-    /// Written to a cache.
+    /// Input tokens written to a cache.
     pub cache_write: u64,
 }
 
 impl Price {
-    /// What these tokens cost, in millionths of a dollar; a part of one counts as one.
+    /// What these tokens cost, in millionths of a dollar, rounded up.
     pub fn of(&self, usage: &Usage) -> u64 {
         let parts = [
             (usage.input, self.input),
@@ -54,26 +54,26 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The table, with a person's own prices over it.
+    /// The table with the user's own prices over it.
     pub fn of(settings: &Settings) -> Self {
         let mut prices = Self::table();
         prices.rows.extend(settings.prices().map(|(model, price)| (plain(model), price)));
         prices
     }
 
-    /// The table alone.
+    /// The built-in table without any settings.
     pub fn table() -> Self {
         Self { rows: rows(TABLE).unwrap_or_default() }
     }
 
-    /// The price of a model by any of its names: with its provider before it, a date or a mark behind it.
+    /// The price of a model by any of its names: with a provider in front, a date or a mark behind.
     pub fn find(&self, model: &str) -> Option<Price> {
         let name = plain(model);
         let found = self.rows.get(&name).or_else(|| self.rows.get(without_date(&name)?));
         found.copied()
     }
 
-    /// The same usage with a price, where it has none and its model is known.
+    /// The same usage with a price, if it has none and the model is known.
     #[must_use]
     pub fn priced(&self, usage: Usage, model: Option<&str>) -> Usage {
         let Some(price) = model.filter(|_| usage.unpriced).and_then(|model| self.find(model))
@@ -84,7 +84,7 @@ impl Prices {
     }
 }
 
-/// A name as the table has it: no provider, no mark in brackets, small letters.
+/// A model name as in the table: no provider, no mark in brackets, lower case.
 fn plain(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.split_once('[').map_or(name, |(name, _)| name);
@@ -97,7 +97,7 @@ fn without_date(name: &str) -> Option<&str> {
     is_date.then_some(name)
 }
 
-/// The rows of the table; none unless each says where it comes from and since when.
+/// The rows of the table; `None` unless every row has a source and a date.
 fn rows(text: &str) -> Option<BTreeMap<String, Price>> {
     let file = DeTable::parse(text).ok()?;
     let DeValue::Table(table) = file.get_ref().get("prices")?.get_ref() else { return None };
@@ -108,8 +108,8 @@ fn rows(text: &str) -> Option<BTreeMap<String, Price>> {
     table.iter().map(row).collect()
 }
 
-/// Reads a price; the named texts must be there too, and nothing else. Reading and writing must have a price; the cache's is
-/// that of reading where nothing is said.
+/// Parses a price. The named texts must be present too, and nothing else. Input and output must have a price; cache prices
+/// default to the input price.
 pub(crate) fn read(said: &DeValue<'_>, texts: &[&str]) -> Option<Price> {
     let DeValue::Table(table) = said else { return None };
     let named = |name: &str| Some(table.get(name)?.get_ref());

@@ -1,12 +1,12 @@
-//! `{word}` in a workflow's texts: replaced in one pass by what only a run knows.
+//! `{word}` in a workflow's texts: replaced in one pass with values of the run.
 //!
-//! A word that is not known where it stands is left as it is, and what was put in is never looked at again: a task that
-//! says `{phaseName}` stays as the person wrote it. Which words are known where is the table in the field reference.
+//! Unknown words are left as they are, and inserted text is not expanded again: a task that contains `{phaseName}` stays as the
+//! person wrote it. The field reference has a table of the words that each text may use.
 
 use crate::base::limits::bounded;
 use crate::definition::workflow::Text;
 
-/// Longest text of a template that is used, its words replaced.
+/// Longest template text after expansion, in bytes.
 pub const TEMPLATE_MAX: usize = 4_000;
 
 /// Words of `instructions`, `roleInstruction` and `advanceReminder`.
@@ -57,7 +57,7 @@ pub fn words(text: &str) -> Vec<&str> {
     text.split('{').skip(1).filter_map(word).collect()
 }
 
-/// Replaces each `{word}` that `value` knows, in one pass. At most `max` bytes; the rest is cut and said so.
+/// Replaces each `{word}` that `value` knows, in one pass. The result is cut to `max` bytes with a visible mark.
 pub fn expand(text: &str, max: usize, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -75,7 +75,7 @@ pub fn expand(text: &str, max: usize, value: impl Fn(&str) -> Option<String>) ->
     bounded(&out, max)
 }
 
-/// The word that a `{` opens, if a `}` closes it.
+/// The word after a `{`, if a `}` closes it.
 fn word(text: &str) -> Option<&str> {
     let (word, _) = text.split_once('}')?;
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

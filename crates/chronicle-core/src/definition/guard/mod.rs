@@ -1,4 +1,4 @@
-//! Rules over an agent's tool calls. They are read and checked here; nothing enforces them yet.
+//! Rules over an agent's tool calls. They are parsed and checked here; nothing enforces them yet.
 
 mod rules;
 

@@ -1,4 +1,4 @@
-//! A file of rules, in either dialect: lists of commands and paths, or bare patterns.
+//! A rules file, in either dialect: lists of commands and paths, or bare patterns.
 
 use fancy_regex::Regex;
 use serde::Serialize;
@@ -16,9 +16,9 @@ const ERROR_MAX: usize = 200;
 /// Most rules of one file.
 const RULES_MAX: usize = 5_000;
 
-/// Fields that are no rules.
+/// Top-level fields that are not rules.
 const NO_RULES: [&str; 3] = ["version", "name", "description"];
-/// A list of exceptions to the rules. They are not made: the rules hold everywhere, which forbids more and never less.
+/// A list of exceptions to the rules. It is not honoured: the rules apply everywhere, which forbids more and never less.
 const EXCEPTIONS: &str = "pathOverrides";
 
 const LISTS: [&str; 6] = [
@@ -33,26 +33,26 @@ const LISTS: [&str; 6] = [
 /// Everything that one file forbids.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Rules {
-    /// Commands, in the file's order: the first that fits counts.
+    /// In the file's order: the first match wins.
     pub commands: Vec<CommandRule>,
-    /// Paths that may not be named for any use.
+    /// Paths that may not be used at all.
     pub zero_access: Vec<String>,
     /// Paths that may be read only.
     pub read_only: Vec<String>,
-    /// Paths that may be changed, and not removed.
+    /// Paths that may be changed but not removed.
     pub no_delete: Vec<String>,
-    /// Patterns of paths that may not be named for any use.
+    /// Patterns of paths that may not be used at all.
     pub sensitive: Vec<String>,
 }
 
-/// A command that is refused, or asked about.
+/// A command that is refused or needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandRule {
-    /// A regular expression, look-around included.
+    /// A regular expression; look-around is allowed.
     pub pattern: String,
-    /// Why.
+    /// Shown to the agent when a call is refused.
     pub reason: String,
-    /// Whether a person is asked instead.
+    /// True if a person is asked instead of refusing.
     pub ask: bool,
 }
 
@@ -67,17 +67,17 @@ impl Rules {
     }
 }
 
-/// What became of a file of rules.
+/// The result of reading a rules file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RulesRead {
-    /// The rules; those that cannot be used are missing.
+    /// All rules of the file that can be used.
     pub rules: Rules,
-    /// What is wrong. An error means that the file protects less than it says: nothing may start with it.
+    /// An error means that the file protects less than it says, so nothing may start with it.
     pub problems: Vec<Problem>,
 }
 
 impl RulesRead {
-    /// Whether every rule of the file can be used.
+    /// True if every rule of the file can be used.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
@@ -127,7 +127,7 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
     }
 }
 
-/// The items of a known list. A name that we do not know would be a rule that nobody keeps.
+/// The items of a known list. An unknown name would be a rule that nobody enforces.
 fn list<'f>(field: &'f Field, problems: &mut Problems) -> Option<&'f [Node]> {
     if NO_RULES.contains(&field.name.as_str()) && field.value.text().is_some() {
         return None;
@@ -218,7 +218,7 @@ fn command(node: &Node, problems: &mut Problems) -> Option<CommandRule> {
     said.map(|pattern| CommandRule { pattern, ..rule })
 }
 
-/// Anything but yes or no would turn a refusal into a question, or the other way round.
+/// Only a boolean is accepted: anything else could turn a refusal into a question, or the reverse.
 fn flag(node: &Node, problems: &mut Problems) -> bool {
     match node.text() {
         Some("true" | "True" | "TRUE") => true,

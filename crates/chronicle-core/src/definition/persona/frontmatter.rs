@@ -1,4 +1,4 @@
-//! Markdown with fields before it: `---`, YAML, `---`, text.
+//! Markdown with YAML frontmatter: `---`, YAML, `---`, text.
 
 use std::ops::Range;
 
@@ -9,20 +9,15 @@ use crate::definition::workflow::yaml;
 /// Where the parts of a Markdown file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// No fields: all of it is the body.
+    /// No frontmatter: the whole text is the body.
     Plain,
-    /// Fields were begun and have no end.
+    /// The frontmatter has no closing `---`.
     Unclosed,
-    /// Both.
-    Both {
-        /// The YAML.
-        head: Range<usize>,
-        /// The rest.
-        body: Range<usize>,
-    },
+    /// Frontmatter and body, as byte ranges.
+    Both { head: Range<usize>, body: Range<usize> },
 }
 
-/// Finds the fields: the text begins with a line `---`, and a later line begins with `---`.
+/// Finds the frontmatter: the text starts with a line `---`, and a later line starts with `---`.
 pub(crate) fn split(text: &str) -> Parts {
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
     let Some(after) = text[begin..].strip_prefix("---") else { return Parts::Plain };
@@ -38,13 +33,13 @@ pub(crate) fn split(text: &str) -> Parts {
     }
 }
 
-/// The body as people and workers read it: trimmed, one kind of line end.
+/// The body as people and workers read it: trimmed, with `\n` line ends.
 pub(crate) fn body(text: &str, part: Range<usize>) -> String {
     let text = text.get(part).unwrap_or_default();
     text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
-/// The fields as YAML; none when they are none, which is told.
+/// The frontmatter as fields; `None` if it is no map, which is reported.
 pub(crate) fn fields(
     source: usize,
     text: &str,
@@ -63,7 +58,7 @@ pub(crate) fn fields(
     }
 }
 
-/// Tells that fields were begun and never ended.
+/// Reports frontmatter that is never closed.
 pub(crate) fn unclosed(source: usize) -> Finding {
     let at = Span { source, start: 0, end: 3 };
     let message = "the fields begun with `---` have no end";

@@ -1,7 +1,7 @@
-//! Who does a phase: a system prompt with tools and a model, from a Markdown file; and teams of them.
+//! Personas: a system prompt with tools and a model, from a Markdown file; and teams of them.
 //!
-//! Persona files come from several programs that each know other fields. All of them are read, none is refused for a field
-//! that we do not know. A run freezes the personas that it uses into its first event.
+//! Persona files come from several programs with different fields. All of them are read, and none is refused for an unknown
+//! field. A run freezes the personas that it uses into its first event.
 
 pub(crate) mod frontmatter;
 mod read;
@@ -14,39 +14,39 @@ pub use team::{TEAM_OF_ALL, Team, read_teams};
 
 use crate::definition::workflow::Tools;
 
-/// Who does a phase.
+/// Who does a phase: system prompt, tools and model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Persona {
-    /// What phases call it by, in any case.
+    /// The name that phases use, case-insensitively.
     pub name: String,
-    /// One line about it.
+    /// A one-line description, shown in lists.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What the worker is told about itself.
+    /// The system prompt of its workers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// Its tools, unless the phase says otherwise.
+    /// Its tools, unless the phase sets its own.
     #[serde(default, skip_serializing_if = "is_unsaid")]
     pub tools: Tools,
-    /// Its model, unless the phase says otherwise.
+    /// Its model, unless the phase sets its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long it thinks, unless the phase says otherwise.
+    /// Its thinking level, unless the phase sets its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// Skills that it names; whoever runs with it must accept that nothing gives them to it.
+    /// Skills that it names. This version does not provide them, so a run with them must be accepted explicitly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
-    /// Extensions that it names; as with `skills`.
+    /// Extensions that it names; treated like `skills`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
-    /// Most turns that its author wanted; as with `skills`.
+    /// Turn limit that its author set; treated like `skills`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// Whether it works in a home of the run's own, without anything of the person's.
+    /// True if it uses a home folder of the run's own, without the person's files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
-    /// Its colour on a screen.
+    /// Its colour, for faces that show one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
 }
@@ -56,7 +56,7 @@ fn is_unsaid(tools: &Tools) -> bool {
 }
 
 impl Persona {
-    /// What it promises and this version cannot keep, in words.
+    /// Fields that this version cannot enforce, in words.
     pub fn unsupported(&self) -> Vec<String> {
         let promises = [
             ("skills", !self.skills.is_empty()),
@@ -67,7 +67,7 @@ impl Persona {
         said.map(|(field, _)| format!("`{field}` of persona `{}`", self.name)).collect()
     }
 
-    /// Whether a phase means it by that word.
+    /// True if a phase refers to it by that word.
     pub fn is_called(&self, word: &str) -> bool {
         self.name.eq_ignore_ascii_case(word.trim())
     }

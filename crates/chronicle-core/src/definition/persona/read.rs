@@ -1,4 +1,4 @@
-//! A persona's file, whoever it was written for.
+//! Reads a persona file, whichever program it was written for.
 
 use super::Persona;
 use super::frontmatter::{self, Parts};
@@ -8,7 +8,7 @@ use crate::definition::workflow::{NOT_SUPPORTED_YET, Problem, Severity, Source, 
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
-/// Fields of other programs that mean nothing to a supervisor: known, so that nobody is warned of them.
+/// Fields of other programs that mean nothing here. They are listed so that nobody is warned about them.
 const OTHERS: [&str; 12] = [
     "permissionMode",
     "mcpServers",
@@ -24,7 +24,7 @@ const OTHERS: [&str; 12] = [
     "version",
 ];
 
-/// Markdown files that lie beside personas and are none, as they are called in any case.
+/// Markdown files that are commonly beside personas and are none, compared case-insensitively.
 const PAGES: [&str; 9] = [
     "readme",
     "agents",
@@ -36,23 +36,23 @@ const PAGES: [&str; 9] = [
     "skill",
     "todo",
 ];
-/// Fields that promise something which this version cannot keep.
+/// Fields that this version cannot enforce.
 const UNSUPPORTED: [&str; 4] = ["skills", "extensions", "max_turns", "maxTurns"];
 
-/// What became of a persona's file.
+/// The result of reading a persona file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonaRead {
-    /// The persona; none when the file is none.
+    /// `None` if the file is not a persona.
     pub persona: Option<Persona>,
-    /// What is wrong with it.
+    /// Problems of the file itself.
     pub problems: Vec<Problem>,
-    /// Errors for whoever uses it: what it promises and this version cannot keep.
+    /// Errors for runs that use it: fields that this version cannot enforce.
     pub unsupported: Vec<Problem>,
-    /// Whether it has no fields, so that only its place says that it is a persona.
+    /// True if it has no frontmatter, so that only its folder says that it is a persona.
     pub is_plain: bool,
 }
 
-/// Reads a persona. It is called as its file (`source.key`) unless it says otherwise.
+/// Reads a persona. Its name is the file's (`source.key`) unless it sets one.
 pub fn read(source: &Source) -> PersonaRead {
     let mut problems = Problems::default();
     let mut unsupported = Problems::default();
@@ -66,7 +66,7 @@ pub fn read(source: &Source) -> PersonaRead {
     }
 }
 
-/// A file without fields: all of it is what the worker is told.
+/// A file without frontmatter: the whole text is the prompt.
 fn plain(source: &Source, problems: &mut Problems) -> Option<Persona> {
     let whole = Span { source: 0, start: 0, end: 0 };
     let prompt = frontmatter::body(&source.text, 0..source.text.len());
@@ -118,7 +118,7 @@ fn persona(
     name_fits(&persona.name, problems).then_some(persona)
 }
 
-/// Told twice: as a note to whoever keeps the file, as an error to whoever would run with it.
+/// Reports unsupported fields twice: as a note when the file is checked, as an error when a run uses it.
 fn tell_unsupported(fields: &[Field], problems: &mut Problems, unsupported: &mut Problems) {
     let is_said = |field: &&Field| match &field.value.value {
         Value::Null => false,
@@ -151,7 +151,7 @@ fn name_fits(name: &str, problems: &mut Problems) -> bool {
     false
 }
 
-/// `key: value` at the first colon of each line; `- item` below a key that says nothing.
+/// `key: value`, split at the first colon of each line; `- item` below a key without a value.
 fn lines(text: &str, head: std::ops::Range<usize>) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     let mut start = head.start;
@@ -229,7 +229,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// What is neither yes nor no is a yes: it keeps more out.
+    /// Any value that is not a boolean counts as true, which is the stricter choice.
     fn flag(&mut self, name: &str) -> bool {
         let Some(field) = self.take(&[name]) else { return false };
         match field.value.text().map(|text| text.trim().to_lowercase()).as_deref() {
@@ -245,7 +245,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// A comma list, a YAML list, or one name.
+    /// A comma-separated list, a YAML list, or one name.
     fn names(&mut self, names: &[&str]) -> Option<Vec<String>> {
         let field = self.take(names)?;
         let split = |text: &str| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Teams: which personas go together. Three dialects are about.
+//! Teams: groups of personas. Three dialects are in use.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::definition::workflow::draft::{Field, Node, Value};
 use crate::definition::workflow::problem::{Finding, Problems, quoted};
 use crate::definition::workflow::{Problem, Source, closest, yaml};
 
-/// The team of every persona, which is always there.
+/// The built-in team of every persona.
 pub const TEAM_OF_ALL: &str = "all";
 /// Most members of one team that are kept.
 const MEMBERS_MAX: usize = 500;
@@ -14,11 +14,11 @@ const MEMBERS_MAX: usize = 500;
 /// Personas that a run may be limited to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Team {
-    /// What it is called by.
+    /// The name that a run is limited by.
     pub name: String,
-    /// Names of personas.
+    /// Persona names, compared case-insensitively.
     pub members: Vec<String>,
-    /// What it says that it cannot do.
+    /// What the file says that the team cannot do.
     pub not_covered: Vec<String>,
 }
 
@@ -29,8 +29,8 @@ impl Team {
     }
 }
 
-/// Reads a file of teams: `team: [names]`, `team: {agents: [names], not_covered: […]}` or `teams: {team: [names]}`. A member that
-/// is none of these personas is told.
+/// Reads a file of teams: `team: [names]`, `team: {agents: [names], not_covered: […]}` or `teams: {team: [names]}`. Members that
+/// are not among `personas` are reported.
 pub fn read_teams(source: &Source, personas: &[&str]) -> (Vec<Team>, Vec<Problem>) {
     let mut problems = Problems::default();
     let root = yaml::read(0, &source.text, &mut problems);
@@ -86,7 +86,7 @@ fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team
     Some(team)
 }
 
-/// Names of personas; who is none can do nothing, and that is told.
+/// Names of personas. Unknown ones are reported.
 fn members(node: &Node, personas: &[&str], problems: &mut Problems) -> Vec<String> {
     let items = match &node.value {
         Value::List(items) => items.as_slice(),

@@ -1,30 +1,30 @@
-//! Every setting there is, in one table: what a file may say, what holds when it says nothing, and what comes of it.
+//! The table of all settings: what a file may contain, the default, and what it does.
 
-/// One setting.
+/// One setting of `config.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Its full name; `*` stands for a name of the person's own.
+    /// Its full name; `*` stands for a name that the user chooses.
     pub name: &'static str,
-    /// What it may be.
+    /// Which values are valid.
     pub form: Form,
-    /// What holds when nobody says anything, as a file would write it; empty = nothing.
+    /// The default, as a file would write it; empty if there is none.
     pub default: &'static str,
-    /// What it does, for people. A setting that nothing acts on yet says so.
+    /// What it does, for people. A setting that nothing uses yet says so.
     pub about: &'static str,
-    /// Whose files may say it.
+    /// Which files may contain it.
     pub whose: Whose,
 }
 
 /// What a setting may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A text that says something.
+    /// A string that is not blank.
     Text,
     /// An address on the web.
     Address,
-    /// `true` or `false`.
+    /// A boolean, without quotes.
     Flag,
-    /// A whole number.
+    /// A whole number, 0 included.
     Count,
     /// A whole number above 0.
     Positive,
@@ -38,7 +38,7 @@ pub enum Form {
     Texts,
     /// Regular expressions; a single one counts as a list.
     Patterns,
-    /// Absolute folders.
+    /// Absolute paths of folders.
     Folders,
     /// A number of transitions, or `{count, max}`.
     Loop,
@@ -48,12 +48,12 @@ pub enum Form {
     Choice(&'static [&'static str]),
 }
 
-/// Whose files may say it.
+/// Which files may set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     /// The project's and the user's.
     Both,
-    /// The user's alone: a project must not be able to say it for them.
+    /// Only the user's: a project must not set it for them.
     User,
 }
 
@@ -63,7 +63,7 @@ pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
 /// What `agents.*.signals` may be.
 pub(super) const SIGNALS: &[&str] = &["stdio", "http"];
 
-/// Every setting, in the order in which people are shown them.
+/// Every setting, in the order in which people see them.
 pub const KEYS: &[Key] = &[
     both("agent", Form::Text, "", "The agent of phases and workflows that name none."),
     both("model", Form::Text, "", "The model of phases and workflows that name none."),
@@ -233,7 +233,7 @@ impl Key {
         self.name.split('.').count() == path.len() && self.is_under(path)
     }
 
-    /// Whether this is the setting of that full name, which may have points in its own part.
+    /// True if this is the setting of that full name, whose user-chosen part may contain dots.
     pub(super) fn is_own(&self, name: &str) -> bool {
         let part = self.name.split_once('*').and_then(|(before, after)| {
             name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after))

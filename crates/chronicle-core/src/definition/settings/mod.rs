@@ -1,7 +1,7 @@
-//! What people set once instead of saying it each time: the project's `config.toml` and the user's.
+//! Settings: the project's `config.toml` and the user's.
 //!
-//! `keys.rs` is the table of all settings, `read.rs` turns a file into values and problems; this puts the files together.
-//! A phase and a workflow have their own say before any setting, and a flag before all of them; that is not done here.
+//! `keys.rs` is the table of all settings, `read.rs` turns a file into values and problems; this module merges the files. Fields
+//! of a phase or workflow override settings, and flags override both; that happens elsewhere.
 
 mod keys;
 mod read;
@@ -18,35 +18,35 @@ use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 use crate::definition::prices::Price;
 use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
-/// From so many megabytes of recorded files on people are told how to free some.
+/// Size of recorded files, in megabytes, from which on people are told how to free space.
 const TREES_WARN_MB: u64 = 2048;
 const TREES_MAX_FILE_MB: u64 = 100;
 
-/// Whose file it is; the later one has the last word.
+/// Which file a value comes from; the later one wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// The user's, for every project.
+    /// The user's file, for every project.
     User,
-    /// The project's.
+    /// The file in the project's `.chronicle` folder.
     Project,
 }
 
-/// All settings of a person in a project.
+/// The merged settings of a person in a project.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     said: BTreeMap<String, Said>,
 }
 
-/// What a file says about one setting.
+/// One value that a file sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// The value.
+    /// The parsed value, of the kind that the key allows.
     pub value: Value,
-    /// Whose file.
+    /// Which of the two files.
     pub layer: Layer,
-    /// Which file, as it was named by the caller.
+    /// The file's path, as the caller named it.
     pub file: String,
-    /// From 1.
+    /// Line in the file, from 1.
     pub line: usize,
 }
 
@@ -55,15 +55,15 @@ pub struct Said {
 pub enum Value {
     /// A text, or one of some words.
     Text(String),
-    /// Yes or no.
+    /// A boolean of a [`Form::Flag`] setting.
     Flag(bool),
-    /// A number.
+    /// A whole number; the key says its unit.
     Number(u64),
     /// Millionths of a dollar.
     Micros(u64),
-    /// Milliseconds; none = for ever.
+    /// Milliseconds; `None` for no limit.
     Time(Option<u64>),
-    /// Texts.
+    /// A list of strings.
     Texts(Vec<String>),
     /// When going back and forth becomes a loop.
     Loop(LoopLimit),
@@ -71,18 +71,18 @@ pub enum Value {
     Price(Price),
 }
 
-/// A setting as people are shown it.
+/// A setting as people see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<'s> {
-    /// Its full name.
+    /// With the user-chosen part filled in.
     pub name: String,
-    /// What is known about it.
+    /// Its row in the table.
     pub key: &'static Key,
-    /// What a file says; none = the default holds.
+    /// The value from a file; `None` if the default applies.
     pub said: Option<&'s Said>,
 }
 
-/// Reads files, the user's before the project's. Where something is wrong, that setting is left out and told.
+/// Reads files, the user's before the project's. An invalid setting is left out and reported.
 pub fn read(files: &[(Layer, Source)]) -> (Settings, Vec<Problem>) {
     let mut problems = Problems::default();
     let mut settings = Settings::default();
@@ -97,7 +97,7 @@ pub fn read(files: &[(Layer, Source)]) -> (Settings, Vec<Problem>) {
 }
 
 impl Settings {
-    /// The last word counts, but for secrets: what anybody calls one is one.
+    /// The later file wins, except for secrets: lists of both files add up.
     fn put(&mut self, name: String, mut said: Said) {
         let before = self.said.get(&name).map(|before| &before.value);
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
@@ -108,12 +108,12 @@ impl Settings {
         self.said.insert(name, said);
     }
 
-    /// What files say about a setting, by its full name.
+    /// The value that files set, by the setting's full name.
     pub fn said(&self, name: &str) -> Option<&Said> {
         self.said.get(name)
     }
 
-    /// Every setting; those under names of the person's own only where a file says them.
+    /// Every setting. Those with user-chosen names appear only if a file sets them.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let row = |key: &'static Key| -> Vec<Row<'_>> {
             if !key.name.contains('*') {
@@ -131,43 +131,43 @@ impl Settings {
         Some(text)
     }
 
-    /// Whether a setting is said to be so.
+    /// True if a flag is set to true.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.said(name), Some(Said { value: Value::Flag(true), .. }))
     }
 
-    /// A setting that is a list; empty when nothing is said.
+    /// A list; empty if nothing is set.
     pub fn texts(&self, name: &str) -> &[String] {
         let Some(Value::Texts(texts)) = self.said(name).map(|said| &said.value) else { return &[] };
         texts
     }
 
-    /// Whether a supervisor stays while a person is needed.
+    /// True if the supervisor keeps running while a person is needed.
     pub fn waits_at_gates(&self) -> bool {
         self.text("on_gate") == Some("wait")
     }
 
-    /// The largest file that is recorded, in bytes.
+    /// Largest file that is recorded, in bytes.
     pub fn trees_max_file_bytes(&self) -> u64 {
         self.number("trees.max_file_mb").unwrap_or(TREES_MAX_FILE_MB).saturating_mul(1_000_000)
     }
 
-    /// From how many bytes of recorded files on people are told how to free some.
+    /// Size of recorded files, in bytes, from which on people are told how to free space.
     pub fn trees_warn_bytes(&self) -> u64 {
         self.number("trees.warn_mb").unwrap_or(TREES_WARN_MB).saturating_mul(1_000_000)
     }
 
-    /// The command of an agent, where one is set.
+    /// The configured command of an agent, if any.
     pub fn agent_command(&self, agent: &str) -> Option<&str> {
         self.text(&format!("agents.{agent}.command"))
     }
 
-    /// Whether an agent is to reach the signal server by HTTP.
+    /// True if an agent should reach the signal server over HTTP.
     pub fn prefers_http(&self, agent: &str) -> bool {
         self.text(&format!("agents.{agent}.signals")) == Some("http")
     }
 
-    /// The names under which agents are set.
+    /// Names of the configured agents.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.said.keys().filter_map(|name| name.strip_prefix("agents.")?.strip_suffix(".command"))
     }
@@ -180,7 +180,7 @@ impl Settings {
         })
     }
 
-    /// Limits of workflows that set none.
+    /// Limits for workflows that set none.
     pub fn limits(&self) -> Limits {
         let default = Limits::default();
         let count = |name, otherwise: u32| {
@@ -214,7 +214,7 @@ impl Settings {
         Some(number)
     }
 
-    /// A time as it is said, else another; none = for ever.
+    /// A time setting, or `otherwise` if unset; `None` for no limit.
     fn time(&self, name: &str, otherwise: Option<u64>) -> Option<u64> {
         match self.said(name) {
             Some(Said { value: Value::Time(time), .. }) => *time,
@@ -222,7 +222,7 @@ impl Settings {
         }
     }
 
-    /// What runs of workflows that set no budget may spend; none when nothing is said.
+    /// Budget of runs whose workflow sets none; `None` if no limit is set.
     pub fn budget(&self) -> Option<Budget> {
         let attempts = self.number("budget.attempts");
         let budget = Budget {
@@ -236,7 +236,7 @@ impl Settings {
 }
 
 impl fmt::Display for Value {
-    /// As a file would write it.
+    /// Formats the value as a file would write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(&quoted(text)),
@@ -285,7 +285,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// In the largest unit that needs no fraction.
+/// Uses the largest unit that needs no fraction.
 fn time(ms: u64) -> String {
     match ms {
         ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),

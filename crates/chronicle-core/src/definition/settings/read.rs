@@ -1,4 +1,4 @@
-//! One file of settings: its text becomes values with their lines, and what is wrong becomes problems with theirs.
+//! Parses one settings file: values with their lines, and problems with theirs.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) const SETTINGS_MAX: usize = 256 * 1024;
 /// A setting: its full name, its value, its line.
 type Found = (String, Value, usize);
 
-/// What the text says.
+/// Parses the text into values and reports problems.
 pub(super) fn read(index: usize, layer: Layer, text: &str, problems: &mut Problems) -> Vec<Found> {
     let mut reading =
         Reading { index, layer, text, problems, found: Vec::new(), broken: Vec::new() };
@@ -45,7 +45,7 @@ struct Reading<'t, 'p> {
     text: &'t str,
     problems: &'p mut Problems,
     found: Vec<Found>,
-    /// Where the text is no TOML: what was made of it there is not told once more.
+    /// Where the text is not valid TOML, so that guesses about those parts are not reported again.
     broken: Vec<usize>,
 }
 
@@ -146,7 +146,7 @@ fn code(names: &[&str]) -> String {
     quoted(&names.join("."))
 }
 
-/// What was expected instead, and the word that was probably meant.
+/// What was expected instead, and the likely intended word.
 struct Wrong {
     expected: String,
     meant: Option<&'static str>,
@@ -228,12 +228,12 @@ fn number(said: &DeValue<'_>) -> Option<u64> {
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// Counts are kept in 32 bits.
+/// True if a number fits into 32 bits, in which counts are kept.
 fn fits(said: &DeValue<'_>) -> bool {
     number(said).is_some_and(|number| u32::try_from(number).is_ok())
 }
 
-/// Dollars in millionths.
+/// Parses dollars into millionths; `None` if it is no positive amount.
 pub(crate) fn dollars(said: &DeValue<'_>) -> Option<u64> {
     match said.as_float() {
         Some(float) => decimal(float.as_str(), 6),

@@ -1,4 +1,4 @@
-//! A file of settings to begin with: every setting a project may have, with what it does and its default, commented out.
+//! Writes an initial settings file: every project setting with its explanation and default, commented out.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::{Settings, Value};
 /// Longest line of a comment.
 const LINE_MAX: usize = 100;
 
-/// The text of a project's file that says these and explains the rest.
+/// The text of a project's file that sets these values and explains the rest.
 pub fn commented(said: &[(&str, Value)]) -> String {
     let mut text = String::from(
         "# Settings of this project. What is commented out is the default, or an example.\n\
@@ -49,7 +49,7 @@ fn comment(text: &mut String, about: &str) {
     let _ = writeln!(text, "{line}");
 }
 
-/// The default, else something that could stand there.
+/// The default, or a plausible value if there is none.
 fn example(key: &Key) -> &'static str {
     match (key.default, key.name) {
         ("", "agent") => "\"claude\"",
@@ -66,7 +66,7 @@ fn example(key: &Key) -> &'static str {
 }
 
 impl Settings {
-    /// The value of a setting as a file would write it, its default when nothing is said; empty = nothing at all.
+    /// The value of a setting as a file would write it, or its default; empty if there is neither.
     pub fn shown(&self, name: &str) -> String {
         let default = || KEYS.iter().find(|key| key.name == name).map(|key| key.default.to_owned());
         let said = self.said(name).map(|said| said.value.to_string());

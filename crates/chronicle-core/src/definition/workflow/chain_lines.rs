@@ -1,9 +1,9 @@
-//! A file of chains line by line, as the program reads it that it was written for: a prompt may hold `: ` or ` #` without
-//! quotes, which no YAML allows.
+//! A chain file parsed line by line, as the program does that it was written for: its prompts may contain `: ` or ` #` without
+//! quotes, which is not valid YAML.
 
 use super::draft::{Field, Node, Span, Value};
 
-/// What one line says.
+/// What one line contains.
 enum Line<'t> {
     Nothing,
     Chain(&'t str),
@@ -13,7 +13,7 @@ enum Line<'t> {
     Other,
 }
 
-/// The chains as a map; none when a line makes no sense, so that the file is no such file either.
+/// The chains as a map; `None` if a line does not fit, so that the file is not a chain file either.
 pub(super) fn read(source: usize, text: &str) -> Option<Node> {
     let mut chains: Vec<Field> = Vec::new();
     let mut start = 0;
@@ -62,7 +62,7 @@ fn unquoted(text: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(text)
 }
 
-/// Puts a field into the last step of the chain, into a new one, or into the chain itself.
+/// Adds a field to the last step of the chain, to a new one, or to the chain itself.
 fn say(chain: &mut Field, name: &str, said: &str, begins: bool, span: Span) -> Option<()> {
     let fields = fields_of(chain)?;
     let steps = fields.iter_mut().find(|field| field.name == "steps");

@@ -1,118 +1,109 @@
-//! What a workflow file said: every value with its span, nothing judged.
+//! A parsed workflow file: every value with its span, nothing checked yet.
 //!
-//! A reader of another format gives its fields the names of the native one and keeps the spans of its own text, so that
-//! `check` can judge them all alike and a problem still points at what the person wrote.
+//! Readers of other formats rename fields to the native names and keep the spans of their own text, so that `check` treats all
+//! formats alike and a problem still points at what the person wrote.
 
-/// Bytes of one source.
+/// A byte range of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     /// Index of the source: the phases of one draft may come from several files.
     pub source: usize,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: usize,
-    /// The byte after the last one.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
 /// One value of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    /// Where it stands.
     pub span: Span,
-    /// What it is.
     pub value: Value,
 }
 
-/// What a value is, before anybody asked for a type.
+/// A value, before a type is expected.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
-    /// A text, a number, a yes or no: whoever reads it decides.
+    /// A string, number or boolean; the field that reads it decides.
     Scalar(String),
-    /// Values in order.
     List(Vec<Node>),
     /// Named values in the file's order.
     Map(Vec<Field>),
 }
 
-/// A named value.
+/// A named value of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Field {
-    /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Position of the name.
     pub at: Span,
-    /// What it says.
     pub value: Node,
 }
 
-/// A text and where it stands.
+/// A text with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Named {
-    /// The text.
     pub text: String,
-    /// Where it stands.
     pub at: Span,
 }
 
-/// A whole workflow as said.
+/// A whole workflow as written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Draft {
     /// Where to point when something is missing.
     pub span: Span,
     /// Everything but the phases.
     pub fields: Vec<Field>,
-    /// The phases.
     pub phases: Phases,
 }
 
 /// The phases as said.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Phases {
-    /// Not a word about them.
+    /// The file has no phases.
     Missing,
-    /// In order: each leads to the following one unless it says otherwise.
+    /// In order: each leads to the next one unless it says otherwise.
     List(Vec<Entry>),
     /// By name: none leads anywhere unless it says so.
     Map(Vec<Entry>),
-    /// Something that is neither.
+    /// Neither a list nor a map.
     Other(Node),
 }
 
 /// One phase as said.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// Its fields.
+    /// Given inline, or read from its file.
     Phase(PhaseDraft),
-    /// The name of a file that holds it, and the name that it has in a map.
+    /// A file that holds the phase.
     File {
-        /// The file, as it is named beside the workflow.
+        /// The file's name, relative to the workflow.
         file: Named,
-        /// The name it has in a map.
+        /// The phase's key in a map.
         key: Option<Named>,
     },
-    /// Something else.
+    /// A value that is not a phase; reported by the checks.
     Other(Node),
-    /// Something that was told as a problem already.
+    /// Already reported as a problem.
     Told,
 }
 
 /// The fields of one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PhaseDraft {
-    /// The name it has in a map.
+    /// The phase's key in a map.
     pub key: Option<Named>,
     /// Where to point when something is missing.
     pub span: Span,
-    /// What it says.
     pub fields: Vec<Field>,
-    /// Whether its `persona` names a file, whatever it looks like: in other formats `agent` does.
+    /// True if its `persona` is always a name, whatever it looks like: in other formats `agent` is one.
     pub names_persona: bool,
 }
 
 impl Draft {
-    /// Where a field stands: of the workflow, or of the phase with that id. The phase's own place when it lacks the field.
+    /// Position of a field: of the workflow, or of the phase with that id. The phase's own position if it lacks the field.
     pub(crate) fn locate(&self, phase: Option<&str>, field: &str) -> Span {
         let Some(id) = phase else { return locate(&self.fields, field).unwrap_or(self.span) };
         let found = self.entries().iter().find_map(|entry| match entry {
@@ -122,7 +113,7 @@ impl Draft {
         found.map_or(self.span, |phase| locate(&phase.fields, field).unwrap_or(phase.span))
     }
 
-    /// Whether the persona of the phase with that id is a name, however many words it has.
+    /// True if the persona of that phase is a name, however many words it has.
     pub(crate) fn names_persona(&self, id: &str) -> bool {
         self.entries().iter().any(|entry| match entry {
             Entry::Phase(phase) => phase.names_persona && phase.id() == Some(id),
@@ -137,7 +128,7 @@ impl Draft {
         }
     }
 
-    /// The phases, to be changed.
+    /// The phases, for changes.
     pub(crate) fn entries_mut(&mut self) -> &mut [Entry] {
         match &mut self.phases {
             Phases::List(entries) | Phases::Map(entries) => entries,
@@ -147,36 +138,36 @@ impl Draft {
 }
 
 impl Field {
-    /// A field with a text that stands at the same place as its name: said by a reader, not by the file.
+    /// A field with a text, made by a reader: its value has the position of the name.
     pub(crate) fn said(name: &str, text: impl Into<String>, at: Span) -> Self {
         Self::with(name, Value::Scalar(text.into()), at)
     }
 
-    /// A field with a value that stands at the same place as its name.
+    /// A field with a value, made by a reader: its value has the position of the name.
     pub(crate) fn with(name: &str, value: Value, at: Span) -> Self {
         Self { name: name.to_owned(), at, value: Node { span: at, value } }
     }
 }
 
 impl Span {
-    /// Its first letter: something missing is told where the thing begins, not all over it.
+    /// Only its first character: something missing is reported at the start of its owner.
     pub(crate) fn first(self) -> Self {
         Self { end: self.start + 1, ..self }
     }
 }
 
 impl PhaseDraft {
-    /// A phase whose `persona` is a name or a text, as it looks.
+    /// A phase whose `persona` may be a name or a text.
     pub(crate) fn new(key: Option<Named>, span: Span, fields: Vec<Field>) -> Self {
         Self { key, span, fields, names_persona: false }
     }
 
-    /// A field that says something.
+    /// True if the field is present and not null.
     pub(crate) fn says(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name && field.value.value != Value::Null)
     }
 
-    /// The id it will have if it is sound: of the map, its own, or that of the workflow which it runs.
+    /// The id it will have if it is valid: the key of the map, its own, or that of the workflow that it runs.
     pub(crate) fn id(&self) -> Option<&str> {
         let own = ["id", "workflow", "subworkflow"];
         let said = |name| self.fields.iter().find(|field| field.name == name);

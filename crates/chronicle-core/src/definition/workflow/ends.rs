@@ -1,7 +1,7 @@
-//! A state called `done` in files of other programs: there it may be a state that works, here it is the end.
+//! A state named `done` in files of other programs: there it may do work, here `done` is the end.
 //!
-//! It gets another name. In a map of states, whoever leads to `done` leads to it, and it leads to the end. In a list it is a
-//! phase like any other.
+//! Such a state is renamed. In a map of states, edges to `done` lead to it, and it leads to the end. In a list it is a phase like
+//! any other.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::from_phased::free;
 use super::problem::{Finding, Problems, Severity};
 use crate::base::ids::DONE;
 
-/// What such a state is called, unless another one is.
+/// The new name, unless it is taken.
 const INSTEAD: &str = "finish";
-/// What a state must say to be one that works.
+/// Fields that make it a state that does work.
 const WORKS: [&str; 5] = ["persona", "instructions", "commands", "workflow", "subworkflow"];
 
-/// Renames a state called `done` that does something.
+/// Renames a state named `done` that does work.
 pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
     let works = |phase: &PhaseDraft| {
         phase.id() == Some(DONE) && WORKS.into_iter().any(|name| phase.says(name))
@@ -60,7 +60,7 @@ fn rename(phase: &mut PhaseDraft, id: &str) {
     }
 }
 
-/// Lets an edge, or the beginning, lead to the state instead of the end.
+/// Redirects an edge, or the start, to the renamed state.
 fn lead(field: &mut Field, id: &str) {
     match (field.name.as_str(), &mut field.value.value) {
         ("next", Value::List(items)) => items.iter_mut().for_each(|item| point(item, id)),

@@ -1,7 +1,7 @@
 //! Chains: one file with several linear workflows, each a list of `agent` and `prompt`.
 //!
-//! A chain's agent is a persona. A step that fails ends the chain: nothing is tried afresh, and a worker that says `fail`
-//! calls for a person.
+//! A chain's agent is a persona. A step that fails ends the chain: there is no retry, and a worker that says `fail` calls for a
+//! person.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,20 @@ use super::suggest::closest;
 use super::{chain_lines, yaml};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
 
-/// Below which some files have all of their chains.
+/// Key under which some files keep all of their chains.
 const WRAPPER: &str = "chains";
-/// Fields of a file that are no chains.
+/// Top-level fields that are not chains.
 const SETTINGS: [&str; 3] = ["default", "active", "version"];
 
-/// One chain of a file, with what is wrong with it alone.
+/// One chain of a file, with its own problems.
 pub(crate) struct Chain {
-    /// What it is called by.
+    /// The name that it is started by.
     pub name: Named,
-    /// What it says.
     pub draft: Draft,
-    /// What is wrong with it.
     pub problems: Problems,
 }
 
-/// Every chain of the file; `problems` takes what is wrong with the file as a whole.
+/// Every chain of the file; `problems` gets what is wrong with the file as a whole.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Chain> {
     let mut doubts = Problems::default();
     let root = yaml::read(source, text, &mut doubts);
@@ -52,7 +50,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Ch
     chains.map(chain).collect()
 }
 
-/// All chains may stand below `chains`, by name or as a list whose items have names.
+/// Chains may be below `chains`, by name or as a list whose items have names.
 fn unwrapped(fields: Vec<Field>, problems: &mut Problems) -> Vec<Field> {
     let mut chains = Vec::new();
     for field in fields {
@@ -92,7 +90,7 @@ fn named(item: Node, problems: &mut Problems) -> Option<Field> {
     Some(Field { name: name.to_owned(), at, value: item })
 }
 
-/// Words about the chains that are none themselves: which one another program begins with.
+/// Reports settings of another program, such as its default chain.
 fn tell_setting(field: &Field, names: &BTreeSet<String>, problems: &mut Problems) -> bool {
     let Some(said) = field.value.text().filter(|_| SETTINGS.contains(&field.name.as_str())) else {
         return false;
@@ -193,7 +191,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> En
     Entry::Phase(phase)
 }
 
-/// A persona may be called as no phase can.
+/// A valid phase id for a persona, whose name may contain anything.
 fn id_of(name: &str) -> String {
     let plain = |letter: char| if letter == '/' || letter.is_control() { '-' } else { letter };
     let id: String = name.trim().chars().take(40).map(plain).collect();
@@ -204,7 +202,7 @@ fn id_of(name: &str) -> String {
     }
 }
 
-/// A prompt of one line may write its line ends as `\n`.
+/// Turns `\n` in a one-line prompt into line ends.
 fn prompt(field: Field) -> Field {
     let value = match field.value.value {
         Value::Scalar(text) if !text.trim_end().contains('\n') => {

@@ -5,7 +5,7 @@ use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, V
 use super::problem::{Finding, Problems};
 use super::yaml;
 
-/// What the text says; none when it cannot be read, which is told.
+/// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
     let root = yaml::read(source, text, problems)?;
     let Value::Map(mut fields) = root.value else {
@@ -44,7 +44,7 @@ fn list_entry(node: Node) -> Entry {
     }
 }
 
-/// A name with nothing after it is a phase of which nothing more is said.
+/// A key without a value is a phase with all defaults.
 fn map_entry(field: Field) -> Entry {
     let Field { name, at, value } = field;
     let key = Some(Named { text: name, at });

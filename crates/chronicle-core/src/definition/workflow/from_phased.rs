@@ -1,8 +1,8 @@
 //! The phased format of pi-workflows: `workflow.yaml` with a list of Markdown files and of other workflows.
 //!
-//! Accepts and refuses what that reader does, but for the differences listed in `docs/design/0003-deviations.md`. What this
-//! format demands beyond the native one is told here, since `check` holds every format to the same rules. Fields that only
-//! the native format knows are kept: a folder may use both.
+//! It accepts and refuses what that program does, except for the differences listed in `docs/design/0003-deviations.md`.
+//! Requirements of this format alone are checked here, since `check` applies the same rules to every format. Fields that only the
+//! native format knows are kept: a folder may use both.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use super::yaml;
 use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
 
-/// Most entries that get names of their own.
+/// Most entries that get ids of their own.
 pub(crate) const NAMED_MAX: usize = 501;
-/// Texts that are ignored when they are none, as there.
+/// Texts that are ignored if they are not strings, as that program does.
 const TEXTS: [&str; 6] = [
     "sessionNamePrefix",
     "roleInstruction",
@@ -66,11 +66,11 @@ const PHASE_NATIVE: [&str; 20] = [
     "session",
 ];
 
-/// How often a workflow of this format may be started over, where nobody says otherwise: its users go round more often than a
-/// pair of phases should be left for each other. There, nothing bounds it.
+/// Default for how often a workflow of this format may be started over: its users loop more often than the default for pairs of
+/// phases allows. The original program has no limit.
 const ROUNDS: u32 = 10;
 
-/// The limits that hold where such a workflow sets none.
+/// Default limits of such workflows.
 pub(crate) fn limits(outer: &Limits) -> Limits {
     let mut limits = outer.clone();
     if limits.loops == Limits::default().loops {
@@ -79,7 +79,7 @@ pub(crate) fn limits(outer: &Limits) -> Limits {
     limits
 }
 
-/// What the text says; none when it cannot be read, which is told.
+/// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
     let root = yaml::read(source, text, problems)?;
     let span = root.span.first();
@@ -113,7 +113,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     Some(Draft { span, fields: sheet.fields, phases })
 }
 
-/// One phase: the fields and the body of a Markdown file; none when there are none to speak of, which is told.
+/// One phase: the frontmatter and body of a Markdown file; `None` if there is none, which is reported.
 pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> Option<PhaseDraft> {
     let at = Span { source, start: 0, end: 1 };
     if text.starts_with('\u{feff}') {
@@ -152,8 +152,8 @@ pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> 
     Some(PhaseDraft::new(None, at, sheet.fields))
 }
 
-/// Gives every entry for another workflow an id of its own: the same workflow may be run twice, and a phase may be called
-/// as it is.
+/// Gives every entry that runs another workflow an id of its own: the same workflow may run twice, and a phase may have the same
+/// name.
 pub(crate) fn name_references(draft: &mut Draft) {
     let entries = draft.entries_mut();
     let is_reference = |phase: &PhaseDraft| phase.fields.iter().any(|it| it.name == "subworkflow");
@@ -180,14 +180,14 @@ pub(crate) fn name_references(draft: &mut Draft) {
     }
 }
 
-/// A name that nobody has: `build`, else `build-2` and so on.
+/// A free name: `build`, otherwise `build-2` and so on.
 pub(crate) fn free(name: &str, taken: &BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
-/// The fields of one file, while they are brought into shape.
+/// The fields of one file while they are converted.
 struct Sheet<'t, 'p> {
     text: &'t str,
     owner: &'static str,
@@ -206,7 +206,7 @@ impl Sheet<'_, '_> {
         self.fields.retain(|field| field.name != name);
     }
 
-    /// Unknown fields are ignored there; here they are told.
+    /// Drops unknown fields, as that program does, but reports them.
     fn drop_unknown(&mut self, known: &[&[&str]]) {
         let known: Vec<&str> = known.iter().flat_map(|names| names.iter().copied()).collect();
         for field in std::mem::take(&mut self.fields) {
@@ -221,7 +221,7 @@ impl Sheet<'_, '_> {
         }
     }
 
-    /// A text that says something. The words are those of `check`, so that nothing is told twice.
+    /// Requires a non-blank text. The wording is that of `check`, so that nothing is reported twice.
     fn require(&mut self, name: &str) {
         let finding = match self.get(name) {
             None => {
@@ -261,7 +261,7 @@ impl Sheet<'_, '_> {
         }
     }
 
-    /// A value of another type is ignored, and told.
+    /// Ignores a value of another type, and reports it.
     fn drop_unless(&mut self, name: &str, expected: &str, fits: impl Fn(&Self, &Node) -> bool) {
         let Some(node) = self.get(name) else { return self.remove(name) };
         if fits(self, node) {
@@ -357,7 +357,7 @@ impl Sheet<'_, '_> {
         self.fields.push(Field { value, ..field });
     }
 
-    /// A list of names: whatever stands in it counts by its spelling, and a single name as a list of one.
+    /// A list of names: any scalar counts by its spelling, and a single name as a list of one.
     fn mend_list(&mut self, name: &str) {
         let Some(field) = self.fields.iter_mut().find(|field| field.name == name) else { return };
         let span = field.value.span;
@@ -386,7 +386,7 @@ fn spell(node: &mut Node) {
     }
 }
 
-/// What a scalar without quotes is in YAML 1.2.
+/// The type of an unquoted scalar in YAML 1.2.
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Text,

@@ -1,7 +1,7 @@
-//! The Chronicle's JSON templates: `states` by name, who does them in `agent` or `persona`.
+//! The Chronicle's JSON templates: `states` by name, with an `agent` or `persona` each.
 //!
-//! There `agent` names a persona's file; the program that works is named nowhere. What the native format knows under the
-//! same name is kept as it is.
+//! There, `agent` names a persona file; the program that works is not named. Fields that the native format has under the same
+//! name are kept.
 
 use super::draft::{Draft, Entry, Field, Node, PhaseDraft, Span, Value};
 use super::format::{PHASE, Shape, WORKFLOW};
@@ -9,7 +9,7 @@ use super::from_native;
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
 
-/// What the text says; none when it cannot be read, which is told.
+/// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
     let mut draft = from_native::read(source, text, problems)?;
     // A template that names a program would surprise: nothing of that format does.
@@ -24,7 +24,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     Some(draft)
 }
 
-/// That format's own name for loops that are judged by the issues that they resolve, and for its fields.
+/// Renames that format's loop policy and its fields to the native ones.
 fn loop_policy(field: &mut Field) {
     let at = field.at;
     if let Value::Map(said) = &mut field.value.value {
@@ -45,7 +45,7 @@ fn loop_policy(field: &mut Field) {
     *field = Field::with("limits", Value::Map(vec![inner]), at);
 }
 
-/// Its own loader passes over what it does not know; here that is told.
+/// Its own loader ignores unknown fields; here they are reported.
 fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems) {
     fields.retain(|field| {
         let is_known = shape.field(&field.name).is_some();
@@ -80,7 +80,7 @@ fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
     }
 }
 
-/// Told and left out: nothing here would use it.
+/// Reports and drops fields that nothing here would use.
 fn keep(field: &Field, unused: &[&str], problems: &mut Problems) -> bool {
     let is_kept = !unused.contains(&field.name.as_str());
     if !is_kept && field.value.value != Value::Null {

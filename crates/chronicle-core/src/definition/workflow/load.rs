@@ -1,4 +1,4 @@
-//! A workflow and every sub-workflow that it reaches.
+//! Loads a workflow and every sub-workflow that it reaches.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,33 +18,33 @@ const WORKFLOWS_MAX: usize = 100;
 /// The text of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The path that people are shown.
+    /// The path that people see.
     pub name: String,
-    /// What the definition is called by.
+    /// The name that it is started by.
     pub key: String,
     /// What the file holds.
     pub text: String,
 }
 
-/// What became of a file.
+/// The result of loading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The one asked for first, then every sub-workflow reached. Those beyond reading are missing.
+    /// The requested one first, then every sub-workflow. Unreadable ones are missing.
     pub workflows: Vec<Workflow>,
-    /// Everything wrong with any of them, in the order of `sources` and of their text.
+    /// All problems, in the order of `sources` and of their text.
     pub problems: Vec<Problem>,
-    /// Every text that was read, for snippets.
+    /// Every text that was read, for snippets in messages.
     pub sources: Vec<Source>,
     places: Vec<Places>,
 }
 
 impl Loaded {
-    /// Whether a run may start with it: no error.
+    /// True if a run may start with it: there is no error.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
 
-    /// A problem that somebody found who knows more than the files, at a field of a workflow or of one of its phases.
+    /// A problem found by a caller that knows more than the files, at a field of a workflow or of one of its phases.
     pub fn problem(
         &self,
         (workflow, phase, field): (&str, Option<&PhaseId>, &str),
@@ -63,21 +63,21 @@ impl Loaded {
     }
 }
 
-/// What is there beside the definitions, and what a person accepted.
+/// What exists beside the definitions, and what a person accepted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'k> {
-    /// The names of the personas there are; none = nobody looked.
+    /// Names of existing personas; `None` if they were not looked up.
     pub personas: Option<&'k [&'k str]>,
-    /// The keys of the workflows there are.
+    /// Keys of existing workflows.
     pub workflows: &'k [&'k str],
-    /// Whether a person takes it upon themselves that some fields are not enforced.
+    /// True if a person accepts that some fields are not enforced.
     pub accepts_unenforced: bool,
 }
 
-/// Which workflow runs which others, and where that is said.
+/// Which workflow runs which others, with the position of each name.
 type Calls = BTreeMap<String, Vec<Named>>;
 
-/// Reads a workflow in the native format and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
+/// Loads a workflow in the native format and all that it reaches. `lookup` finds the source of a sub-workflow by its key.
 pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loaded {
     let mut no_files = |file: &str| {
         let message = format!("there is no phase file {} here", quoted(file));
@@ -94,7 +94,7 @@ pub fn load(main: Source, lookup: &mut dyn FnMut(&str) -> Option<Source>) -> Loa
     assemble(&main, Known::default(), &mut find)
 }
 
-/// Puts a definition and all that it reaches together. `lookup` finds a definition by its key.
+/// Combines a definition with all that it reaches. `lookup` finds a definition by its key.
 pub fn assemble(
     main: &Arc<Unit>,
     known: Known<'_>,
@@ -157,8 +157,8 @@ fn shifted(named: &Named, sources: usize) -> Named {
     named
 }
 
-/// The definition of a sub-workflow that was not asked for before; an error when there is none. `known` remembers which keys
-/// were found.
+/// The definition of a sub-workflow that was not looked up before; reports an error if there is none. `known` collects the keys
+/// that were found.
 fn follow(
     call: &Named,
     known: &mut BTreeMap<String, bool>,
@@ -183,7 +183,7 @@ fn follow(
     Err(finding.hint("`chronicle list` shows the workflows"))
 }
 
-/// Whoever runs a workflow that cannot run cannot run either, however far away.
+/// Reports every workflow that depends, however indirectly, on one that cannot run.
 fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Problems) {
     let mut told = BTreeSet::new();
     loop {
@@ -203,12 +203,12 @@ fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Probl
     }
 }
 
-/// Everything is reached from the first one, so every cycle is.
+/// Finds cycles: everything is reachable from the first workflow, so every cycle is.
 fn find_cycles(main: &str, calls: &Calls, problems: &mut Problems) {
     walk(main, calls, &mut Vec::new(), &mut BTreeSet::new(), problems);
 }
 
-/// Depth first; as deep as there are workflows, of which `WORKFLOWS_MAX` exist.
+/// Depth-first; at most `WORKFLOWS_MAX` deep.
 fn walk<'c>(
     key: &'c str,
     calls: &'c Calls,

@@ -1,7 +1,7 @@
-//! A checked workflow: what a run is made of, every default written out.
+//! A checked workflow with every default written out.
 //!
-//! Readers make a `Draft` of a file, `check` turns it into this. It is frozen into a run's first event; fields that the
-//! engine does not act on yet are kept here all the same, so that no file loses a word on the way.
+//! Readers turn a file into a `Draft`, and `check` turns that into this. It is frozen into a run's first event. Fields that the
+//! engine does not use yet are kept anyway, so that nothing of a file is lost.
 
 use std::collections::BTreeMap;
 
@@ -10,46 +10,46 @@ use serde::{Deserialize, Serialize};
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::Limits;
 
-/// The word of `requires` for files that differ.
+/// Requirement that files must have changed.
 pub const CHANGED_FILES: &str = "changed_files";
 
-/// The signals, as workers and `signals` of a phase name them.
+/// Signals, as workers and the `signals` field name them.
 pub const SIGNALS: [&str; 4] =
     ["complete", "partially-complete", "needs-user-input", "needs-role-followup"];
 
-/// The signal that a word names: case and the sign between words do not matter.
+/// The signal that a word names; case and separators do not matter.
 pub fn signal_named(word: &str) -> Option<&'static str> {
     let plain = word.trim().to_lowercase().replace('_', "-");
     SIGNALS.into_iter().find(|signal| *signal == plain)
 }
 
-/// Tools that change nothing: what a worker has of whom nothing is known.
+/// Tools that change nothing: all that an unknown persona may use.
 pub const READ_ONLY: [&str; 4] = ["read", "grep", "find", "ls"];
 
 /// Named phases and the edges between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
-    /// What it is called by: the file's or folder's name.
+    /// The name that it is started by: that of the file or folder.
     pub key: String,
-    /// What people read.
+    /// The name that people see.
     pub name: String,
-    /// One line about it.
+    /// A one-line description, shown in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Another word to start it by.
+    /// An alternative name to start it by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_name: Option<String>,
-    /// Who may start it: `user` (default) or `workflows` only.
+    /// Who may start it: `user` (default) or only `workflows`.
     #[serde(default)]
     pub show: Show,
-    /// Where a frame begins.
+    /// The phase that a frame starts with.
     pub initial: PhaseId,
-    /// In the file's order.
+    /// In the order of the file.
     pub phases: Vec<Phase>,
-    /// The program that works, unless a phase names its own.
+    /// The agent of phases that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its model.
+    /// Model of phases that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// What the whole run may spend.
@@ -63,52 +63,52 @@ pub struct Workflow {
     /// Commands that must pass before the run is done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,
-    /// Commands at every way out.
+    /// Commands that run whenever a phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleanup: Vec<String>,
     /// Environment of workers and commands.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Whether a worker may start it over.
+    /// True if a worker may start it over.
     #[serde(default)]
     pub loopable: bool,
-    /// The templates of the phased format, by their names there (`initialMessage`, `advanceReminder`, …).
+    /// Templates of the phased format, by their names there (`initialMessage`, `advanceReminder`, …).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub templates: BTreeMap<String, String>,
 }
 
 impl Workflow {
-    /// The phase of that id.
+    /// The phase with that id.
     pub fn phase(&self, id: &PhaseId) -> Option<&Phase> {
         self.phases.iter().find(|phase| phase.id == *id)
     }
 
-    /// One of its own texts; none when it says nothing there.
+    /// One of its own texts; `None` if it is not set.
     pub fn text(&self, text: Text) -> Option<&str> {
         let said = self.templates.get(text.field())?;
         (!said.trim().is_empty()).then_some(said)
     }
 }
 
-/// The texts with which a workflow speaks for itself.
+/// Texts that replace Chronicle's default wording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
-    /// Opens the first handover.
+    /// Starts the first handover.
     InitialMessage,
-    /// Stands in each handover: who the worker is.
+    /// Part of each handover: who the worker is.
     RoleInstruction,
-    /// Stands in each handover: how to go on.
+    /// Part of each handover: how to go on.
     AdvanceReminder,
-    /// Answers a tool that the phase does not allow.
+    /// Answers a tool call that the phase does not allow.
     BlockReasonTemplate,
-    /// Reminds a worker that ended its turn too soon.
+    /// Reminds a worker that ended its turn too early.
     NotDoneReminder,
-    /// Is shown to the person at the end.
+    /// Shown to the person at the end.
     CompletionMessage,
 }
 
 impl Text {
-    /// The field that holds it.
+    /// The workflow field that holds it.
     pub fn field(self) -> &'static str {
         match self {
             Self::InitialMessage => "initialMessage",
@@ -125,41 +125,41 @@ impl Text {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Show {
-    /// A person.
+    /// A person, from the command line.
     #[default]
     User,
-    /// Other workflows alone.
+    /// Only other workflows, from a phase.
     Workflows,
 }
 
 /// One node of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its id in the workflow.
+    /// Unique within the workflow.
     pub id: PhaseId,
-    /// What people read.
+    /// The name that people see.
     pub name: String,
-    /// A sign beside the name.
+    /// Shown before the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emoji: Option<String>,
-    /// One line about it.
+    /// A one-line description, shown in graphs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What the worker is told to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub instructions: String,
-    /// Who does it.
+    /// The kind of worker: agent, commands, person, or another workflow.
     pub run: PhaseKind,
-    /// A persona's name, or its text.
+    /// A persona's name, or the text of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
-    /// The program that works here.
+    /// The agent of this phase, if it names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its model.
+    /// The model of this phase, if it names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long it thinks.
+    /// Thinking level, in the agent's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// Agents to try when this one cannot work.
@@ -168,100 +168,101 @@ pub struct Phase {
     /// Which tools the worker may call.
     #[serde(default)]
     pub tools: Tools,
-    /// Skills that the worker is to have beside its own.
+    /// Skills that the worker should have in addition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra_skills: Vec<String>,
-    /// Personas that the worker may use for its own sub-agents; none = not said.
+    /// Personas for the worker's own sub-agents; `None` if not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_profiles: Option<Vec<String>>,
-    /// Where a worker may go. Empty = an end.
+    /// Phases that a worker may choose; empty at an end.
     pub next: Vec<PhaseId>,
-    /// Where an outcome leads.
+    /// The target of each outcome.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on: BTreeMap<Outcome, PhaseId>,
-    /// The worker's own words for outcomes.
+    /// Additional outcomes of this workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
-    /// Which signals the worker may send; none = all.
+    /// Signals that the worker may send; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Vec<String>>,
-    /// Which personas it may ask for; none = all.
+    /// Personas that it may ask for help; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followups: Option<Vec<String>>,
-    /// Where a person must agree.
+    /// Where a person must approve.
     #[serde(default)]
     pub approval: Approval,
-    /// What must have happened before the worker may leave: `changed_files`, or commands that ended well.
+    /// What the record must show before the worker may leave: `changed_files`, or commands that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
     /// Commands that must pass before the phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,
-    /// Commands at every way out.
+    /// Commands that run whenever the phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleanup: Vec<String>,
     /// What this phase may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// Limits, all written out.
+    /// Limits, with every default written out.
     pub limits: Limits,
-    /// Whose files it works on.
+    /// Which files it works on.
     #[serde(default)]
     pub isolation: Isolation,
-    /// Whether the next attempt goes on in the last phase's session.
+    /// Whether its first attempt continues the session of the previous phase.
     #[serde(default)]
     pub session: SessionUse,
-    /// `steps` when the worker plans a pool.
+    /// `steps` if the worker plans a pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub produces: Option<String>,
-    /// A pool's work items.
+    /// Work items of a pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepItem>,
-    /// How many of them at once.
+    /// How many steps of a pool run at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
-    /// The workflow inside: of `run: workflow`, or of a pool's steps.
+    /// The workflow that runs inside: for `run: workflow`, or for each step of a pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// How a pool's work comes together.
+    /// How the work of a pool is merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<String>,
-    /// What `run: command` runs, in order, in a shell.
+    /// Shell commands of `run: command`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// A command that must never run twice, even after a crash.
+    /// True if its commands must not run twice, even after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
-    /// A step of a chain: `$INPUT` and `$ORIGINAL` in its instructions stand for what the step before said and for the task.
+    /// True for a step of a chain: `$INPUT` and `$ORIGINAL` in its instructions stand for the previous step's last message and
+    /// the task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chained: bool,
-    /// Named in a `next` only; no entry of its own.
+    /// True if it is only named in a `next` and has no entry of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
 }
 
 impl Phase {
-    /// Whether its worker is that persona: by the persona's name, or by its own.
+    /// True if its worker is that persona.
     pub fn is_by(&self, persona: &str) -> bool {
         let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona.trim());
         self.run == PhaseKind::Worker
             && (self.persona.as_deref().is_some_and(is_it) || is_it(self.id.as_str()))
     }
 
-    /// What its worker is called: the persona's name where it is one, else the phase's.
+    /// Name of its worker: the persona's if it names one, otherwise the phase's.
     pub fn worker_name(&self) -> &str {
         let named = self.persona.as_deref().map(str::trim);
         let is_name = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
         named.filter(is_name).unwrap_or(self.id.as_str())
     }
 
-    /// Whether a leaving signal must carry a verdict: the phase says where a pass leads.
+    /// True if a leaving signal must carry a verdict, because the phase says where a pass leads.
     pub fn asks_verdict(&self) -> bool {
         let pass = Outcome::from("pass");
         self.on.contains_key(&pass) || self.outcomes.contains(&pass)
     }
 
-    /// Whether its worker may ask another persona for help, and whoever helps may ask anybody.
+    /// True if its worker may ask another persona for help.
     pub fn may_ask_help(&self) -> bool {
         let may_ask = |signals: &Vec<String>| {
             signals.iter().any(|it| signal_named(it) == Some("needs-role-followup"))
@@ -271,7 +272,7 @@ impl Phase {
             && self.signals.as_ref().is_none_or(may_ask)
     }
 
-    /// A phase with that id and nothing else said.
+    /// A phase with that id and defaults for everything else.
     pub fn new(id: PhaseId, limits: Limits) -> Self {
         Self {
             name: id.as_str().to_owned(),
@@ -314,103 +315,103 @@ impl Phase {
     }
 }
 
-/// Who does a phase.
+/// What kind of worker does a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
-    /// A fresh agent.
+    /// An agent in a fresh session.
     #[default]
     Worker,
-    /// The host's own session.
+    /// The session that hosts the run.
     Inline,
-    /// Shell commands.
+    /// Shell commands, without an agent.
     Command,
-    /// Steps in parallel slots.
+    /// Steps that run in parallel slots.
     Pool,
     /// Another workflow, in a frame of its own.
     Workflow,
-    /// A person.
+    /// A person, who says when it is done.
     Human,
 }
 
-/// Where a person must agree.
+/// Where a person must approve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// Nowhere.
+    /// No approval is needed.
     #[default]
     None,
     /// Before the worker starts.
     Before,
     /// Before the phase is left.
     After,
-    /// Both.
+    /// Before the start and before leaving.
     Both,
 }
 
 impl Approval {
-    /// Whether a person must agree before the work.
+    /// True if a person must approve before the work.
     pub fn is_before(self) -> bool {
         matches!(self, Self::Before | Self::Both)
     }
 
-    /// Whether a person must agree after the work.
+    /// True if a person must approve after the work.
     pub fn is_after(self) -> bool {
         matches!(self, Self::After | Self::Both)
     }
 }
 
-/// Whose files a phase works on.
+/// Which files a phase works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// The project's.
+    /// The project's own files.
     #[default]
     Shared,
-    /// A work tree of its own.
+    /// A git worktree of its own.
     Worktree,
 }
 
-/// Which session an attempt works in.
+/// Which session a phase starts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {
-    /// Its own.
+    /// A new session for every visit.
     #[default]
     Fresh,
-    /// The one of the phase before.
+    /// The session of the previous phase.
     Continue,
 }
 
 impl Tools {
-    /// Nothing but reading, as The Chronicle has it for an agent that it does not know. The other names are what the same tools
-    /// are called elsewhere.
+    /// Only tools that read, as The Chronicle gives them to an unknown agent. The other names are what the same tools are called
+    /// elsewhere.
     pub fn read_only() -> Self {
         let names = READ_ONLY.into_iter().chain(["glob"]);
         Self { allow: Some(names.map(str::to_owned).collect()), ..Self::default() }
     }
 
-    /// Whether it says nothing about any tool.
+    /// True if it neither allows nor denies anything.
     pub fn is_unsaid(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()
     }
 }
 
-/// Which tools a worker may call. Empty lists say nothing.
+/// Which tools a worker may call. Empty lists restrict nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tools {
-    /// These and no others.
+    /// If set, only these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
-    /// Not these.
+    /// Denied even if they are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// Whether the lists bind the worker's own calls alone, and not those of its sub-agents.
+    /// True if the lists apply to the worker's own calls only, not to its sub-agents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_only: bool,
 }
 
-/// What may be spent.
+/// Limits of spending; `None` for no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Millionths of a dollar.
@@ -419,10 +420,10 @@ pub struct Budget {
     /// Tokens of every kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Active milliseconds.
+    /// Active time, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<u64>,
-    /// Attempts.
+    /// Number of logical tries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }
@@ -430,40 +431,40 @@ pub struct Budget {
 /// Rules over tool calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Guards {
-    /// Names of rules.
+    /// Names of rule files to apply.
     #[serde(default)]
     pub rules: Vec<String>,
-    /// Whether an agent that cannot be guarded may work at all.
+    /// What happens if an agent cannot be guarded.
     #[serde(default)]
     pub mode: GuardMode,
 }
 
-/// Whether an agent that cannot be guarded may work.
+/// What happens if an agent cannot be guarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardMode {
-    /// No.
+    /// The agent may not work.
     #[default]
     Enforce,
-    /// Yes, and it is said.
+    /// The agent may work, and a warning is shown.
     BestEffort,
 }
 
 /// One work item of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StepItem {
-    /// Its id in the pool.
+    /// Unique within the pool.
     pub id: String,
-    /// What people read.
+    /// The name that people see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What is to be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Steps that must be complete first.
+    /// Ids of steps that must be complete first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Files it is about.
+    /// Files that it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! The personas that a workflow names, and what becomes of a name that nobody has.
+//! Personas that a workflow names, and what happens to unknown names.
 //!
-//! Our own files are held to it: a persona that is not there would be a worker of whom nothing is known, with every tool. Files
-//! of other programs may name personas that were never written; such a worker may only read.
+//! Native files are strict: an unknown persona would be a worker with every tool and no instructions. Files of other programs may
+//! name personas that were never written; such a worker may only read.
 
 use super::draft::{Draft, Span};
 use super::model::{Phase, PhaseKind, Tools, Workflow};
@@ -10,16 +10,15 @@ use super::suggest::closest;
 use super::unit::Format;
 use crate::base::ids::{DONE, PhaseId};
 
-/// A persona that is asked for by its name.
+/// A persona that is referred to by name.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
-    /// The name.
     name: String,
-    /// The phase whose worker it is; none where the phase may only ask it for help.
+    /// The phase whose worker it is; `None` if it is only named as a possible helper.
     phase: Option<PhaseId>,
     at: Span,
     is_native: bool,
-    /// A phase that nobody wrote was told of already.
+    /// True if the phase was already reported as undefined.
     is_told: bool,
 }
 
@@ -45,12 +44,12 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<A
     asked
 }
 
-/// A persona of one word is a name; one of several is its own text.
+/// A persona of one word is a name; several words are its text.
 pub(crate) fn is_name(persona: &str) -> bool {
     !persona.trim().contains(char::is_whitespace)
 }
 
-/// A phase's own worker can be asked for help by the phase's name.
+/// The worker of a phase can be asked for help by the phase's name.
 fn is_done_by(workflow: &Workflow, persona: &str) -> bool {
     workflow.phases.iter().any(|phase| phase.is_by(persona))
 }
@@ -59,7 +58,7 @@ fn is_there(asked: &Asked, personas: &[&str]) -> bool {
     personas.iter().any(|name| name.trim().eq_ignore_ascii_case(asked.name.trim()))
 }
 
-/// Tells every name that none of these personas has. The places are of sources that come after so many others.
+/// Reports every unknown name. Positions are shifted by the number of preceding sources.
 pub(super) fn tell(asked: &[Asked], sources: usize, personas: &[&str], problems: &mut Problems) {
     for one in asked.iter().filter(|one| !one.is_told && !is_there(one, personas)) {
         let at = Span { source: one.at.source + sources, ..one.at };
@@ -79,7 +78,7 @@ pub(super) fn tell(asked: &[Asked], sources: usize, personas: &[&str], problems:
     }
 }
 
-/// Lets workers of whom nothing is known do nothing but read, and forgets the names that mean nothing.
+/// Restricts workers with unknown personas to reading, and removes the unknown names.
 pub(super) fn restrict(workflow: &mut Workflow, asked: &[Asked], personas: &[&str]) {
     for one in asked.iter().filter(|one| !is_there(one, personas)) {
         let found = workflow.phases.iter_mut().find(|it| Some(&it.id) == one.phase.as_ref());

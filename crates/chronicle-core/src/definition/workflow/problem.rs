@@ -1,4 +1,4 @@
-//! What is wrong with a workflow file: all of it, each with its place and what to do.
+//! Problems of definition files, each with its position and what to do.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::draft::Span;
 use super::load::Source;
 use super::unit::Trouble;
 
-/// Most problems that are told; the rest is counted.
+/// Most problems that are shown; the others are only counted.
 const PROBLEMS_MAX: usize = 100;
 /// Longest name that is repeated in a message, in characters.
 const QUOTED_MAX: usize = 60;
@@ -15,26 +15,26 @@ const QUOTED_MAX: usize = 60;
 /// One thing wrong with a workflow file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// A stable name of its kind, like `unknown-field`.
+    /// Stable name of its kind, like `unknown-field`.
     pub code: &'static str,
-    /// Whether the workflow can be used all the same.
+    /// Whether the workflow can be used anyway.
     pub severity: Severity,
-    /// The file, as it was named by the caller.
+    /// The file's path, as the caller named it.
     pub file: String,
-    /// Bytes of the file's text; none when the whole file is meant.
+    /// Byte range in the file; `None` for the whole file.
     pub span: Option<Range<usize>>,
-    /// From 1; of the span's begin.
+    /// Line of the span's start, from 1.
     pub line: usize,
-    /// From 1, in characters; of the span's begin.
+    /// Column of the span's start, from 1, in characters.
     pub column: usize,
-    /// A lower-case fragment, names in backticks.
+    /// A lower-case fragment with names in backticks.
     pub message: String,
     /// One thing to do about it.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// One about a whole file.
+    /// A problem with a whole file.
     pub fn of_file(file: impl Into<String>, severity: Severity, trouble: Trouble) -> Self {
         let Trouble { code, message, hint } = trouble;
         Self { code, severity, file: file.into(), span: None, line: 1, column: 1, message, hint }
@@ -44,11 +44,11 @@ impl Problem {
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// Worth knowing; nothing is wrong.
     Note,
-    /// Probably not what was meant, yet it works.
+    /// Probably a mistake, but it works.
     Warning,
-    /// Nothing runs with it.
+    /// Nothing can run with it.
     Error,
 }
 
@@ -87,17 +87,17 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// Nothing runs with it.
+    /// Nothing can run with it.
     pub(crate) fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, span, message)
     }
 
-    /// Probably not what was meant.
+    /// Probably a mistake, but it works.
     pub(crate) fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, span, message)
     }
 
-    /// Of any severity.
+    /// A finding of any severity.
     pub(crate) fn new(
         severity: Severity,
         code: &'static str,
@@ -107,36 +107,36 @@ impl Finding {
         Self { code, severity, span, message: message.into(), hint: None }
     }
 
-    /// With what to do about it.
+    /// Adds what to do about it.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// With its place in the sources of another list, where those before it come first.
+    /// Moves it to another list of sources, after those that precede it.
     fn shifted(&self, sources: usize) -> Self {
         let span = Span { source: self.span.source + sources, ..self.span };
         Self { span, ..self.clone() }
     }
 
-    /// With the name that was probably meant, if there is one.
+    /// Adds the likely intended name, if there is one.
     pub(crate) fn did_you_mean(self, name: Option<&str>) -> Self {
         let hint = name.map(|name| format!("did you mean {}?", quoted(name)));
         Self { hint: hint.or(self.hint.clone()), ..self }
     }
 }
 
-/// Collects what is found, up to a limit.
+/// Collects findings, up to a limit.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Problems {
     found: Vec<Finding>,
     left_out: usize,
-    /// The worst of those left out: a file must not become usable because it has too many problems to tell.
+    /// The worst severity of those left out: a file must not become usable because it has too many problems.
     worst_left_out: Option<Severity>,
     last: Option<Span>,
 }
 
 impl Problems {
-    /// Takes one more. The same one again (of a value used twice through an alias) is told once.
+    /// Adds a finding. A duplicate, such as one from an aliased value, is kept once.
     pub(crate) fn push(&mut self, finding: Finding) {
         if !self.is_full() {
             if !self.found.contains(&finding) {
@@ -149,7 +149,7 @@ impl Problems {
         self.last = Some(finding.span);
     }
 
-    /// Makes warnings of the errors of one kind, which a person has accepted.
+    /// Turns errors of one kind, which a person accepted, into warnings.
     pub(crate) fn accept(&mut self, code: &str) {
         for finding in self.found.iter_mut().filter(|finding| finding.code == code) {
             finding.severity = Severity::Warning;
@@ -157,13 +157,13 @@ impl Problems {
         }
     }
 
-    /// How many of them are errors, those left out included as far as they may be.
+    /// The number of errors; those left out count if the worst of them was one.
     pub(crate) fn errors(&self) -> usize {
         let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
         found.count() + self.left_out
     }
 
-    /// Takes all of another collection whose sources come after so many others.
+    /// Adds all of another collection whose sources follow that many others.
     pub(crate) fn absorb(&mut self, other: &Self, sources: usize) {
         for finding in &other.found {
             self.push(finding.shifted(sources));
@@ -174,18 +174,18 @@ impl Problems {
         self.last = last.or(self.last);
     }
 
-    /// Whether nothing runs with it.
+    /// True if nothing can run with it.
     pub(crate) fn has_error(&self) -> bool {
         let told = self.found.iter().map(|finding| finding.severity);
         told.chain(self.worst_left_out).any(|severity| severity == Severity::Error)
     }
 
-    /// Whether further ones would only be counted, so that no work need go into their hints.
+    /// True if further findings would only be counted, so that hints need not be computed.
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= PROBLEMS_MAX
     }
 
-    /// All of them with their lines, in the order of the files and of the text.
+    /// All findings with their lines, in the order of files and text.
     pub(crate) fn finish(mut self, sources: &[Source]) -> Vec<Problem> {
         self.found.sort_by_key(|finding| finding.span);
         if let (Some(severity), Some(span)) = (self.worst_left_out, self.last) {
@@ -211,7 +211,7 @@ pub(crate) fn place(finding: Finding, sources: &[Source]) -> Problem {
     Problem { code, severity, file, span, line, column, message, hint }
 }
 
-/// A span that begins and ends between characters of the text, so that anybody may cut there.
+/// A span that starts and ends at character boundaries, so that it can be sliced.
 fn on_characters(text: &str, span: Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start);
     start..text.ceil_char_boundary(span.end.min(text.len())).max(start)
@@ -225,7 +225,7 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// A name of the file in backticks: bounded, and harmless to a terminal.
+/// A name from a file in backticks: bounded, and safe for a terminal.
 pub(crate) fn quoted(name: &str) -> String {
     let mut shown: String = name.chars().take(QUOTED_MAX).map(harmless).collect();
     if name.chars().nth(QUOTED_MAX).is_some() {

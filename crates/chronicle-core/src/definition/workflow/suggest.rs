@@ -1,9 +1,9 @@
-//! Finds the name that was probably meant.
+//! Finds the likely intended name.
 
-/// Longest name that is compared: the work is its square.
+/// Longest name that is compared: the cost is quadratic.
 const COMPARED_MAX: usize = 48;
 
-/// The candidate nearest to a word, if one is near enough to be a slip of the finger.
+/// The candidate nearest to a word, if it is near enough to be a typo.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word = letters(word);
     // Any two words of two letters are near each other.
@@ -20,13 +20,13 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Case and the sign between words are matters of taste, not slips.
+/// Compares without case and separators, which are a matter of taste.
 fn letters(word: &str) -> Vec<char> {
     let plain = |letter: char| if letter == '-' { '_' } else { letter };
     word.chars().take(COMPARED_MAX + 1).flat_map(char::to_lowercase).map(plain).collect()
 }
 
-/// Letters to insert, drop, replace or swap with their neighbour.
+/// Edit distance with insertions, deletions, replacements and swaps.
 fn distance(from: &[char], to: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=to.len()).collect();

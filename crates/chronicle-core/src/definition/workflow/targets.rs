@@ -1,4 +1,4 @@
-//! Where a phase may be left for.
+//! Possible targets of a phase.
 
 use super::Phase;
 use crate::base::ids::{DONE, PhaseId};

@@ -1,4 +1,4 @@
-//! One definition, read and judged by itself: what it runs inside it is not looked at yet.
+//! Reads and checks one definition by itself, without its sub-workflows.
 
 use super::check::{self, Checked, Places};
 use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
@@ -10,20 +10,20 @@ use super::{ends, from_chain, from_native, from_phased, from_template};
 use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
 
-/// Most files of phases of one workflow.
+/// Most phase files of one workflow.
 const FILES_MAX: usize = 500;
 
 /// Most bytes of all files of one workflow.
 const UNIT_MAX: usize = 8 * super::FILE_MAX;
 
-/// Which reader a definition needs.
+/// The format of a definition, which selects its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Our own: YAML or JSON.
     Native,
     /// A folder of pi-workflows.
     Phased,
-    /// The Chronicle's JSON.
+    /// A JSON template of The Chronicle.
     Template,
     /// A chain of an `agent-chain.yaml`.
     Chain,
@@ -32,25 +32,25 @@ pub enum Format {
 /// Why a file that a definition names cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// A stable name of its kind.
+    /// Stable name of its kind.
     pub code: &'static str,
-    /// A lower-case fragment.
+    /// A lower-case fragment with names in backticks.
     pub message: String,
     /// One thing to do about it.
     pub hint: Option<String>,
 }
 
-/// Finds a file that a definition names: the text of it, or why not.
+/// Reads a file that a definition names, or says why it cannot.
 pub type Files<'f> = dyn FnMut(&str) -> Result<Source, Trouble> + 'f;
 
-/// A definition and what is wrong with it alone.
+/// A definition with its own problems.
 #[derive(Debug, Clone)]
 pub struct Unit {
-    /// What it is called by.
+    /// The name that it is started by.
     pub key: String,
-    /// The workflow; none when it has no phase to begin with.
+    /// `None` if there is no phase to begin with.
     pub workflow: Option<Workflow>,
-    /// Its own text, then those of its phases' files.
+    /// Its own text, then those of its phase files.
     pub sources: Vec<Source>,
     pub(super) calls: Vec<Named>,
     pub(super) asked: Vec<Asked>,
@@ -59,36 +59,36 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Whether it could run, if everything that it runs inside it can.
+    /// True if it could run, provided that its sub-workflows can.
     pub fn is_sound(&self) -> bool {
         self.workflow.is_some() && !self.problems.has_error()
     }
 
-    /// The same, where these personas are there.
+    /// The same, given that these personas exist.
     pub fn is_sound_among(&self, personas: &[&str]) -> bool {
         let mut told = Problems::default();
         people::tell(&self.asked, 0, personas, &mut told);
         self.is_sound() && !told.has_error()
     }
 
-    /// The workflows that it runs.
+    /// Keys of the workflows that it runs.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.calls.iter().map(|call| call.text.as_str())
     }
 
-    /// What is wrong with it alone.
+    /// Its own problems, without those of sub-workflows.
     pub fn problems(&self) -> Vec<Problem> {
         self.problems.clone().finish(&self.sources)
     }
 
-    /// The same, and what is wrong with the personas that it names, of which these are there.
+    /// Its own problems and those of the personas that it names, given that these exist.
     pub fn problems_among(&self, personas: &[&str]) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         people::tell(&self.asked, 0, personas, &mut problems);
         problems.finish(&self.sources)
     }
 
-    /// A definition whose text cannot be had: nothing but a problem.
+    /// A definition whose text could not be read: only a problem.
     pub fn broken(source: Source, trouble: Trouble) -> Self {
         let mut problems = Problems::default();
         problems.push(trouble.at(Span { source: 0, start: 0, end: 0 }));
@@ -109,12 +109,12 @@ impl Unit {
 }
 
 impl Trouble {
-    /// Without a hint.
+    /// A problem without a hint.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }
 
-    /// With what to do about it.
+    /// Adds what to do about it.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -129,12 +129,12 @@ impl Trouble {
     }
 }
 
-/// Reads one definition. A file of chains holds several: see `read_chains`.
+/// Reads one definition. A chain file holds several: see `read_chains`.
 pub fn read(source: Source, format: Format, files: &mut Files<'_>) -> Unit {
     read_upon(&Limits::default(), source, format, files)
 }
 
-/// The same, with the limits that hold where it sets none.
+/// The same, with these limits as defaults.
 pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Files<'_>) -> Unit {
     let mut problems = Problems::default();
     let draft = match format {
@@ -168,12 +168,12 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
     unit
 }
 
-/// Every chain of a file, and what is wrong with the file as a whole.
+/// Every chain of a file, and problems of the file as a whole.
 pub fn read_chains(source: &Source) -> (Vec<Unit>, Vec<Problem>) {
     read_chains_upon(&Limits::default(), source)
 }
 
-/// The same, with the limits that hold where a chain sets none.
+/// The same, with these limits as defaults.
 pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Problem>) {
     let mut whole = Problems::default();
     let chains = from_chain::read(0, &source.text, &mut whole);
@@ -187,7 +187,7 @@ pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Pro
     (units, whole.finish(std::slice::from_ref(source)))
 }
 
-/// A step's prompt is filled in when it is sent: see `Phase::chained`.
+/// Marks phases as steps of a chain, whose prompt is filled in when it is sent: see `Phase::chained`.
 fn chain(unit: &mut Unit) {
     for phase in unit.workflow.iter_mut().flat_map(|workflow| &mut workflow.phases) {
         phase.chained = true;
@@ -203,7 +203,7 @@ fn judge(draft: &Draft, limits: &Limits, format: Format, unit: &mut Unit) {
     unit.workflow = workflow;
 }
 
-/// Puts the phases of files where the files are named.
+/// Replaces references to phase files with their phases.
 fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Files<'_>) {
     for entry in draft.entries_mut() {
         let Entry::File { file, key } = entry else { continue };
@@ -245,7 +245,7 @@ fn read_phase(
     }
 }
 
-/// The fields of a phase, if any, and its instructions. It is called as its file unless it says otherwise.
+/// A phase from its file: frontmatter and instructions. Its id is the file's name unless it sets one.
 fn native_phase(index: usize, source: &Source, problems: &mut Problems) -> Option<PhaseDraft> {
     let text = &source.text;
     let (mut fields, body) = match frontmatter::split(text) {

@@ -1,7 +1,7 @@
-//! Text to nodes: YAML, and JSON as the part of it that it is.
+//! Parses YAML, and JSON as its subset, into nodes.
 //!
-//! Works on the parser's events with a stack of its own, so that depth, copies made by aliases and repeated keys are
-//! bounded and told here, and every scalar keeps the spelling it has in the file.
+//! It works on the parser's events with its own stack, so that depth, copies through aliases and duplicate keys are bounded and
+//! reported here, and every scalar keeps its spelling.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,12 +15,12 @@ use super::problem::{Finding, Problems, quoted};
 pub const FILE_MAX: usize = 1024 * 1024;
 /// Deepest nesting of lists and maps; a workflow needs five.
 const DEPTH_MAX: usize = 64;
-/// Most that all aliases together may copy, in bytes of text and `NODE_WEIGHT` for each node. It also bounds the depth
-/// that aliases within aliases can reach to some hundreds.
+/// Most that all aliases together may copy, in bytes of text plus `NODE_WEIGHT` per node. It also bounds the depth of aliases
+/// within aliases to some hundreds.
 const COPIED_MAX: usize = 1024 * 1024;
 const NODE_WEIGHT: usize = 16;
 
-/// The one document of a text; none when there is nothing in it or it cannot be read, which is told.
+/// The single document of a text; `None` if it is empty or cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Node> {
     let root = read_part(source, text, 0..text.len(), problems).ok()?;
     if root.is_none() {
@@ -30,10 +30,10 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     root
 }
 
-/// What a part of a text could not be read for was told.
+/// Parsing failed, and the problem was already reported.
 pub(crate) struct Told;
 
-/// The one document of a part of a text, with its places in the whole; none when there is nothing in it.
+/// The single document in a part of a text, with positions in the whole text; `None` if it is empty.
 pub(crate) fn read_part(
     source: usize,
     whole: &str,
@@ -84,7 +84,7 @@ fn syntax(source: usize, offset: usize, text: &str, error: &ScanError) -> Findin
     }
 }
 
-/// A list or map whose end has not come yet.
+/// A list or map that is not closed yet.
 struct Open {
     start: usize,
     end: usize,
@@ -97,13 +97,12 @@ enum Inside {
     Map { fields: Vec<Field>, seen: BTreeSet<String>, key: Key },
 }
 
-/// What a map waits for.
+/// What an open map expects next.
 enum Key {
-    /// A key.
     Awaited,
     /// The value of this key.
     Given(String, Span),
-    /// The value of a key that was told as a problem.
+    /// The value of a key that was reported as a problem.
     Refused,
 }
 
@@ -193,7 +192,7 @@ impl<'p> Builder<'p> {
         self.place(Node { span, value }, open.anchor)
     }
 
-    /// Puts a whole node where it belongs.
+    /// Adds a complete node to its parent.
     fn place(&mut self, node: Node, anchor: usize) -> Result<(), Finding> {
         if anchor != 0 {
             self.count_copy(weight(&node), node.span)?;
@@ -237,7 +236,7 @@ impl<'p> Builder<'p> {
         self.place(node, 0)
     }
 
-    /// Anchors are kept apart, so each of them is a copy too.
+    /// Anchors are stored separately, so each of them is a copy too.
     fn count_copy(&mut self, weight: usize, span: Span) -> Result<(), Finding> {
         self.copied = self.copied.saturating_add(weight);
         if self.copied <= COPIED_MAX {

@@ -1,4 +1,4 @@
-//! Where phases lead: what is omitted is filled in, what is not defined is told.
+//! Edges of phases: omitted ones are filled in, undefined targets are reported.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::phase::{PhaseRead, tell_bad_id};
 use super::{PHASES_MAX, Shape, Upon};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId, REJECTED};
 
-/// Phases with their edges; those that are only named in an edge come last.
+/// Connects phases with their edges. Phases that are only named in an edge come last.
 pub(crate) fn connect(
     reads: Vec<PhaseRead>,
     shape: Shape,
@@ -72,19 +72,19 @@ fn with_edges(
     phase
 }
 
-/// What edges may lead to.
+/// Possible targets of edges.
 struct Targets {
     defined: BTreeSet<PhaseId>,
-    /// Those in `implicit`.
+    /// The same ids as `implicit`, for fast lookup.
     named: BTreeSet<PhaseId>,
-    /// In the order in which they were first named.
+    /// Phases that are only named as targets, in the order of their first use.
     implicit: Vec<PhaseId>,
-    /// Whether a phase that is only named is made.
+    /// True if a phase that is only named is created.
     are_made: bool,
 }
 
 impl Targets {
-    /// The phase of that name, made if need be; none when no phase could be called so.
+    /// The phase of that name, created if necessary; `None` if the name is not a valid id.
     fn resolve(&mut self, target: &Named, problems: &mut Problems) -> Option<PhaseId> {
         let id = PhaseId::new(target.text.clone());
         let is_end = [DONE, HUMAN_INTERVENTION].contains(&id.as_str());
@@ -114,7 +114,7 @@ impl Targets {
         Some(id)
     }
 
-    /// With the name that was probably meant.
+    /// Reports a finding with the likely intended name.
     fn tell(&self, finding: Finding, target: &Named, problems: &mut Problems) {
         let known = self.defined.iter().map(PhaseId::as_str).chain([DONE, HUMAN_INTERVENTION]);
         let meant = if problems.is_full() { None } else { closest(&target.text, known) };
@@ -135,7 +135,7 @@ fn tell_unknown_outcome(outcome: &Named, own: &[Outcome], problems: &mut Problem
     problems.push(finding.did_you_mean(closest(&outcome.text, &mut known)));
 }
 
-/// A worker may leave with any outcome; commands and workflows leave with a few, and only a limit ends with its own.
+/// A worker may leave with any outcome, commands and workflows only with a few, and some outcomes only come from limits.
 fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
     let is = |known: &[&str]| known.contains(&outcome.text.as_str());
     let why = match phase.run {
@@ -170,7 +170,7 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
     problems.push(Finding::warning("unsent-outcome", outcome.at, message));
 }
 
-/// A worker chooses among several edges; a sub-workflow and a command cannot.
+/// A worker chooses among several edges; a sub-workflow or a command cannot.
 fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
     let choosing: &[&str] = match phase.run {
         PhaseKind::Workflow => &["complete"],

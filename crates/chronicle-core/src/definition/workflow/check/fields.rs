@@ -1,4 +1,4 @@
-//! Takes fields from a map by name and type. What the format does not have is told; what it has must be taken.
+//! Takes fields from a map by name and type. Fields that the format does not have are reported; fields that it has must be taken.
 
 use super::super::draft::{Field, Named, Node, Span, Value};
 use super::super::format::{FieldInfo, Kind, Shape};
@@ -11,15 +11,14 @@ pub(crate) struct Fields<'d, 'p> {
     /// Which fields there may be.
     shape: &'static Shape,
     said: &'d [Field],
-    /// Names that were asked for: in the end all of the shape's.
+    /// Names that were asked for; in the end all names of the shape.
     asked: Vec<&'static str>,
     severity: Severity,
-    /// Where problems go.
     pub problems: &'p mut Problems,
 }
 
 impl<'d, 'p> Fields<'d, 'p> {
-    /// Begins to read a map.
+    /// Starts to read a map.
     pub(crate) fn new(
         shape: &'static Shape,
         said: &'d [Field],
@@ -28,7 +27,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         Self { shape, said, asked: Vec::new(), severity: Severity::Error, problems }
     }
 
-    /// The field of that name or of one of its aliases. A field that says nothing counts as left out.
+    /// The field of that name or of one of its aliases. A null field counts as absent.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<&'d Field> {
         debug_assert!(
             self.shape.field(name).is_some_and(|field| field.names.first() == Some(&name)),
@@ -49,7 +48,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         found
     }
 
-    /// Tells every field that a map of this shape does not have.
+    /// Reports every field that a map of this shape does not have.
     pub(crate) fn finish(self) {
         let is_asked = |field: &FieldInfo| self.asked.iter().any(|name| field.names.contains(name));
         debug_assert!(
@@ -75,7 +74,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Reads with problems that do not stop the workflow.
+    /// Reads with problems downgraded, so that they do not stop the workflow.
     pub(crate) fn forgiving<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         self.severity = Severity::Warning;
         let value = read(self);
@@ -83,18 +82,18 @@ impl<'d, 'p> Fields<'d, 'p> {
         value
     }
 
-    /// A text that says something.
+    /// A text that is not blank.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         self.named(name).map(|named| named.text)
     }
 
-    /// A text that says something, and where.
+    /// A non-blank text with its position.
     pub(crate) fn named(&mut self, name: &'static str) -> Option<Named> {
         let field = self.take(name)?;
         self.name(&field.name, &field.value)
     }
 
-    /// A text, maybe empty.
+    /// A text, possibly empty.
     pub(crate) fn text_or_blank(&mut self, name: &'static str) -> Option<String> {
         let field = self.take(name)?;
         let text = field.value.text();
@@ -104,13 +103,13 @@ impl<'d, 'p> Fields<'d, 'p> {
         text.map(str::to_owned)
     }
 
-    /// Texts that say something; a single one counts as a list.
+    /// Non-blank texts; a single one counts as a list.
     pub(crate) fn texts(&mut self, name: &'static str) -> Option<Vec<String>> {
         let list = self.named_list(name)?;
         Some(list.into_iter().map(|named| named.text).collect())
     }
 
-    /// Texts that say something, and where; a single one counts as a list.
+    /// Non-blank texts with their positions; a single one counts as a list.
     pub(crate) fn named_list(&mut self, name: &'static str) -> Option<Vec<Named>> {
         let field = self.take(name)?;
         let nodes = match &field.value.value {
@@ -144,7 +143,6 @@ impl<'d, 'p> Fields<'d, 'p> {
         pairs
     }
 
-    /// `true` or `false`.
     pub(crate) fn flag(&mut self, name: &'static str) -> Option<bool> {
         let field = self.take(name)?;
         let flag = field.value.text().and_then(as_flag);
@@ -154,13 +152,12 @@ impl<'d, 'p> Fields<'d, 'p> {
         flag
     }
 
-    /// A whole number.
     pub(crate) fn count(&mut self, name: &'static str) -> Option<u32> {
         let field = self.take(name)?;
         self.parsed(field, "a whole number", |text| text.parse().ok())
     }
 
-    /// A whole number of which 0 makes no sense.
+    /// A whole number above 0; 0 is reported.
     pub(crate) fn positive<T>(&mut self, name: &'static str) -> Option<T>
     where
         T: std::str::FromStr + Default + PartialEq,
@@ -170,14 +167,14 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.above_zero(field, number)
     }
 
-    /// A number with at most so many digits after the point, in units of the last; 0 makes no sense.
+    /// A decimal number with at most that many digits, in units of the last one; 0 is reported.
     pub(crate) fn decimal(&mut self, name: &'static str, digits: usize) -> Option<u64> {
         let field = self.take(name)?;
         let number = self.parsed(field, "a number", |text| decimal(text, digits))?;
         self.above_zero(field, number)
     }
 
-    /// A time, in milliseconds; 0 makes no sense.
+    /// A time in milliseconds; 0 is reported.
     pub(crate) fn duration(&mut self, name: &'static str) -> Option<u64> {
         let field = self.take(name)?;
         let expected = "a time like `90s`, `10m` or `1h`";
@@ -185,7 +182,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.above_zero(field, number)
     }
 
-    /// A time in milliseconds, or `none` for no limit at all; what holds outside when nothing is said.
+    /// A time in milliseconds, or `none` for no limit; the outer value if absent.
     pub(crate) fn duration_or_none(
         &mut self,
         name: &'static str,
@@ -230,7 +227,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.map(name, &field.value, read)
     }
 
-    /// The fields of a node that must be a map of the shape which that field holds.
+    /// The fields of a node that must be a map of the shape that this field holds.
     pub(crate) fn map<T>(
         &mut self,
         name: &'static str,
@@ -265,7 +262,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Tells that a value is not what its field holds.
+    /// Reports a value of the wrong kind.
     pub(crate) fn wrong(&mut self, name: &str, node: &Node, expected: &str) {
         let message = format!("{} must be {expected}, not {}", quoted(name), described(node));
         self.problems.push(Finding::new(self.severity, "wrong-type", node.span, message));
@@ -306,7 +303,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 }
 
-/// Tells that 0 makes no sense for a field.
+/// Reports that 0 is not valid for a field.
 pub(crate) fn zero(name: &str, span: Span) -> Finding {
     let message = format!("{} is 0: nothing could happen", quoted(name));
     Finding::error("zero-limit", span, message).hint("leave it out for the default")
@@ -318,7 +315,7 @@ fn both(first: &Field, second: &Field) -> Finding {
         .hint(format!("remove {}", quoted(&second.name)))
 }
 
-/// The two words of YAML, in its three spellings.
+/// The boolean words of YAML, in three spellings.
 fn as_flag(text: &str) -> Option<bool> {
     match text {
         "true" | "True" | "TRUE" => Some(true),

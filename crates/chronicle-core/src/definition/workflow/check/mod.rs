@@ -1,7 +1,7 @@
-//! The one judge: what a file said becomes a workflow, and what is wrong with it becomes problems.
+//! The checks: a parsed file becomes a workflow, and everything wrong with it becomes a problem.
 //!
-//! Everything is looked at, whatever was wrong before: a person wants to hear it all at once. Nothing of a file is
-//! dropped in silence: a field is read, or it is a problem.
+//! All checks run, whatever failed before, so that a person sees everything at once. Nothing in a file is dropped silently: a
+//! field is read, or it is a problem.
 
 mod edges;
 mod fields;
@@ -33,14 +33,14 @@ use super::unit::Format;
 use crate::base::ids::PhaseId;
 use crate::base::limits::Limits;
 
-/// Most phases of one workflow, those named in a `next` only included.
+/// Most phases of one workflow, including those that are only named in a `next`.
 const PHASES_MAX: usize = 500;
 
 const SHOWS: &[(&str, Show)] = &[("user", Show::User), ("workflows", Show::Workflows)];
 const GUARD_MODES: &[(&str, GuardMode)] =
     &[("enforce", GuardMode::Enforce), ("best-effort", GuardMode::BestEffort)];
 
-/// Texts for the host's session, kept under the names that they have in the phased format.
+/// Texts for the host's session, kept under their names in the phased format.
 const TEMPLATES: [&str; 8] = [
     "initialMessage",
     "roleInstruction",
@@ -52,28 +52,28 @@ const TEMPLATES: [&str; 8] = [
     "sessionNameMaxLength",
 ];
 
-/// What became of a draft.
+/// The result of checking a draft.
 pub(crate) struct Checked {
-    /// The workflow; none when it has no phase to begin with.
+    /// `None` if there is no phase to begin with.
     pub workflow: Option<Workflow>,
-    /// The workflows that it runs, each where it says so.
+    /// The workflows that it runs, with the positions of their names.
     pub calls: Vec<Named>,
-    /// Where its fields stand.
+    /// Positions of its fields.
     pub places: Option<Places>,
 }
 
-/// What a draft is judged by, beside its own words.
+/// What a draft is checked against.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Upon<'u> {
-    /// What the workflow is called by.
+    /// The key of the workflow.
     pub key: &'u str,
-    /// Holds where neither the workflow nor a phase sets a limit.
+    /// Applies where neither the workflow nor a phase sets a limit.
     pub limits: &'u Limits,
-    /// Our own format is held to more than files that were written for other programs.
+    /// Native files are checked more strictly than files written for other programs.
     pub format: Format,
 }
 
-/// Judges a draft.
+/// Checks a draft and reports everything that is wrong with it.
 pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> Checked {
     let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
     let limits = shared::limits(&mut fields, upon.limits);
@@ -104,7 +104,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     Checked { workflow: Some(workflow), calls, places }
 }
 
-/// Everything but the phases.
+/// Reads everything but the phases.
 fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow {
     check_key(fields, key);
     let templates = TEMPLATES
@@ -144,7 +144,7 @@ fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
     fields.problems.push(Finding::warning("key-differs", said.at, message));
 }
 
-/// A reader takes the first of `phases` and `states` away; another one must not go unseen.
+/// The parser takes the first of `phases` and `states`; a second one must not be ignored.
 fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
     if let Some(second) = fields.take("phases") {
         let message = format!("phases are said twice, the second time as {}", quoted(&second.name));
@@ -152,12 +152,12 @@ fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
     }
 }
 
-/// What a phase leads to when it does not say.
+/// Where a phase leads if it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// To the following one.
+    /// To the next phase of the list.
     List,
-    /// To the end.
+    /// To the end of the workflow.
     Map,
 }
 
@@ -228,7 +228,7 @@ fn begin_at(workflow: &mut Workflow, initial: &Named, problems: &mut Problems) {
     problems.push(finding.did_you_mean(closest(&initial.text, ids)));
 }
 
-/// What a definition asks for and this version cannot enforce.
+/// Code of problems about fields that this version cannot enforce.
 pub const NOT_SUPPORTED_YET: &str = "not-supported-yet";
 
 fn refuse_unsupported(workflow: &Workflow, draft: &Draft, problems: &mut Problems) {

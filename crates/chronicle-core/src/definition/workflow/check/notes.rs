@@ -1,10 +1,9 @@
-//! What is good to know about a workflow that is sound.
+//! Notes about workflows that are valid.
 
 use super::super::model::{Phase, PhaseKind, Workflow};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 
-/// Phases in which an agent may work for ever: nothing limits its time, not even time without progress, and nothing what is
-/// spent.
+/// Phases in which an agent may work without end: neither time, progress nor spending is limited.
 pub fn unbounded(workflow: &Workflow) -> Vec<&PhaseId> {
     if workflow.budget.is_some() {
         return Vec::new();

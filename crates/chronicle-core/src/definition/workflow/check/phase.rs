@@ -1,4 +1,4 @@
-//! One phase: its fields, read and judged; its edges as said.
+//! Reads and checks one phase; its edges are kept as written.
 
 use super::super::draft::{Named, PhaseDraft, Span};
 use super::super::format::PHASE;
@@ -38,7 +38,7 @@ const SESSIONS: &[(&str, SessionUse)] =
 const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 const PRODUCTS: &[(&str, &str)] = &[("steps", "steps")];
 
-/// A phase without its edges, and what it says about them.
+/// A phase without its edges, and its edges as written.
 pub(crate) struct PhaseRead {
     /// Everything but `next` and `on`.
     pub phase: Phase,
@@ -46,13 +46,13 @@ pub(crate) struct PhaseRead {
     pub at: Span,
     /// `next`; none when omitted.
     pub next: Option<Vec<Named>>,
-    /// `on`: outcome and target.
+    /// `on`: pairs of outcome and target.
     pub on: Vec<(Named, Named)>,
     /// The workflow that it runs.
     pub call: Option<Named>,
 }
 
-/// Reads one phase; none when it has no id to speak of.
+/// Reads one phase; `None` if it has no usable id.
 pub(crate) fn read(
     draft: &PhaseDraft,
     upon: Upon<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn read(
     id.map(|_| PhaseRead { phase, at, next, on, call })
 }
 
-/// The id: of the map, its own, or that of the workflow which it runs.
+/// The id: the key of the map, its own, or that of the workflow that it runs.
 fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>) -> Option<Named> {
     let own = fields.named("id");
     if let (Some(key), Some(own)) = (&draft.key, &own)
@@ -96,7 +96,7 @@ fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>
     (!tell_bad_id(&id, fields.problems)).then_some(id)
 }
 
-/// The names of the two ends. Where another program lets a state have one, its reader has made sure that it works.
+/// Reports reserved ids. Readers of other formats have renamed states that use them.
 fn tell_reserved(id: &Named, format: Format, problems: &mut Problems) {
     let why = match id.text.as_str() {
         HUMAN_INTERVENTION => "waits for a person",
@@ -113,7 +113,7 @@ fn tell_reserved(id: &Named, format: Format, problems: &mut Problems) {
     problems.push(finding.hint("give it another name"));
 }
 
-/// Tells an id that could not be part of a place, and whether it did.
+/// Reports an id that could not be part of a place. Returns true if it did.
 pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
     let why = if id.text.is_empty() {
         "is empty".to_owned()
@@ -160,7 +160,7 @@ fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.available_profiles = fields.texts("availableProfiles");
 }
 
-/// What is done, and by what kind of worker. A field that only another kind would use is a promise nobody keeps.
+/// What is done, and by what kind of worker. A field that only another kind would use is reported.
 fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named>, at: Span) {
     let commands = fields.texts("commands");
     let implied = match (&commands, call) {
@@ -229,7 +229,7 @@ fn unknown_signal(word: &Named) -> Finding {
     finding.did_you_mean(closest(&word.text, SIGNALS))
 }
 
-/// Signals that are known, and enough of them to get out of the phase.
+/// Known signals, with at least one that leaves the phase.
 fn read_signals(fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     let at = fields.take("signals")?.at;
     let said = fields.named_list("signals")?;
@@ -250,7 +250,7 @@ fn read_signals(fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     Some(known.into_iter().map(str::to_owned).collect())
 }
 
-/// Every word that is not a command as people type it must be one that is known.
+/// Reads requirements: known words, or commands as people type them.
 fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
     let Some(field) = fields.take("requires") else { return Vec::new() };
     let words = fields.texts("requires").unwrap_or_default();
@@ -288,7 +288,7 @@ fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
     tools
 }
 
-/// `approval`, or the two older fields that say the same.
+/// `approval`, or the two older fields for the same.
 fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
     let older = fields.take("requires_approval").or(fields.take("approval_mode"));
     let required = fields.flag("requires_approval");

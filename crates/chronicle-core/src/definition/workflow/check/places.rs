@@ -1,25 +1,24 @@
-//! Where some fields of a workflow stand, for judges that know more than a file: which agents there are, which other
-//! workflows.
+//! Positions of fields, for checks that need more than the file: which agents exist, which other workflows.
 
 use super::super::draft::{Draft, Span};
 use super::super::model::Workflow;
 use crate::base::ids::PhaseId;
 
-/// Fields of a workflow that are judged elsewhere.
+/// Workflow fields that are checked elsewhere.
 const OF_WORKFLOW: [&str; 4] = ["agent", "commandName", "name", "limits"];
-/// Fields of a phase that are judged elsewhere.
+/// Phase fields that are checked elsewhere.
 const OF_PHASE: [&str; 3] = ["agent", "persona", "id"];
 
-/// Where the fields of one workflow stand.
+/// Positions of the fields of one workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Places {
-    /// The workflow.
+    /// Key of the workflow.
     pub key: String,
     spans: Vec<(Option<PhaseId>, &'static str, Span)>,
 }
 
 impl Places {
-    /// Of a draft, and of the workflow that became of it.
+    /// Collects positions from a draft and the workflow made from it.
     pub(crate) fn of(draft: &Draft, workflow: &Workflow) -> Self {
         let mut spans = Vec::new();
         for field in OF_WORKFLOW {
@@ -34,7 +33,7 @@ impl Places {
         Self { key: workflow.key.clone(), spans }
     }
 
-    /// The same, with sources that come after so many others.
+    /// The same, for sources that follow that many others.
     pub(crate) fn shifted(&self, sources: usize) -> Self {
         let mut places = self.clone();
         for (_, _, span) in &mut places.spans {
@@ -43,7 +42,7 @@ impl Places {
         places
     }
 
-    /// Where a field stands, or its owner.
+    /// The position of a field, or of its owner.
     pub(crate) fn find(&self, phase: Option<&PhaseId>, field: &str) -> Option<Span> {
         let own = self.spans.iter().find(|(of, name, _)| of.as_ref() == phase && *name == field);
         own.or(self.spans.first()).map(|(_, _, span)| *span)

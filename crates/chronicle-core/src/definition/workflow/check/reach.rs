@@ -1,4 +1,4 @@
-//! What can be reached: phases that no edge leads to, and phases from which no end can be reached.
+//! Reachability: phases that no edge leads to, and phases from which no end can be reached.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use super::super::model::{Phase, Workflow};
 use super::super::problem::{Finding, Problems, quoted};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 
-/// Most phases that are named in one problem.
+/// Most phases that one problem names.
 const NAMED_MAX: usize = 5;
 
-/// Tells the phases that a run never comes to, and those that it never comes out of.
+/// Reports phases that a run never enters, and those that it never gets out of.
 pub(crate) fn judge(workflow: &Workflow, places: &BTreeMap<String, Span>, problems: &mut Problems) {
     let reached = reached(workflow);
     let ending = ending(workflow);
@@ -29,7 +29,7 @@ pub(crate) fn judge(workflow: &Workflow, places: &BTreeMap<String, Span>, proble
     tell_stuck(&stuck, places, problems);
 }
 
-/// Phases that lead in circles have one cause: they are told as one.
+/// Phases of one cycle have one cause: they are reported as one problem.
 fn tell_stuck(stuck: &[&str], places: &BTreeMap<String, Span>, problems: &mut Problems) {
     let Some(at) = stuck.first().and_then(|id| places.get(*id)) else { return };
     let names: Vec<String> = stuck.iter().take(NAMED_MAX).map(|id| quoted(id)).collect();
@@ -54,7 +54,7 @@ fn reached(workflow: &Workflow) -> BTreeSet<&PhaseId> {
     reached
 }
 
-/// Phases from which an end can be reached, found from the ends backwards. Where a person decides, one can.
+/// Phases from which an end can be reached, found backwards from the ends. A phase in which a person decides can always end.
 fn ending(workflow: &Workflow) -> BTreeSet<&PhaseId> {
     let mut before: BTreeMap<&PhaseId, Vec<&PhaseId>> = BTreeMap::new();
     let mut ending = BTreeSet::new();

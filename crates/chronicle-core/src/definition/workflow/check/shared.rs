@@ -1,4 +1,4 @@
-//! What workflows and phases both may say: limits, budget; and the environment.
+//! Fields that workflows and phases share: limits and budgets; and the environment.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::fields::{Fields, zero};
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 
 const MINUTE_MS: u64 = 60_000;
-/// How the variables begin by which an attempt, its run and its supervisor know each other.
+/// Prefix of Chronicle's own environment variables, which workflows may not set.
 const OURS: &str = "CHRONICLE_";
 const LOOP_COUNTS: &[(&str, LoopCount)] = &[("pair", LoopCount::Pair), ("edge", LoopCount::Edge)];
 
-/// Whether loops are judged by the issues that they resolve.
+/// Policies of loops, and whether they judge by resolved issues.
 const LOOP_POLICIES: &[(&str, bool)] = &[("count", false), ("progress", true)];
 
-/// All limits, written out: what the fields say upon what holds outside of them.
+/// All limits: those of the fields, otherwise the outer ones.
 pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
     let minutes = fields.take("timeout_minutes");
     let minutes_ms = minutes.and_then(|_| fields.decimal("timeout_minutes", 3));
@@ -70,7 +70,7 @@ fn read_loop(fields: &mut Fields<'_, '_>, outer: LoopLimit) -> LoopLimit {
     }
 }
 
-/// By count, or by the issues that a loop resolves: what belongs to the other policy is not ignored.
+/// By count or by resolved issues. Fields of the other policy are reported, not ignored.
 fn read_loop_map(fields: &mut Fields<'_, '_>, outer: LoopLimit) -> LoopLimit {
     let by_issues = fields.choice("policy", LOOP_POLICIES).unwrap_or(outer.progress.is_some());
     let (own, other): (&[&'static str], _) = if by_issues {

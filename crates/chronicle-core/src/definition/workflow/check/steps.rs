@@ -1,4 +1,4 @@
-//! The steps of a pool: each known by its id, each waiting for steps that there are, none for itself.
+//! Steps of a pool: unique ids, dependencies that exist, and no cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::fields::Fields;
 /// Most steps of one pool.
 const STEPS_MAX: usize = 500;
 
-/// One step, and where its words stand.
+/// One step, with its positions.
 struct StepRead {
     item: StepItem,
     id: Option<Named>,
@@ -76,7 +76,7 @@ fn judge(steps: &[StepRead], problems: &mut Problems) {
     tell_circle(steps, problems);
 }
 
-/// Steps that wait for each other: what is left when those that wait for nothing left are taken away again and again.
+/// Reports cycles: what remains after repeatedly removing steps that depend on nothing left.
 fn tell_circle(steps: &[StepRead], problems: &mut Problems) {
     let mut left: BTreeMap<&str, &StepRead> =
         steps.iter().map(|step| (step.item.id.as_str(), step)).collect();

@@ -1,4 +1,4 @@
-//! What a file may say, and this version cannot keep: it would rather not start than ignore a promise.
+//! Fields that this version cannot enforce. It refuses to start rather than ignore them.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::base::ids::PhaseId;
 /// A field that nothing would enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The phase that says it; none = the workflow itself.
+    /// The phase that has it; `None` for the workflow itself.
     pub phase: Option<PhaseId>,
-    /// The field.
+    /// Name of the field, as in the native format.
     pub field: &'static str,
-    /// The field with its value, where only that value is meant.
+    /// The field with its value, if only that value is unsupported.
     pub said: &'static str,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Every field whose silent ignoring would break a promise.
+/// Every field that would be silently ignored otherwise.
 pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
     let of_workflow = [promise("guards", workflow.guards.is_some())];
     let mut found: Vec<Unsupported> = of_workflow.into_iter().flatten().collect();

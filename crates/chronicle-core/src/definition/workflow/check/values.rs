@@ -1,12 +1,12 @@
-//! Numbers and times as people write them.
+//! Numbers and durations as people write them.
 
-/// Longest time that a file may name; a longer one is a slip, and sums of times stay far from overflow.
+/// Longest duration in a file. A longer one is a mistake, and sums of durations stay far from overflow.
 const DURATION_MAX_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 
-/// What [`duration_ms`] reads, for the schema: editors know regular expressions only.
+/// Pattern for [`duration_ms`] in the JSON Schema.
 pub(crate) const DURATION_PATTERN: &str = r"^(?=.*[1-9])([0-9]+(\.[0-9]{0,3})?|[0-9]+(\.[0-9]{0,3})?h([0-9]+(\.[0-9]{0,3})?m)?([0-9]+(\.[0-9]{0,3})?s)?([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?m([0-9]+(\.[0-9]{0,3})?s)?([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?s([0-9]+(\.[0-9]{0,3})?ms)?|[0-9]+(\.[0-9]{0,3})?ms)$";
 
-/// The units of a time, the largest first.
+/// Units of a duration, largest first.
 const UNITS_MS: [(&str, u64); 4] =
     [("h", 60 * 60 * 1_000), ("m", 60 * 1_000), ("s", 1_000), ("ms", 1)];
 

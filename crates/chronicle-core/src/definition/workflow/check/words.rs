@@ -1,4 +1,4 @@
-//! `{word}` in a workflow's texts and commands: one that nothing replaces was probably meant to be another.
+//! `{word}` in texts and commands: a word that nothing replaces is probably a mistake.
 
 use super::super::draft::{Draft, Span};
 use super::super::fill::VERIFY;
@@ -17,7 +17,7 @@ const TEXTS: [Text; 6] = [
     Text::CompletionMessage,
 ];
 
-/// Tells every word in braces that stays as it is, where that can hardly be meant.
+/// Reports words in braces that are never replaced, unless they may be intended.
 pub(crate) fn judge(workflow: &Workflow, draft: &Draft, problems: &mut Problems) {
     for text in TEXTS {
         let at = draft.locate(None, text.field());
@@ -59,7 +59,7 @@ fn unknown(word: &str, known: &[&str], at: Span) -> Finding {
     }
 }
 
-/// A command that is nothing but a word in braces is no command of a shell.
+/// A command that is only a word in braces is not a shell command.
 fn of_commands(commands: &[String], known: Option<&str>, at: Span, problems: &mut Problems) {
     for command in commands.iter().map(|command| command.trim()) {
         let inner = command.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));

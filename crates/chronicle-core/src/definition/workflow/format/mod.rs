@@ -1,7 +1,7 @@
-//! The native format: every field with its names, its kind and what it means, in one table.
+//! The native format: a table of every field with its names, its kind and its meaning.
 //!
-//! The checker takes fields by this table and by nothing else, and the JSON Schema and the field reference are made from
-//! it; so a field that one of them lacks, all of them lack. It may not judge: that is `check/`.
+//! The checker reads fields by this table alone, and the JSON Schema and the field reference are generated from it, so they
+//! cannot disagree. It checks nothing: that is `check/`.
 //!
 //! Start reading at [`WORKFLOW`] and [`PHASE`].
 
@@ -14,14 +14,14 @@ pub use schema::schema;
 
 pub(crate) use phase::PHASE;
 
-/// A map of the format: which fields it may have.
+/// A map of the format and the fields that it may have.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// What the schema and the reference call it.
+    /// Its name in the schema and the reference.
     pub name: &'static str,
-    /// Whose fields they are, in messages.
+    /// What messages call the owner of the fields.
     pub owner: &'static str,
-    /// One line about it.
+    /// A one-line description for the reference.
     pub about: &'static str,
     /// In the order in which people would write them.
     pub fields: &'static [FieldInfo],
@@ -44,26 +44,24 @@ impl Shape {
 pub(crate) struct FieldInfo {
     /// Its name, then others that mean the same.
     pub names: &'static [&'static str],
-    /// What it holds.
     pub kind: Kind,
-    /// What holds when it is left out; empty = nothing.
+    /// The default, for people; empty if there is none.
     pub default: &'static str,
-    /// What it is for: whole sentences, for people.
+    /// What it is for, in whole sentences for people.
     pub about: &'static str,
 }
 
 /// What a field holds.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// A text that says something.
+    /// A text that is not blank.
     Text,
-    /// A text, maybe empty.
+    /// A text, possibly empty.
     Free,
     /// A text, or a list of texts.
     Texts,
     /// A map from name to text.
     Pairs,
-    /// `true` or `false`.
     Flag,
     /// A whole number, 0 included.
     Count,
@@ -97,7 +95,7 @@ const fn field(
     FieldInfo { names, kind, default, about }
 }
 
-/// A whole file.
+/// The fields of a workflow file.
 pub(crate) const WORKFLOW: Shape = Shape {
     name: "workflow",
     owner: "a workflow",
@@ -300,7 +298,7 @@ pub(crate) const LIMITS: Shape = Shape {
     ],
 };
 
-/// `limits.loop` in full.
+/// The map form of `limits.loop`.
 pub(crate) const LOOP: Shape = Shape {
     name: "loop",
     owner: "`limits.loop`",
@@ -378,7 +376,7 @@ pub(crate) const GUARDS: Shape = Shape {
 mod tests {
     use super::{Kind, PHASE, Shape, WORKFLOW};
 
-    /// Every map of the format, each once.
+    /// Every map of the format, once each.
     fn shapes() -> Vec<&'static Shape> {
         let mut all: Vec<&'static Shape> = vec![&WORKFLOW, &PHASE];
         let mut index = 0;

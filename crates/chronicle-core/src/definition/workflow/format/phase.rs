@@ -4,7 +4,7 @@ use super::{BUDGET, FieldInfo, Kind, LIMITS, Shape, field};
 
 const OUTCOMES: &str = "Where an outcome leads: `complete`, `pass`, `fail`, `gaps`, `crash`, `stuck`, `timeout`, `rejected`, `conflict`, `unverified`, or a word of `outcomes`. Without an edge of its own, `fail` or `gaps` at the end of a workflow fails it: the phase around it takes its own `on`, else the run fails.";
 
-/// One phase.
+/// The fields that every phase may have.
 pub(crate) const PHASE: Shape = Shape {
     name: "phase",
     owner: "a phase",

@@ -1,13 +1,13 @@
-//! What a ledger says and cannot have happened.
+//! Anomalies: events that cannot have happened.
 //!
-//! `decide` makes no such event, so one in a ledger means a defect or a forged line. The fold goes on without it and takes it
-//! down, so that tests fail and an audit can tell.
+//! `decide` makes no such event, so one in a ledger means a defect or a forged line. The fold skips it and records it, so that
+//! tests fail and an audit can report it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, FramePath, GateId};
 
-/// Most that are kept: one is enough to know.
+/// Most anomalies that are kept: one is enough to know.
 pub(super) const ANOMALIES_MAX: usize = 8;
 
 /// An event that cannot have happened.
@@ -15,15 +15,15 @@ pub(super) const ANOMALIES_MAX: usize = 8;
 pub struct Anomaly {
     /// The line that has it.
     pub seq: u64,
-    /// What it names that is not there.
+    /// What it refers to that does not exist.
     pub what: Impossible,
 }
 
-/// What is named and is not there.
+/// A reference to something that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "id", rename_all = "snake_case")]
 pub enum Impossible {
-    /// An attempt that was never started, or ended long ago.
+    /// An attempt that was never started, or ended and was dropped.
     Attempt(AttemptId),
     /// A frame that was never entered, or has ended.
     Frame(FramePath),
@@ -31,6 +31,6 @@ pub enum Impossible {
     Gate(GateId),
     /// A workflow that was not frozen at the start.
     Workflow(String),
-    /// Help that nobody asked for.
+    /// A follow-up that nobody asked for.
     Help(FramePath),
 }

@@ -1,4 +1,4 @@
-//! How each event changes the state: the only mutator, and total.
+//! How each event changes the state: the only mutator. It never fails.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::event::record::Line;
 use crate::event::{EdgeTaken, Event, FrameEntered, Mover, RunStarted};
 
 impl Facts {
-    /// Takes in one line of the ledger.
+    /// Applies one line of the ledger.
     pub(super) fn apply(&mut self, line: &Line) {
         for (index, event) in (0u32..).zip(&line.events) {
             self.apply_event(Cause { seq: line.seq, index }, line.at, event);
@@ -19,14 +19,13 @@ impl Facts {
         self.seq = line.seq;
     }
 
-    /// Takes in one event of the line that `cause` names.
+    /// Applies one event of the line that `cause` names.
     pub(super) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.updated_at = at;
         self.take_in(cause, at, event);
     }
 
-    /// What each event changes. The only list of all events in this layer: what one changes is in the
-    /// file of its concern.
+    /// The table of all events. What an event changes is in the file of its concern.
     fn take_in(&mut self, cause: Cause, at: Millis, event: &Event) {
         match event {
             Event::RunStarted(run) => self.start_run(at, run),
@@ -198,7 +197,7 @@ impl Facts {
         self.depart(&place, departure);
     }
 
-    /// The last visit of a place is over.
+    /// Closes the last visit of a place.
     pub(super) fn depart(&mut self, place: &Place, departure: Departure) {
         let Some(last) = self.tally(place).filter(|it| it.visits > 0).map(|it| it.last_visit)
         else {
@@ -224,7 +223,7 @@ impl Facts {
         });
     }
 
-    /// An attempt that ended long ago is known no more, and one that was never started was never known.
+    /// Changes an attempt. One that ended long ago is dropped and ignored; one that never started is an anomaly.
     pub(super) fn change(&mut self, id: AttemptId, with: impl FnOnce(&mut Attempt)) {
         match self.attempts.get_mut(number(id.0)) {
             Some(attempt) => with(attempt),
@@ -246,8 +245,7 @@ impl Facts {
         }
     }
 
-    /// Takes down that the ledger says what cannot have happened. Nothing is refused here: a fold is total. Whoever writes or
-    /// checks a ledger looks at it.
+    /// Records an anomaly. Nothing is refused here, since a fold never fails: writers and audits look at the list.
     pub(super) fn impossible(&mut self, what: Impossible) {
         if self.anomalies.len() < ANOMALIES_MAX {
             self.anomalies.push(Anomaly { seq: self.seq.saturating_add(1), what });

@@ -1,4 +1,4 @@
-//! Attempts: what is known of one, and how its start, its calls and its end change the state.
+//! Attempts: what is known of each, and how its start, calls and end change the state.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,47 +23,47 @@ use crate::event::{
 /// One start of one agent at a place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The intent.
+    /// The event that started it.
     pub intent: AttemptStarted,
     /// The event that made it due.
     pub cause: Cause,
-    /// When.
+    /// Time of the line that started it.
     pub started_at: Millis,
-    /// Whether the agent itself has named its session.
+    /// True once the agent itself has named its session.
     pub session_seen: bool,
-    /// The leaving signal that was accepted, and the event that did so.
+    /// The accepted leaving signal, and the event that accepted it.
     pub leave: Option<(Leave, Cause)>,
-    /// The signal that ended its turn and not its phase, and the event that accepted it.
+    /// The signal that ended its turn but not its phase, and the event that accepted it.
     pub parting: Option<(Break, Cause)>,
-    /// Questions that it waits for, by request.
+    /// Questions that it waits for, by request id.
     pub asking: Vec<(String, GateId)>,
-    /// Whether it wants to give the run up, and has said so once.
+    /// True if it asked once to cancel the run.
     pub cancel_asked: bool,
-    /// Why it is being ended.
+    /// Set once it is being stopped because of a limit.
     pub stop: Option<StopCause>,
-    /// Verdicts on calls that have not ended.
+    /// Calls that have not ended, with their verdicts.
     pub calls: VecDeque<OpenCall>,
-    /// Commands that have not ended, by call.
+    /// Shell commands that have not ended: call id and command.
     pub running: VecDeque<(String, String)>,
-    /// Answers to its calls, by request, to be repeated word for word.
+    /// Answers to its calls, by request id, to be repeated word for word.
     pub answers: VecDeque<(String, Answered)>,
-    /// What it spent, sessions shared with other attempts counted once.
+    /// What it spent; sessions shared with other attempts are counted once.
     pub usage: Usage,
-    /// Active time as far as known.
+    /// Active milliseconds, as far as known.
     pub active_ms: u64,
-    /// How many tools it called.
+    /// Number of tool calls.
     pub tools: u32,
-    /// A command of its phase that failed, and the end of what it printed.
+    /// A failed command of its phase: index, and the end of its output.
     pub failed_command: Option<(u32, String)>,
-    /// What it said last, where it ended before it was done.
+    /// Its last message, if it was stopped early.
     pub said: String,
-    /// When its agent has a new quota, where it said so.
+    /// When the quota resets, if the agent said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,
-    /// How long its service wants to be left alone, where it said so.
+    /// How long the service asked to wait, if it said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// How many commands on the way out have ended.
+    /// Number of finished `verify` or `cleanup` commands.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chores_done: u32,
     /// When it could change files.
@@ -71,54 +71,54 @@ pub struct Attempt {
     pub hands: Hands,
     /// How and when it ended.
     pub ended: Option<(End, Millis)>,
-    /// What it did to files; none until they are recorded.
+    /// Its changes to files; `None` until they are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Arc<Changes>>,
 }
 
-/// A call that has not ended.
+/// A tool call that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenCall {
-    /// The agent's id of it.
+    /// The agent's id of the call.
     pub id: String,
-    /// What names it together with the id; none in lines that were written before calls had one.
+    /// Identifies the call together with the id; `None` for lines written by versions without sums.
     pub sum: Option<CallSum>,
-    /// What was answered.
+    /// Allowed or denied, as it was answered.
     pub verdict: Verdict,
     /// The event that answered it.
     pub since: Cause,
-    /// Active time of the attempt then.
+    /// Active time of the attempt when it was answered.
     pub from_ms: u64,
-    /// Whether it may change files.
+    /// True if it may change files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes: bool,
 }
 
 impl OpenCall {
-    /// Whether a call is this very one. The id alone proves nothing: another call may bear it.
+    /// True if this is the same call. The id alone proves nothing: agents may reuse it.
     pub(crate) fn is(&self, call: &Call) -> bool {
         self.sum == Some(call.sum) && self.id == call.id
     }
 }
 
 impl Attempt {
-    /// What it is for, if not for the phase's own work.
+    /// Set if it runs `verify` or `cleanup` commands.
     pub fn duty(&self) -> Option<Duty> {
         self.intent.chore.as_ref().map(|chore| chore.duty)
     }
 
-    /// The call that may run and is open for longest: while there is one, silence means nothing.
+    /// The allowed call that has been open for longest. While there is one, silence is no sign of being stuck.
     pub(crate) fn open_call(&self) -> Option<&OpenCall> {
         self.calls.iter().find(|open| open.verdict == Verdict::Allowed)
     }
 
-    /// Whether a signal that ends its turn was accepted.
+    /// True if a signal that ends its turn was accepted.
     pub fn is_leaving(&self) -> bool {
         self.leave.is_some() || self.parting.is_some()
     }
 }
 
-/// An answer that a worker's call got.
+/// A recorded answer to a worker's call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "text", rename_all = "snake_case")]
 pub enum Answered {
@@ -126,11 +126,11 @@ pub enum Answered {
     Accepted(String),
     /// It was refused, with these words.
     Refused(String),
-    /// It was accepted, and its line does not have the words: the fold has none of its own.
+    /// Accepted by a line that does not contain the wording; it is worded again when repeated.
     Unworded(Unworded),
 }
 
-/// What was accepted by a line that was written before answers were kept.
+/// What such a line accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unworded {
@@ -140,12 +140,12 @@ pub enum Unworded {
     Break,
     /// An update of the snapshot.
     Snapshot,
-    /// The first wish to give the run up.
+    /// The first request to cancel the run.
     Cancel,
 }
 
 impl Answered {
-    /// The words that a line has of an accepted call.
+    /// The wording from a line, if it has one.
     pub(super) fn kept(answer: &str, otherwise: Unworded) -> Self {
         match answer {
             "" => Self::Unworded(otherwise),
@@ -202,7 +202,7 @@ impl Facts {
         self.trees.begin(cause, intent);
     }
 
-    /// Takes down what the worker of an attempt that just started is told.
+    /// Records the handover of an attempt that just started.
     pub(super) fn begin_told(&mut self, intent: &AttemptStarted) {
         self.change(intent.attempt, |attempt| attempt.intent.handover.clone_from(&intent.handover));
     }
@@ -401,7 +401,7 @@ impl Counters {
         }
     }
 
-    /// Whether anything went wrong that progress forgives.
+    /// True if something went wrong that progress resets.
     pub(super) fn has_failed(&self) -> bool {
         (self.nudges, self.retries, self.losses, self.waits) != (0, 0, 0, 0)
     }

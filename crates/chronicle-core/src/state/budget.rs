@@ -1,7 +1,7 @@
-//! What a run and its phases may spend: accounts, what is left in them, and what they are short of.
+//! Accounts of what a run and its phases may spend, and what they lack.
 //!
-//! Every account is a place with everything below it, or the whole run. It counts all visits, attempts and sessions, so that
-//! neither a crash nor a fresh start gives anything back. Nothing here decides; `engine/budget.rs` does.
+//! An account is a place with everything below it, or the whole run. It counts all visits, attempts and sessions, so that neither
+//! a crash nor a fresh start returns anything. Nothing is decided here; `engine/budget.rs` does that.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use crate::definition::workflow::Budget;
 use crate::event::Why;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
 
-/// Share of a limit, in percent, at which a run says so.
+/// Share of a limit, in percent, at which people are warned.
 pub const WARN_PERCENT: u64 = 80;
 
-/// What people said about budgets, and what was said to them.
+/// Raises and warnings of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Budgets {
-    /// By how much each limit was raised; the run's own has an empty place.
+    /// The total raise of each limit; the run's own has an empty place.
     raised: BTreeMap<Place, Raised>,
     /// The limits that people were warned of.
     warned: Vec<(Option<Place>, Resource, u64)>,
-    /// The last raise: clocks of time budgets start anew with it.
+    /// The last raise: time budget timers restart with it.
     raised_by: Option<Cause>,
 }
 
@@ -36,12 +36,12 @@ struct Raised {
 }
 
 impl Budgets {
-    /// Whether nothing was ever said, so that nothing need be kept.
+    /// True if there was no raise and no warning, so that nothing is stored.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The last raise.
+    /// The event of the last raise.
     pub fn raised_by(&self) -> Option<Cause> {
         self.raised_by
     }
@@ -67,32 +67,32 @@ impl Budgets {
 /// One limit and how much of it is spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
-    /// Whose; none = the run's.
+    /// The phase that has the limit; `None` for the run's own.
     pub place: Option<Place>,
-    /// Of what.
+    /// Which limit, and the unit of both figures.
     pub resource: Resource,
-    /// How much is spent.
+    /// Spent so far, in the resource's unit.
     pub spent: u64,
-    /// How much may be.
+    /// The limit, in the resource's unit.
     pub limit: u64,
 }
 
-/// Why nobody may work at a place.
+/// Why no attempt may work at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shortage {
     /// A limit is used up.
     UsedUp(Balance),
-    /// There is a limit in dollars, and what this agent costs cannot be known.
+    /// There is a limit in dollars, and the price of this agent is unknown.
     Unpriced {
-        /// The limit.
+        /// The limit in dollars.
         of: Balance,
-        /// The agent.
+        /// The agent without a known price.
         agent: String,
     },
 }
 
 impl Shortage {
-    /// What would end it.
+    /// What would resolve it.
     pub fn lack(&self) -> Lack {
         match self {
             Self::UsedUp(of) => Lack::More(of.resource),
@@ -108,12 +108,12 @@ impl Shortage {
     }
 }
 
-/// Who is to begin, or works.
+/// Whether an attempt is about to start or already works.
 #[derive(Debug, Clone, Copy)]
 pub enum Doing<'a> {
-    /// A start, by this agent and for this reason.
+    /// A start of this agent, for this reason.
     Begins(&'a str, &'a Why),
-    /// An attempt in mid-turn.
+    /// An attempt that is working.
     Works(&'a Attempt),
 }
 
@@ -123,17 +123,17 @@ struct Account {
     unpriced: bool,
 }
 
-/// Every limit that holds at a place, with what is spent of it: the run's first, the innermost last.
+/// Every limit that applies at a place with its spending: the run's first, the innermost last.
 pub fn balances(state: &Facts, place: &Place) -> Vec<Balance> {
     accounts(state, place).iter().flat_map(|account| account.balances(state)).collect()
 }
 
-/// Why nobody may begin or go on at a place; none while everything is within its limits.
+/// Why no attempt may start or continue at a place; `None` while all limits hold.
 pub fn shortage(state: &Facts, place: &Place, doing: Doing<'_>) -> Option<Shortage> {
     accounts(state, place).iter().find_map(|account| account.shortage(state, doing))
 }
 
-/// A limit of which so much is spent that people should know, and do not know yet.
+/// A limit that is mostly spent and that people have not been warned about.
 pub fn warning(state: &Facts, place: &Place) -> Option<Balance> {
     balances(state, place).into_iter().find(|of| {
         let share = u128::from(of.spent) * 100;
@@ -144,7 +144,7 @@ pub fn warning(state: &Facts, place: &Place) -> Option<Balance> {
     })
 }
 
-/// Every limit of the run that is known now, with what is spent of it: of the run, and of phases in its frames.
+/// Every limit of the run and of phases in its open frames, with its spending.
 pub fn all_balances(state: &Facts) -> Vec<Balance> {
     let phases = state.frames.values().filter_map(|frame| {
         let workflow = state.workflow(&frame.workflow)?;
@@ -159,13 +159,13 @@ pub fn all_balances(state: &Facts) -> Vec<Balance> {
     known
 }
 
-/// How much longer may be worked at a place; none where time has no limit.
+/// Remaining milliseconds at a place; `None` without a time limit.
 pub fn time_left_ms(state: &Facts, place: &Place) -> Option<u64> {
     let all = balances(state, place).into_iter();
     all.filter(|of| of.resource == Resource::Time).map(|of| of.limit.saturating_sub(of.spent)).min()
 }
 
-/// Whether anything at all has a limit, in any workflow of the run.
+/// True if any workflow of the run has a limit.
 pub fn is_limited(state: &Facts) -> bool {
     let has = |budget: &Option<Budget>| budget.as_ref().is_some_and(|it| *it != Budget::default());
     state.run.as_ref().is_some_and(|run| {
@@ -176,7 +176,7 @@ pub fn is_limited(state: &Facts) -> bool {
     })
 }
 
-/// The run's account, then that of every phase on the way to a place.
+/// The run's account, then that of every phase on the path to a place.
 fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
     if !is_limited(state) {
         return Vec::new();
@@ -197,7 +197,7 @@ fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
     found
 }
 
-/// What a phase may spend by its own word, and by the word of the workflow inside it: the lower of each.
+/// The budget of a phase: the lower of its own limits and those of the workflow inside of it.
 fn declared(state: &Facts, place: &Place) -> Option<Budget> {
     let phase = state.phase_at(place)?;
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key)?.budget.as_ref());
@@ -247,7 +247,7 @@ impl Account {
         })
     }
 
-    /// The agent whose price cannot be known under a limit in dollars, unless a person has agreed to that.
+    /// The agent whose price is unknown although there is a limit in dollars, unless a person accepted that.
     fn unpriced_agent(
         &self,
         state: &Facts,
@@ -267,7 +267,7 @@ impl Account {
     }
 }
 
-/// Whether an agent has worked here without saying what it costs.
+/// True if an agent has worked here without reporting cost.
 fn never_priced(state: &Facts, agent: &str) -> bool {
     state.attempts.iter().any(|it| it.intent.agent == agent && it.usage.unpriced)
 }

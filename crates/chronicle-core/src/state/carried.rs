@@ -1,4 +1,4 @@
-//! Positions: told from a state, and entered again.
+//! Positions: derived from a state, and entered again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::base::time::Millis;
 use crate::event::carried::{Carried, CarriedEdge, CarriedFrame};
 
 impl Facts {
-    /// Where the run stands, as it can be carried: whatever is going on begins anew there.
+    /// The current position; whatever is in progress would begin again there.
     pub fn carried(&self) -> Carried {
         let frames = self.frames.values();
         Carried {
@@ -19,7 +19,7 @@ impl Facts {
         }
     }
 
-    /// Goes back to a position: what is left is put away first, and nothing that was spent comes back.
+    /// Moves to a position. Everything open is closed first, and spending stays.
     pub(super) fn rewind(&mut self, at: Millis, carried: &Carried) {
         let behind = self.left_behind_all();
         let phases: BTreeMap<FramePath, PhaseId> =
@@ -33,7 +33,7 @@ impl Facts {
         self.forget_attempts();
     }
 
-    /// Stands where another state stood. Notes that nobody heard stay with their frame.
+    /// Enters a position. Undelivered notes stay with their frame.
     pub(super) fn enter_carried(&mut self, at: Millis, carried: &Carried) {
         let mut before = std::mem::take(&mut self.frames);
         let mut notes = |path: &FramePath| -> Vec<Note> {
@@ -63,7 +63,7 @@ impl Facts {
         }
     }
 
-    /// Every visit that goes on is over.
+    /// Closes every open visit.
     fn leave_all(&mut self, to: Option<&PhaseId>) {
         let to = to.cloned().unwrap_or_else(|| PhaseId::from(DONE));
         let (outcome, summary) = (Outcome::from(REWOUND), String::new());

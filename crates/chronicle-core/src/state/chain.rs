@@ -1,4 +1,4 @@
-//! The steps of a chain: each is told what the one before it said.
+//! Chains: each step is told what the previous one said last.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::base::quote::cited;
 use crate::definition::workflow::Phase;
 use crate::state::Facts;
 
-/// What a phase's worker is to do; in a chain, with `$INPUT` and `$ORIGINAL` filled in.
+/// The instructions of a phase; in a chain, with `$INPUT` and `$ORIGINAL` filled in.
 pub(crate) fn instructions<'p>(state: &Facts, place: &Place, phase: &'p Phase) -> Cow<'p, str> {
     if !phase.chained {
         return Cow::Borrowed(&phase.instructions);
@@ -20,7 +20,7 @@ pub(crate) fn instructions<'p>(state: &Facts, place: &Place, phase: &'p Phase) -
     Cow::Owned(fill(&phase.instructions, &input, task))
 }
 
-/// One literal pass: what is filled in is not looked at again.
+/// Replaces in one literal pass: inserted text is not expanded again.
 fn fill(template: &str, input: &str, original: &str) -> String {
     let mut text = String::new();
     let mut rest = template;

@@ -1,4 +1,4 @@
-//! Commands on the way out: what their beginning and their end change.
+//! How the start and end of `verify` and `cleanup` commands change the state.
 
 use super::frame::{Check, CheckFailure};
 use super::stages::checked;
@@ -7,7 +7,7 @@ use crate::base::ids::FramePath;
 use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
 
 impl Facts {
-    /// What a phase leaves behind is put away by its own commands, else by those of its workflow.
+    /// The cleanup commands of a phase: its own, otherwise those of its workflow.
     pub(crate) fn cleanup_of(&self, frame: &Frame) -> &[String] {
         let own = self.phase_at(&frame.place()).map(|phase| phase.cleanup.as_slice());
         match own {
@@ -17,7 +17,7 @@ impl Facts {
         }
     }
 
-    /// The commands that put away what a frame and those below leave where they are, the innermost first.
+    /// Pending cleanup commands of a frame and those below it, innermost first.
     pub(super) fn left_behind(&self, path: &FramePath, below: &FramePath) -> Vec<String> {
         let inside = self.frames.values().filter(|frame| frame.path.is_within(below));
         let inside = inside.collect::<Vec<_>>().into_iter().rev();
@@ -26,7 +26,7 @@ impl Facts {
         left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
     }
 
-    /// The same of every frame.
+    /// Pending cleanup commands of all frames.
     pub(super) fn left_behind_all(&self) -> Vec<String> {
         let left = self.frames.values().rev().filter(|frame| frame.is_uncleaned());
         left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
@@ -71,7 +71,7 @@ impl Facts {
     }
 }
 
-/// Which command did not pass, and what it printed last.
+/// The command that failed, and the end of its output.
 fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
     let commands = attempt.intent.chore.as_ref().map_or(&[][..], |chore| &chore.commands);
     match (&attempt.failed_command, end) {
@@ -85,7 +85,7 @@ fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
 }
 
 impl Frame {
-    /// Whether it is somewhere, and what that leaves behind was not put away.
+    /// True if its cleanup has not run yet.
     pub(crate) fn is_uncleaned(&self) -> bool {
         let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended(_));
         let is_begun = self.worker.try_number > 0 || self.stage == Stage::Inside;

@@ -1,4 +1,4 @@
-//! What is due now. Derived each time, so that running and recovering are one path.
+//! Effects that are due now. They are derived each time, so that running and recovering are the same path.
 
 use super::budget;
 use super::{Attempt, Facts};
@@ -10,7 +10,7 @@ use crate::event::{Duty, Message};
 use crate::state::effect::{Action, Effect};
 
 impl Facts {
-    /// Everything that should be going on.
+    /// Everything that should be in progress.
     pub fn due(&self) -> Vec<Effect> {
         let rests = self.paused.is_some() || self.is_given_up();
         let waits = self.waits().filter(|_| !rests).map(|(_, wait)| {
@@ -21,7 +21,7 @@ impl Facts {
         attempts.chain(waits).chain(self.due_trees()).chain(self.due_notices()).collect()
     }
 
-    /// Also while the run rests, and after its end.
+    /// Notices are due even while the run rests, and after its end.
     fn due_notices(&self) -> impl Iterator<Item = Effect> {
         let owed = self.notices.owed.iter();
         owed.map(|owed| Effect::of_run(owed.cause, Action::Notify(owed.about)))
@@ -45,7 +45,7 @@ impl Facts {
             .collect()
     }
 
-    /// What a worker is to be told now: answers it waits for, and notes. Not while it leaves; a shell hears nothing.
+    /// Messages for a worker: answers that it waits for, and notes. None while it leaves; commands receive none.
     fn messages_to(&self, attempt: &Attempt) -> impl Iterator<Item = Effect> {
         let id = attempt.intent.attempt;
         let hears = !attempt.is_leaving() && attempt.intent.agent != SHELL;
@@ -60,7 +60,7 @@ impl Facts {
             .map(move |message| attempt.effect(attempt.cause, Action::Tell(id, message)))
     }
 
-    /// Also while the run rests: what an attempt did is recorded before anybody else changes files.
+    /// Trees are due even while the run rests: an attempt's changes are recorded before anything else changes files.
     fn due_trees(&self) -> impl Iterator<Item = Effect> {
         let after =
             self.trees.after.iter().map(|(id, (cause, _))| {
@@ -70,7 +70,7 @@ impl Facts {
         after.chain(undo.map(|(_, undo)| Effect::of_run(undo.cause, Action::RestoreTree)))
     }
 
-    /// Until what may be worked here is used up; anew after each raise.
+    /// Fires when the time budget is used up; restarts after each raise.
     fn budget_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
         // A person takes as long as they take, and chores spend nothing.
         if self.is_asking(attempt) || attempt.duty().is_some() {
@@ -81,7 +81,7 @@ impl Facts {
         Some(attempt.effect(cause, attempt.timer(TimerKind::Budget, left)))
     }
 
-    /// Until the work has stood still for too long; anew after whatever comes of it. Commands may take as long as they take.
+    /// Fires when the work has made no progress for too long; restarts with each progress. Commands have no such timer.
     fn standstill_of(&self, attempt: &Attempt) -> Option<Effect> {
         let is_work = attempt.duty().is_none() && attempt.intent.agent != SHELL;
         if !is_work || attempt.is_leaving() || self.is_asking(attempt) {
@@ -93,7 +93,7 @@ impl Facts {
         Some(attempt.effect(cause, attempt.timer(TimerKind::Standstill, active_ms)))
     }
 
-    /// Until the call that is open for longest has been open for too long.
+    /// Fires when the longest open call has been open for too long.
     fn tool_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
         if attempt.is_leaving() || self.is_asking(attempt) {
             return None;
@@ -104,7 +104,7 @@ impl Facts {
         Some(attempt.effect(open.since, attempt.timer(TimerKind::Tool, left)))
     }
 
-    /// How long an attempt may work on without anything coming of it; none = for ever.
+    /// How long an attempt may continue without progress, in milliseconds; `None` for no limit.
     pub(crate) fn still_left_ms(&self, attempt: &Attempt) -> Option<u64> {
         let place = &attempt.intent.place;
         let limit = self.phase_at(place)?.limits.standstill_ms?;
@@ -146,7 +146,7 @@ impl Facts {
 }
 
 impl Attempt {
-    /// What is due of it: performed by whoever performs it.
+    /// An effect of an attempt, assigned to its performer.
     fn effect(&self, cause: Cause, action: Action) -> Effect {
         Effect { cause, by: self.intent.performer, action }
     }

@@ -1,7 +1,7 @@
-//! What is due now, always derived from the state, never remembered.
+//! Effects: what is due now. Always derived from the state, never stored.
 //!
-//! The driver compares this list with what runs: due and not running → perform; running and no longer due → stop. After a
-//! restart nothing runs here, so each attempt is observed first and reported lost.
+//! The driver compares this list with what runs: due and not running → perform; running and no longer due → stop. After a restart
+//! nothing runs here, so each attempt is observed first and reported lost.
 
 use crate::base::ids::{AttemptId, Cause};
 use crate::base::time::Millis;
@@ -10,53 +10,53 @@ use crate::event::notice::About;
 use crate::event::trees::Moment;
 use crate::event::{Message, Performer};
 
-/// Something to be done, or kept going.
+/// Something to do, or to keep running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// The event that made it due: the effect's id.
     pub cause: Cause,
-    /// Who performs it.
+    /// The supervisor, or the host session that the run lives in.
     pub by: Performer,
-    /// What.
+    /// The work itself, with all that it needs.
     pub action: Action,
 }
 
 impl Effect {
-    /// What the supervisor performs: all that belongs to no attempt.
+    /// An effect of the run itself, always performed by the supervisor.
     pub(crate) fn of_run(cause: Cause, action: Action) -> Self {
         Self { cause, by: Performer::Supervisor, action }
     }
 }
 
-/// What is to be done.
+/// What an effect does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// An attempt is to work until it ends.
+    /// Run an attempt until it ends.
     RunAttempt(AttemptId),
-    /// An attempt is to be ended, with everything below it.
+    /// Stop an attempt and every process below it.
     StopAttempt(AttemptId),
-    /// An agent that works is to be told something.
+    /// Send a message to a live agent.
     Tell(AttemptId, Message),
-    /// Active time is to be measured.
+    /// Measure active time, and report when it is over.
     RunTimer {
-        /// Whose.
+        /// The attempt whose active time counts.
         attempt: AttemptId,
         /// Which of its timers.
         timer: TimerKind,
-        /// How long.
+        /// Active milliseconds until it fires.
         active_ms: u64,
     },
-    /// A wait is to end at a time of the wall's clock, whatever the clock or the machine did meanwhile.
+    /// End a wait at a wall-clock time, whatever the clock or the machine did meanwhile.
     WaitUntil {
-        /// The attempt whose end it follows.
+        /// The attempt that the wait follows.
         attempt: AttemptId,
-        /// When.
+        /// When the wait is over.
         until: Millis,
     },
-    /// The project's files are to be recorded. After a restart: again.
+    /// Record the project's files. Repeated after a restart.
     RecordTree(Moment),
-    /// The project's files are to be put back. After a restart: again.
+    /// Restore the project's files. Repeated after a restart.
     RestoreTree,
-    /// People are to be told something. After a restart: not again.
+    /// Notify people. Not repeated after a restart.
     Notify(About),
 }

@@ -1,4 +1,4 @@
-//! What the record shows of the work at one visit, for phases that demand it and for what workers claim.
+//! Evidence of the work at one visit, for the `requires` of phases and for claims of workers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::definition::workflow::CHANGED_FILES;
 use crate::event::trees::TREE_PATH_MAX;
 use crate::event::{ToolCalled, ToolKind};
 
-/// Tools that change nothing, in lower case. Any other may.
+/// Tools that change nothing, in lower case. Any other tool may.
 const READ_ONLY: [&str; 17] = [
     "read",
     "grep",
@@ -31,13 +31,13 @@ const READ_ONLY: [&str; 17] = [
     "think",
 ];
 
-/// Whether a tool may change files, by its name.
+/// True if a tool may change files, judging by its name.
 fn is_able(tool: &str) -> bool {
     let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
     !READ_ONLY.contains(&name.as_str()) && !crate::event::signal::is_ours(tool)
 }
 
-/// Whether a call may change files, as far as its tool is known.
+/// True if a call may change files, as far as its tool is known.
 pub(crate) fn may_change(called: &ToolCalled) -> bool {
     match called.kind {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch => false,
@@ -52,29 +52,29 @@ pub(crate) fn may_change(called: &ToolCalled) -> bool {
     }
 }
 
-/// What is known of one visit.
+/// Evidence of one visit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Commands that the phase demands and that were run; whether they ended well the last time.
+    /// Required commands that were run, and whether the last run succeeded.
     pub commands: BTreeMap<String, Option<bool>>,
-    /// Whether a tool was called that may change files, since they were recorded last.
+    /// True if a tool that may change files was called since files were last recorded.
     pub touched: bool,
-    /// Whether the files differed after an attempt.
+    /// True if files differed after an attempt.
     pub changed: bool,
-    /// Whether files differed, and nobody knows by whom: that proves nothing.
+    /// True if files changed and it is unknown who changed them: that proves nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unclear: bool,
-    /// Files that an agent's tools said they changed, the first so many.
+    /// Files that an agent's tools reported as changed, up to a limit.
     pub files: BTreeSet<String>,
 }
 
 impl Evidence {
-    /// A tool is called that is not a shell.
+    /// Records a call of a tool that is not a shell.
     pub(crate) fn called(&mut self, tool: &str) {
         self.touched |= is_able(tool);
     }
 
-    /// A command began, or ended.
+    /// Records the start or end of a command.
     pub(crate) fn ran(&mut self, command: &str, ok: Option<bool>, demands: &[String]) {
         self.touched = true;
         for wanted in demands.iter().filter(|wanted| shell::runs(command, wanted)) {
@@ -82,7 +82,7 @@ impl Evidence {
         }
     }
 
-    /// An agent's tool changed a file.
+    /// Records a file that an agent's tool changed.
     pub(crate) fn wrote(&mut self, path: &str) {
         self.touched = true;
         if self.files.len() < EVIDENCE_FILES_MAX {
@@ -90,14 +90,14 @@ impl Evidence {
         }
     }
 
-    /// The files were recorded after an attempt: whether it changed some, and whether others changed that may not be its work.
+    /// Records a tree after an attempt: whether the attempt changed files, and whether there are changes of unknown origin.
     pub(crate) fn recorded(&mut self, differs: bool, unclear: bool) {
         (self.changed, self.touched) = (self.changed || differs, false);
         self.unclear |= unclear;
     }
 
-    /// What of these demands the record does not show, each in words. Until the files are recorded, whoever may have changed some
-    /// is believed.
+    /// Requirements that the record does not show, in words. Until files are recorded, a worker that may have changed some is
+    /// believed.
     pub fn lacks(&self, demands: &[String]) -> Vec<String> {
         demands.iter().filter_map(|wanted| self.lack(wanted)).collect()
     }

@@ -1,4 +1,4 @@
-//! What the record itself shows of the work: commands and how they ended, and what people said.
+//! What the record shows of the work: commands and how they ended, and what people said.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::base::usage::Usage;
 use crate::event::claims::Unproven;
 use crate::event::{GateAnswer, ToolCalled, Verdict};
 
-/// Commands of one visit, each text once, the one that ran last at the end.
+/// Commands of one visit, each text once, the most recent last.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commands {
-    /// The latest.
+    /// The most recent ones.
     pub list: Vec<Ran>,
-    /// How many earlier ones are not known any more.
+    /// How many earlier ones were dropped.
     pub forgotten: u32,
 }
 
 /// A command that was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Its text, bounded.
+    /// Text of the command, bounded.
     pub command: String,
-    /// Whether it worked, the last time; none when nobody saw its end.
+    /// Whether its last run succeeded; `None` if its end was not seen.
     pub ok: Option<bool>,
-    /// How often it was run.
+    /// How many times it was run.
     pub times: u32,
 }
 
@@ -51,16 +51,16 @@ impl Commands {
     }
 }
 
-/// What a person said: a decision without a word is in its gate.
+/// A person's words. A decision without words is only in its gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Where.
+    /// The phase it was said about.
     pub place: Place,
-    /// Who.
+    /// User name of the person.
     pub who: String,
-    /// What they did.
+    /// A note, or an answer to a gate.
     pub did: Did,
-    /// What they said with it.
+    /// The words themselves, bounded.
     pub text: String,
 }
 
@@ -68,20 +68,20 @@ pub struct Remark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Did {
-    /// They gave a note.
+    /// They sent a note.
     Noted,
     /// They answered a gate.
     Answered {
-        /// How.
+        /// The answer that they gave.
         answer: GateAnswer,
-        /// What it had asked.
+        /// What the gate had asked.
         about: String,
     },
 }
 
 impl Attempt {
-    /// The command whose end is told with that id. Where several calls that may run bear the id, the end could be any of theirs:
-    /// then it proves nothing, and none of their commands was seen to end.
+    /// The command whose end is reported with that id. If several allowed calls share the id, the end could belong to any of
+    /// them: then it proves nothing, and none of their commands counts as ended.
     fn ended_command(&self, call: &str) -> Option<&String> {
         let may_run = |open: &&OpenCall| open.id == call && open.verdict == Verdict::Allowed;
         if self.calls.iter().filter(may_run).count() > 1 {
@@ -92,7 +92,7 @@ impl Attempt {
 }
 
 impl Facts {
-    /// Takes down a command that an agent is about to run.
+    /// Records a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
         if called.verdict != Verdict::Allowed {
             return;
@@ -117,7 +117,7 @@ impl Facts {
         });
     }
 
-    /// Takes down how a call ended, and the command that it ran.
+    /// Records how a call ended, and the command that it ran.
     pub(super) fn end_call(
         &mut self,
         (id, call): (AttemptId, &str),
@@ -142,7 +142,7 @@ impl Facts {
         }
     }
 
-    /// Takes down a command for a phase that demands it.
+    /// Records a command that the phase requires.
     fn prove(&mut self, id: AttemptId, command: &str, ok: Option<bool>) {
         let place = self.attempt(id).map(|attempt| &attempt.intent.place);
         let demands = place.and_then(|place| Some(self.phase_at(place)?.requires.clone()));
@@ -151,7 +151,7 @@ impl Facts {
         });
     }
 
-    /// Takes down a command of a command phase, or of the way out.
+    /// Records a command of a command phase, or a `verify` or `cleanup` command.
     pub(super) fn ran_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
         let Some(intent) = self.attempt(id).map(|attempt| &attempt.intent) else { return };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -195,7 +195,7 @@ impl Facts {
         self.change_visit(&said.place, |visit| visit.unproven.clone_from(&said.claims));
     }
 
-    /// What a person said at a gate: their answer to a question, else their note.
+    /// A person's words at a gate: their answer to a question, otherwise their note.
     pub(super) fn remark_at_gate(
         &mut self,
         id: GateId,

@@ -1,6 +1,6 @@
-//! What a state lets go, so that it stays small however long the run: the ledger has it for ever.
+//! What a state drops, so that it stays small however long the run: the ledger keeps everything.
 //!
-//! Sums and counts were taken down before (`tally.rs`). Kept are the latest, and whatever a decision may still ask for.
+//! Sums and counts were taken before (`tally.rs`). The latest entries are kept, and whatever a decision may still need.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::base::ids::{AttemptId, SessionId};
 use crate::base::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
 
 impl Facts {
-    /// Keeps attempts that live, and those on whose end a frame has yet to act.
+    /// Keeps live attempts, and those whose end a frame has not handled yet.
     pub(super) fn forget_attempts(&mut self) {
         let frames = &self.frames;
         let is_awaited = |id| frames.values().any(|frame| frame.stage.attempt() == Some(id));
@@ -20,7 +20,7 @@ impl Facts {
         self.forget_sessions();
     }
 
-    /// Of too many sessions, keeps those to whose figures an attempt that is known or a frame could still add.
+    /// If there are too many sessions, keeps those that a known attempt or a frame may still add to.
     pub(super) fn forget_sessions(&mut self) {
         if self.sessions.len() <= 2 * KEPT_MAX {
             return;
@@ -43,7 +43,7 @@ impl Facts {
         });
     }
 
-    /// Keeps gates that are open, questions of the visits that frames are at, and what people said at the latest of those where they said something.
+    /// Keeps open gates, questions of current visits, and the latest gates at which people said something.
     pub(super) fn forget_gates(&mut self) {
         let noted = self.gates.iter().rev().filter(|gate| !gate.note.trim().is_empty());
         let told: Vec<_> =
@@ -58,7 +58,7 @@ impl Facts {
 }
 
 impl Stage {
-    /// The attempt whose work or end this stage is about.
+    /// The attempt that this stage is about.
     fn attempt(&self) -> Option<AttemptId> {
         match self {
             Self::Working { attempt }

@@ -1,4 +1,4 @@
-//! Where a run is inside one workflow.
+//! Frames: where a run is inside one workflow.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,95 +16,94 @@ use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::signal::is_ours;
 use crate::event::{Break, CallSum, End, FollowUp, Issues, ToolCalled, Why};
 
-/// One workflow being walked. Sub-workflows have frames of their own, named after the place that they stand at.
+/// A workflow in progress. Sub-workflows have frames of their own, named after the place that runs them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Its place in the tree: a name, which says nothing else.
+    /// Its path; a name that must not be parsed.
     pub path: FramePath,
-    /// The phase of the frame around it that it does; none for the outermost.
+    /// The phase of the parent frame that runs this workflow; `None` for the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
-    /// The step that it walks, in a phase that has steps.
+    /// The step of a pool that it works on; `None` outside of pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
-    /// Where its workers work.
+    /// The folder that its workers work in.
     #[serde(default, skip_serializing_if = "FolderId::is_project")]
     pub folder: FolderId,
-    /// Its workflow's key.
+    /// Key of the workflow that it walks.
     pub workflow: String,
-    /// The phase it is at, or is bound for.
+    /// The phase it is at, or on its way to.
     pub phase: PhaseId,
     /// How far it is with that phase.
     pub stage: Stage,
-    /// Whoever works at this visit of the phase: its own worker, or who helps.
+    /// The current worker: the phase's own, or a helper.
     pub worker: Worker,
-    /// The session of the last attempt at any phase, with its agent: a phase may go on in it.
+    /// Session and agent of the last attempt at any phase; the next phase may continue in it.
     pub before: Option<(SessionId, String)>,
     /// The agent that a person chose for this visit.
     pub agent: Option<String>,
-    /// What the phase before wants done here.
+    /// The task that the previous phase gave to this one.
     pub task: Option<String>,
-    /// Workers that wait for help, the first first. Who works now helps the last of them.
+    /// Stack of workers waiting for help, oldest first. The current worker helps the top one.
     pub stack: Vec<Waiting>,
-    /// What the record shows of the work at this visit.
+    /// Evidence of the work at this visit.
     pub evidence: Evidence,
-    /// What this visit has used up of what may count as progress.
+    /// How much of its progress allowance this visit has used.
     #[serde(default, skip_serializing_if = "Progress::is_none")]
     pub progress: Progress,
-    /// Questions asked at this visit.
+    /// Gates of questions asked at this visit.
     pub questions: Vec<GateId>,
-    /// What people want the workers here to know.
+    /// Notes for the workers here.
     pub notes: Vec<Note>,
-    /// How often each edge was taken; a person's `go` clears it.
+    /// How often each edge was taken; a person's `go` resets it.
     pub edges: Vec<EdgeCount>,
-    /// How many more rounds than its limits say people have allowed.
+    /// Rounds that people allowed beyond the limits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_rounds: u32,
-    /// Its last ways and open issues, where its loops are judged by those.
+    /// Recent transitions and open issues, if its loops are judged by issues.
     #[serde(default, skip_serializing_if = "Rounds::is_none")]
     pub rounds: Rounds,
-    /// The phase left last, and how.
+    /// The phase left last, and its outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<(PhaseId, Outcome)>,
-    /// The summary of the phase left last.
+    /// Summary of the phase left last.
     pub summary: String,
-    /// What the worker of the phase left last said last, in a chain.
+    /// Last message of the previous phase's worker, in a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
-    /// What a person left behind by sending the frame on: the phase, and the commands that put it away.
+    /// The phase that a person moved the frame away from, and its pending cleanup commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<(PhaseId, Vec<String>)>,
-    /// Whether this visit's cleanup was done.
+    /// True if this visit's cleanup has run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleaned: bool,
-    /// Where a person sends it once nobody works here any more.
+    /// Where a person sends it once no attempt is live here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<Box<Sent>>,
-    /// The same of this phase's worker, until the phase is left.
+    /// Last message of this phase's worker, in a chain, until the phase is left.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_here: String,
 }
 
-/// Whoever works at a place: what belongs to them and not to the place. A helper has one of its own, and whoever asked for
-/// help finds theirs again as it was.
+/// State of a worker, as opposed to its place. A helper has its own; a worker that asked for help gets its state back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Worker {
-    /// The session of the last attempt.
+    /// Session of its last attempt.
     pub session: Option<SessionId>,
-    /// Whether an agent itself has named that session.
+    /// True if an agent itself has named that session.
     pub session_seen: bool,
-    /// The logical try of the last attempt; 0 before the first.
+    /// Number of its last logical try; 0 before the first.
     pub try_number: u32,
-    /// Why that try exists, and what came to it since.
+    /// Why that try exists, and what was added since.
     pub reasons: Vec<Why>,
     /// What went wrong so far.
     pub counters: Counters,
-    /// The call that ended the last turn: sent again in its session, it has been done already.
+    /// The call that ended the last turn: if it is repeated in the same session, it is already done.
     pub parted: Option<Box<Parted>>,
-    /// Which calls were made since there was progress, and how often.
+    /// Calls since the last progress, with counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
-    /// How long nothing has come of the work.
+    /// How long the work has made no progress.
     #[serde(default, skip_serializing_if = "Still::is_none")]
     pub still: Still,
 }
@@ -112,55 +111,55 @@ pub struct Worker {
 /// A worker that waits for help.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Who helps it, and what for.
+    /// The helper and the reason.
     pub follow_up: FollowUp,
-    /// The worker, as it was when it asked.
+    /// Its state when it asked.
     pub worker: Worker,
 }
 
-/// How often a phase was left for another.
+/// How often an edge was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeCount {
-    /// The phase left.
+    /// The phase that the edge leaves.
     pub from: PhaseId,
-    /// The phase entered.
+    /// The phase that the edge enters.
     pub to: PhaseId,
-    /// How often.
+    /// Number of times, for loop limits.
     pub taken: u32,
 }
 
 /// A call that ended a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parted {
-    /// The session.
+    /// The session in which it was made.
     pub session: SessionId,
-    /// The call's id. An agent may use it again in the same session for something else.
+    /// Id of the call. An agent may reuse it in the same session for something else.
     pub request: String,
-    /// What was asked for.
+    /// What the worker needed.
     pub parting: Break,
 }
 
-/// A call that was made since there was progress.
+/// A call made since the last progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// The tool.
+    /// The tool's name as the agent calls it.
     pub tool: String,
-    /// What it was given, as far as people read it.
+    /// The beginning of its input, as people see it.
     pub input: String,
-    /// The call's sum.
+    /// Sum of the call, as text.
     pub mark: String,
-    /// How often.
+    /// How many times it was made.
     pub count: u32,
 }
 
-/// Work of which nothing came yet.
+/// Measures active time without progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Still {
-    /// What came of it last while the attempt worked that works now.
+    /// The event of the last progress during the current attempt.
     pub since: Option<Cause>,
-    /// The active time of that attempt then.
+    /// Active time of that attempt at that moment.
     pub from_ms: u64,
-    /// Active time of attempts that have ended since something came of it.
+    /// Active time of attempts that ended since the last progress.
     pub before_ms: u64,
 }
 
@@ -169,19 +168,19 @@ impl Still {
         *self == Self::default()
     }
 
-    /// How long nothing came of it, when that attempt has worked for so long.
+    /// Milliseconds without progress, given the active time of the current attempt.
     pub(crate) fn ms(&self, active_ms: u64) -> u64 {
         self.before_ms.saturating_add(active_ms.saturating_sub(self.from_ms))
     }
 
-    /// An attempt ended after so much active time.
+    /// Adds the time of an attempt that ended.
     pub(super) fn end(&mut self, active_ms: u64) {
         *self = Self { before_ms: self.ms(active_ms), ..Self::default() };
     }
 }
 
 impl Worker {
-    /// How often a call was made since there was progress.
+    /// How often a call was made since the last progress.
     pub(crate) fn repeated(&self, sum: &CallSum) -> u32 {
         self.count_of(&sum.to_string())
     }
@@ -190,7 +189,7 @@ impl Worker {
         self.repeats.iter().find(|known| known.mark == mark).map_or(0, |known| known.count)
     }
 
-    /// Takes down a call, unless it is one of ours.
+    /// Counts a call, unless it is one of Chronicle's tools.
     pub(super) fn call(&mut self, called: &ToolCalled) {
         let call = match &called.sum {
             Some(_) if is_ours(&called.tool) => None,
@@ -202,7 +201,7 @@ impl Worker {
         }
     }
 
-    /// Of too many, the one that was made longest ago goes.
+    /// If there are too many, drops the one that was made longest ago.
     fn repeat(&mut self, call: Repeat) {
         let count = self.count_of(&call.mark).saturating_add(1);
         self.repeats.retain(|known| known.mark != call.mark);
@@ -212,7 +211,7 @@ impl Worker {
         self.repeats.push(Repeat { count, ..call });
     }
 
-    /// Something came of the work: what went wrong before does not count any more.
+    /// Progress: resets what went wrong before.
     pub(crate) fn progress(&mut self) {
         self.counters.progress();
         self.repeats.clear();
@@ -221,59 +220,59 @@ impl Worker {
 }
 
 impl Repeat {
-    /// A call, before it was made.
+    /// A call that has not been made yet.
     fn new(tool: &str, shown: &str, sum: &CallSum) -> Self {
         let input = bounded(shown, REPEAT_INPUT_MAX);
         Self { tool: tool.to_owned(), input, mark: sum.to_string(), count: 0 }
     }
 }
 
-/// Something that a person wants a worker to know.
+/// A person's note to a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its id.
+    /// Numbered per run, from `n1`.
     pub id: NoteId,
-    /// Who said it.
+    /// User name of the person.
     pub who: String,
-    /// What.
+    /// The note itself, bounded.
     pub text: String,
-    /// Who worked when it was given: anybody else may hear it for the second time.
+    /// The attempt that was live when it was given: any other may receive it a second time.
     pub given_to: Option<AttemptId>,
-    /// Who was told, the last one.
+    /// The last attempt that received it.
     pub told: Option<AttemptId>,
 }
 
 impl Note {
-    /// A note that nobody was told yet.
+    /// A note that was not delivered yet.
     pub(crate) fn new(id: NoteId, who: &str, text: &str, given_to: Option<AttemptId>) -> Self {
         Self { id, who: who.to_owned(), text: text.to_owned(), given_to, told: None }
     }
 }
 
-/// Counters of one visit. Reminders, fresh starts and losses return to zero on progress.
+/// Counters of one visit. Reminders, retries and losses return to zero on progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Reminders.
+    /// Reminders in a row without progress.
     pub nudges: u32,
-    /// Fresh starts.
+    /// Fresh sessions after crashes, without progress.
     pub retries: u32,
     /// Attempts lost with their supervisor or keeper.
     pub losses: u32,
     /// Fresh sessions after `partially-complete`.
     #[serde(default)]
     pub continuations: u32,
-    /// Waits for a quota or for room at a model's service, without progress in between.
+    /// Waits for a quota or an overloaded service, without progress in between.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waits: u32,
-    /// How often in a row the work was not as it was said to be.
+    /// Failed verifications in a row.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: u32,
-    /// Commands of the phase done in this try.
+    /// Commands of the phase that are done in this try.
     pub commands_done: u32,
-    /// How often it left without what its phase demands.
+    /// How often it left without what its phase requires.
     #[serde(default)]
     pub lacking: u32,
-    /// Active time of this try's attempts that have ended.
+    /// Active time of this try's finished attempts.
     pub active_ms: u64,
 }
 
@@ -282,31 +281,31 @@ pub(super) fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What is known of the work that a worker calls done.
+/// Result of the `verify` commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "is", content = "said", rename_all = "snake_case")]
 pub enum Check {
-    /// Nothing yet.
+    /// They have not run yet.
     #[default]
     Due,
-    /// Every command passed, or a person goes on without.
+    /// Every command passed, or a person skipped them.
     Passed,
-    /// It is not.
+    /// They failed, for this reason.
     Failed(Box<CheckFailure>),
 }
 
-/// Why work is not as it was said to be.
+/// Why the `verify` commands did not pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum CheckFailure {
-    /// A command failed.
+    /// A command exited with an error.
     Command {
-        /// Which.
+        /// The command's text, bounded.
         command: String,
-        /// The end of what it printed.
+        /// The end of its output.
         output: String,
     },
-    /// The commands came to another end.
+    /// The attempt that ran them ended in another way.
     Ended(End),
 }
 
@@ -316,103 +315,103 @@ impl Check {
     }
 }
 
-/// The way out of a phase, as far as it is known.
+/// A pending exit from a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WayOut {
-    /// Where to, if the worker said so.
+    /// The target, if the worker named one.
     pub target: Option<PhaseId>,
-    /// How.
+    /// How the phase is left.
     pub outcome: Outcome,
-    /// What was said of it.
+    /// What the worker said about its work.
     pub summary: String,
-    /// Whether a person has agreed to leave.
+    /// True if a person approved it.
     pub approved: bool,
-    /// What the next phase is to do.
+    /// The task for the next phase.
     pub task: Option<String>,
-    /// The issues that the worker named.
+    /// Issues that the worker named.
     #[serde(default, skip_serializing_if = "Issues::is_none")]
     pub issues: Issues,
-    /// Whether the work is as it was said to be.
+    /// Result of the `verify` commands.
     #[serde(default, skip_serializing_if = "Check::is_due")]
     pub check: Check,
 }
 
 impl WayOut {
-    /// A way out with nothing said about where to, nothing agreed and nothing checked.
+    /// An exit without target, approval or verification.
     pub(crate) fn new(outcome: Outcome, summary: String) -> Self {
         let (issues, check) = (Issues::default(), Check::Due);
         Self { target: None, outcome, summary, approved: false, task: None, issues, check }
     }
 }
 
-/// How far a frame is with its phase. What follows from each is one table: `engine/follow.rs`.
+/// How far a frame is with its phase. What follows from each stage is one table: `engine/follow.rs`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Stage {
-    /// An edge was taken; the phase is not yet entered.
+    /// An edge was taken; the phase is not entered yet.
     Bound,
     /// The phase was entered.
     Entered {
-        /// Whether a person has agreed to begin.
+        /// True if a person approved the start.
         approved: bool,
     },
-    /// An attempt is to be started.
+    /// An attempt must be started.
     Ready {
-        /// Why.
+        /// Why the attempt is needed.
         why: Why,
     },
-    /// An attempt works.
+    /// An attempt is live.
     Working {
-        /// Which.
+        /// The attempt that is live.
         attempt: AttemptId,
     },
-    /// The attempt ended, and not by leaving.
+    /// The attempt ended without leaving the phase.
     Broken {
-        /// Which.
+        /// The attempt that ended.
         attempt: AttemptId,
-        /// How.
+        /// How it was classified.
         end: End,
     },
-    /// The attempt ended its turn, and asked for something before the phase can go on.
+    /// The attempt ended its turn and needs something before the phase can continue.
     BrokeOff {
-        /// What.
+        /// What the worker needs.
         parting: Break,
     },
-    /// The work is done; the way out goes on.
+    /// The work is done; the exit is in progress.
     Left(WayOut),
-    /// Commands run on the way out.
+    /// `verify` or `cleanup` commands run.
     Chore {
-        /// Which attempt.
+        /// The attempt that runs them.
         attempt: AttemptId,
-        /// What goes on then.
+        /// The stage to return to.
         held: Box<Stage>,
     },
-    /// A person said that the phase may not begin.
+    /// A person did not allow the phase to begin.
     Refused {
-        /// What they said.
+        /// What the person said; may be empty.
         note: String,
     },
-    /// A workflow inside this phase is being walked.
+    /// A workflow inside this phase is in progress.
     Inside,
-    /// A person is asked.
+    /// The frame waits for a person.
     Gated {
-        /// Which gate.
+        /// The gate that must be answered.
         gate: GateId,
-        /// What it holds up.
+        /// The stage to return to.
         held: Box<Stage>,
     },
-    /// Something is waited for that comes by itself.
+    /// The frame waits for something that comes by itself.
     Waiting {
-        /// What, and until when.
+        /// Its kind and its end.
         wait: Box<Waited>,
     },
-    /// The root frame came to its end, like this.
+    /// The root frame ended with this outcome.
     Ended(Outcome),
 }
 
 impl Stage {
-    /// Takes out what a gate or a chore is to hold up: the stage itself, or what it holds already. Whatever a ledger says, a stage
-    /// is held once.
+    /// Takes out the stage that a gate or chore should hold: the stage itself, or the one it already holds. Stages never nest
+    /// twice, whatever a ledger says.
     pub(super) fn hold(&mut self) -> Self {
         let stage = std::mem::replace(self, Self::Bound);
         if let Self::Gated { held, .. } | Self::Chore { held, .. } = stage { *held } else { stage }
@@ -420,7 +419,7 @@ impl Stage {
 }
 
 impl Frame {
-    /// A frame at the beginning of a workflow.
+    /// A frame at the start of a workflow.
     pub(crate) fn new(path: FramePath, workflow: &str, phase: PhaseId) -> Self {
         Self {
             path,
@@ -452,7 +451,7 @@ impl Frame {
         }
     }
 
-    /// Forgets what belongs to one stay at a phase. Notes that nobody heard stay.
+    /// Resets what belongs to one visit. Undelivered notes stay.
     pub(crate) fn begin_visit(&mut self) {
         (self.worker, self.agent) = (Worker::default(), None);
         (self.cleaned, self.behind) = (false, None);
@@ -463,14 +462,14 @@ impl Frame {
         self.notes.retain(|note| note.told.is_none());
     }
 
-    /// Every session that a worker here may go on in.
+    /// Every session that a worker here may continue in.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         let waiting = self.stack.iter().filter_map(|waiting| waiting.worker.session.as_ref());
         let before = self.before.iter().map(|(session, _)| session);
         self.worker.session.iter().chain(waiting).chain(before)
     }
 
-    /// Who helps here now; none while the phase's own worker works.
+    /// The current helper; `None` while the phase's own worker is active.
     pub fn helper(&self) -> Option<&FollowUp> {
         self.stack.last().map(|waiting| &waiting.follow_up)
     }
@@ -480,13 +479,13 @@ impl Frame {
         self.path.place(&self.phase)
     }
 
-    /// How often two phases were left for each other, either way or one way.
+    /// How often an edge was taken, or both directions of a pair.
     pub fn taken(&self, from: &PhaseId, to: &PhaseId) -> u32 {
         let known = self.edges.iter().find(|edge| edge.from == *from && edge.to == *to);
         known.map_or(0, |edge| edge.taken)
     }
 
-    /// Takes down that an edge was taken.
+    /// Counts a transition, for loop limits.
     pub(super) fn count_edge(&mut self, from: &PhaseId, to: &PhaseId) {
         match self.edges.iter_mut().find(|edge| edge.from == *from && edge.to == *to) {
             Some(known) => known.taken = known.taken.saturating_add(1),

@@ -10,18 +10,18 @@ use crate::base::time::Millis;
 use crate::event::notice::About;
 use crate::event::{GateAnswer, GateKind, GateOpened};
 
-/// A wait for a person.
+/// A gate, open or answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
-    /// What for.
+    /// The event that opened it.
     pub opened: GateOpened,
-    /// When.
+    /// Time when it opened.
     pub at: Millis,
-    /// How, by whom and when it was answered.
+    /// The answer, the person's user name, and the time.
     pub answered: Option<(GateAnswer, String, Millis)>,
-    /// What they said.
+    /// The person's note; may be empty.
     pub note: String,
-    /// Whether the worker that waited for it was told while it worked.
+    /// True if the live worker that waited for it received the answer.
     pub told: bool,
 }
 

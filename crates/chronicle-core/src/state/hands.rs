@@ -1,6 +1,6 @@
-//! When an attempt could change files: while a call of its tools was open that may do so.
+//! When an attempt could change files: while a tool call that may do so was open.
 //!
-//! What changed at any other time is not known to be its work. The times are those of the ledger's lines.
+//! Changes at any other time are not known to be its work. The times are those of the ledger's lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use crate::base::ids::SHELL;
 use crate::base::limits::HANDS_MAX;
 use crate::base::time::Millis;
 
-/// The times at which an attempt had its hands on the files, in order. The last one may be open.
+/// Time spans in which an attempt could change files, in order. The last one may be open.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Hands(Vec<Stretch>);
 
-/// A stretch of time; without an end, it lasts.
+/// Start and end; `None` while it lasts.
 pub type Stretch = (Millis, Option<Millis>);
 
 impl Hands {
-    /// Whether there was no such time.
+    /// True if there was no such time.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A call began.
+    /// A call that may change files started.
     pub(super) fn begin(&mut self, at: Millis) {
         if self.0.last().is_none_or(|(_, end)| end.is_some()) {
             self.0.push((at, None));
@@ -37,7 +37,7 @@ impl Hands {
         }
     }
 
-    /// Beyond the limit the two spans with the least time between them become one.
+    /// Beyond the limit, merges the two spans with the smallest gap.
     fn bound(&mut self) {
         if self.0.len() <= HANDS_MAX {
             return;
@@ -52,7 +52,7 @@ impl Hands {
 }
 
 impl Attempt {
-    /// When it could change files. A command is a program of its own: it could all the time.
+    /// When it could change files. Commands are programs of their own: they could at any time.
     pub fn hands(&self) -> Vec<Stretch> {
         if self.intent.agent == SHELL {
             vec![(self.started_at, None)]

@@ -1,48 +1,48 @@
-//! A list that grows with the run, of which only the latest entries are kept.
+//! A list that grows with the run and keeps only its latest entries.
 //!
-//! The engine decides on a copy of the state, and `state.cache` is written every second: both must cost the same however long
-//! the run. What an entry adds to sums and counts is taken down when it comes; the ledger has it for ever.
+//! The engine decides on a copy of the state, and `state.cache` is written every second: both must cost the same however long the
+//! run. Sums and counts are updated when an entry is added; the ledger keeps everything.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Entries in the order in which they came, numbered from 0. Early ones are forgotten, and stay counted.
+/// Entries in order, numbered from 0. Early ones are dropped but stay counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List<T> {
-    /// How many there ever were.
+    /// Number of entries ever added.
     count: usize,
-    /// Those still known and their numbers, which rise. Copies share them.
+    /// Entries still kept, with their numbers in ascending order. Shared between copies.
     kept: Arc<Vec<(usize, Arc<T>)>>,
 }
 
 impl<T> List<T> {
-    /// How many there ever were.
+    /// Number of entries ever added.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there never was one.
+    /// True if no entry was ever added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many of them are not known any more.
+    /// Number of dropped entries.
     pub fn forgotten(&self) -> usize {
         self.count - self.kept.len()
     }
 
-    /// The one of that number, unless it is forgotten.
+    /// The entry with that number, unless it was dropped.
     pub fn get(&self, number: usize) -> Option<&Arc<T>> {
         Some(&self.kept[self.find(number)?].1)
     }
 
-    /// The last one.
+    /// The most recent entry.
     pub fn last(&self) -> Option<&Arc<T>> {
         self.kept.last().map(|(_, entry)| entry)
     }
 
-    /// All that are known, the earliest first.
+    /// All kept entries, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<T>> {
         self.kept.iter().map(|(_, entry)| entry)
     }
@@ -64,7 +64,7 @@ impl<T: Clone> List<T> {
         Arc::make_mut(&mut self.kept).get_mut(index).map(|(_, entry)| Arc::make_mut(entry))
     }
 
-    /// Forgets the earliest beyond `max`, but none that is still needed.
+    /// Drops the earliest beyond `max`, except those still needed.
     pub(super) fn forget(&mut self, max: usize, is_needed: impl Fn(usize, &T) -> bool) {
         let mut beyond = self.kept.len().saturating_sub(max);
         if beyond > 0 {

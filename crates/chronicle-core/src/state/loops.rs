@@ -1,4 +1,4 @@
-//! What a frame remembers of its way, for loops that are judged by the issues that they resolve.
+//! A frame's recent transitions, for loops that are judged by the issues that they resolve.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,14 +9,14 @@ use crate::base::ids::{PhaseId, Place};
 use crate::base::limits::{ISSUES_OPEN_MAX, LOOP_WINDOW};
 use crate::event::Issues;
 
-/// The last transitions of a frame, and the issues that its workers named.
+/// Recent transitions of a frame, and the issues that its workers named.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rounds {
-    /// From where to where, the last so many.
+    /// Pairs of source and target, up to `LOOP_WINDOW`.
     recent: VecDeque<(PhaseId, PhaseId)>,
     /// Issues that were opened and not resolved.
     pub issues: BTreeSet<String>,
-    /// How many transitions in a row changed nothing about issues.
+    /// Number of transitions in a row that changed no issue.
     pub stagnant: u32,
 }
 
@@ -25,7 +25,7 @@ impl Rounds {
         *self == Self::default()
     }
 
-    /// Takes a transition down.
+    /// Records a transition and its issues.
     pub(crate) fn take(&mut self, from: &PhaseId, to: &PhaseId, said: &Issues) {
         if self.recent.len() >= LOOP_WINDOW {
             self.recent.pop_front();
@@ -43,14 +43,14 @@ impl Rounds {
         self.stagnant = if is_progress { 0 } else { self.stagnant.saturating_add(1) };
     }
 
-    /// How often two phases were left for each other, either way, in the last transitions.
+    /// Transitions between two phases, in both directions, among the recent ones.
     pub(crate) fn between(&self, one: &PhaseId, two: &PhaseId) -> u32 {
         let is_it =
             |(from, to): &&(PhaseId, PhaseId)| (from, to) == (one, two) || (from, to) == (two, one);
         u32::try_from(self.recent.iter().filter(is_it).count()).unwrap_or(u32::MAX)
     }
 
-    /// A person moved the frame: how it came there does not count any more.
+    /// Forgets the transitions after a person moved the frame.
     pub(super) fn forget_ways(&mut self) {
         self.recent.clear();
         self.stagnant = 0;
@@ -58,7 +58,7 @@ impl Rounds {
 }
 
 impl Facts {
-    /// A person allows more rounds than the limits say, in the workflow of that place.
+    /// Adds rounds that a person allowed in the workflow of that place.
     pub(super) fn allow_rounds(&mut self, place: &Place, more: u32) {
         self.change_frame(&place.frame(), |frame| {
             frame.more_rounds = frame.more_rounds.saturating_add(more);
@@ -66,7 +66,7 @@ impl Facts {
     }
 }
 
-/// An issue as it is compared: without space around it, in lower case, every gap one space.
+/// An issue in the form in which it is compared: trimmed, lower case, single spaces.
 fn normal(issue: &str) -> String {
     issue.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -77,7 +77,7 @@ use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
 use crate::event::{AttemptStarted, Event, GateKind, RunStarted, SupervisorStarted};
 
-/// A run as far as its ledger tells. Anybody may read its facts; only `apply` changes them, since nothing else can reach the
+/// A run as its ledger describes it. Its facts can be read by all; only `apply` changes them, since nothing else can reach the
 /// field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -92,18 +92,18 @@ impl Deref for State {
 }
 
 impl State {
-    /// Takes in one line of the ledger.
+    /// Applies one line of the ledger.
     pub fn apply(&mut self, line: &Line) {
         self.0.apply(line);
     }
 
-    /// Takes in one event of the line that `cause` names.
+    /// Applies one event of the line that `cause` names.
     pub(crate) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
         self.0.apply_event(cause, at, event);
     }
 
-    /// Completes the attempt that just started with what its worker is told: part of taking in the event that starts it, whose
-    /// text is made from the state as it is then.
+    /// Adds the handover to the attempt that just started. Part of applying the event that starts it, since the text is made from
+    /// that state.
     pub(crate) fn begin_told(&mut self, intent: &AttemptStarted) {
         self.0.begin_told(intent);
     }
@@ -112,95 +112,96 @@ impl State {
 /// Everything that is known about a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
-    /// The last line's number.
+    /// Number of the last line.
     pub seq: u64,
-    /// What was frozen at the start; none before the first line.
+    /// What was frozen at the start; `None` before the first line.
     pub run: Option<Arc<RunStarted>>,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
     pub updated_at: Millis,
-    /// Frames that have not ended, by path: a tree.
+    /// Open frames, by path.
     pub frames: BTreeMap<FramePath, Frame>,
-    /// The attempts, `a1` first; of many, the latest and those that live.
+    /// Attempts from `a1` on; if there are many, only the latest and the live ones.
     pub attempts: List<Attempt>,
     /// Attempts that have not ended.
     pub live: BTreeSet<AttemptId>,
-    /// The gates, `g1` first; of many, the latest, those that are open and what people said last.
+    /// Gates from `g1` on; if there are many, only the latest, the open ones and those with recent words of people.
     pub gates: List<Gate>,
-    /// The visits of phases, in order: the path of the run; of many, the latest and those that go on.
+    /// Visits of phases, in order; if there are many, only the latest and the open ones.
     pub visits: List<Visit>,
-    /// What is known of each place over all visits.
+    /// Sums for each place over all visits.
     pub places: Arc<BTreeMap<Place, Arc<Tally>>>,
-    /// What each session spent that an attempt known here or a frame goes on in. No decision depends on a change of it, so the engine's copy shares it.
+    /// Usage of each session that a known attempt or a frame may continue. No decision depends on it, so the engine's copy shares
+    /// it.
     pub sessions: Arc<BTreeMap<SessionId, SessionUsage>>,
-    /// What all of them spent.
+    /// Usage of all sessions together.
     pub usage: Usage,
-    /// What is carried from phase to phase.
+    /// What is passed from phase to phase.
     pub snapshot: Arc<Snapshot>,
-    /// How many notes people gave.
+    /// Number of notes that people gave.
     pub notes: u32,
-    /// What people said at gates and in notes, in order; of much, the latest.
+    /// What people said at gates and in notes, in order; only the latest.
     pub remarks: List<Remark>,
     /// What is known of the project's files.
     #[serde(default)]
     pub trees: Trees,
-    /// What people said about budgets.
+    /// Raises and warnings of budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,
-    /// What people are to be told.
+    /// Notices that are due or failed.
     #[serde(default, skip_serializing_if = "Notices::is_empty")]
     pub notices: Notices,
-    /// Who drives it, or drove it last.
+    /// The supervisor that drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
-    /// Why it is paused.
+    /// Why it is paused, if it is.
     pub paused: Option<String>,
-    /// Why it was given up.
+    /// Why it was cancelled, if it was.
     pub cancelled: Option<String>,
-    /// Whether its last phase was left.
+    /// True if its last phase was left.
     pub done: bool,
-    /// Why it failed.
+    /// Why it failed, if it did.
     pub failed: Option<String>,
-    /// What the ledger says and cannot have happened, the first few.
+    /// Events that cannot have happened, the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anomalies: Vec<Anomaly>,
 }
 
-/// One stay at a phase.
+/// One visit to a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visit {
-    /// Where.
+    /// The phase, with the path of its frame.
     pub place: Place,
-    /// Since when.
+    /// Time when it was entered.
     pub entered_at: Millis,
     /// Commands that were run there.
     pub commands: Commands,
-    /// What its worker said last of it and the record does not show.
+    /// Claims of its last worker that the record does not show.
     pub unproven: Vec<Claim>,
-    /// How it was left.
+    /// How it was left; `None` while it is open.
     pub left: Option<Departure>,
 }
 
 /// How a phase was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Departure {
-    /// Where to.
+    /// The phase it was left for.
     pub to: PhaseId,
-    /// How.
+    /// The outcome it was left with.
     pub outcome: Outcome,
-    /// What the worker said.
+    /// The worker's summary of its work.
     pub summary: String,
 }
 
 impl Facts {
-    /// Whether a worker waits for a person's answer.
+    /// True if a worker waits for a person's answer.
     pub fn is_asking(&self, attempt: &Attempt) -> bool {
         let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
         let stays = attempt.stop.is_none() && !attempt.is_leaving();
         stays && attempt.asking.iter().any(|(_, gate)| is_open(*gate))
     }
 
-    /// Whether a question of a worker of this frame is open.
+    /// True if a question of a worker of this frame is open.
     pub fn has_question(&self, path: &FramePath) -> bool {
         self.open_gates().any(|gate| {
             gate.opened.gate_kind == GateKind::Question && gate.opened.place.frame() == *path
@@ -212,33 +213,33 @@ impl Facts {
         self.gates.iter().filter(|gate| gate.answered.is_none())
     }
 
-    /// The attempt of that id, unless it ended long ago.
+    /// The attempt with that id, unless it ended and was dropped.
     pub fn attempt(&self, id: AttemptId) -> Option<&Attempt> {
         self.attempts.get(number(id.0)).map(Arc::as_ref)
     }
 
-    /// The gate of that id, unless it was answered long ago.
+    /// The gate with that id, unless it was answered and dropped.
     pub fn gate(&self, id: GateId) -> Option<&Gate> {
         self.gates.get(number(id.0)).map(Arc::as_ref)
     }
 
-    /// Whether there was such a gate: it was answered if it is not known any more.
+    /// True if a gate of that id was ever opened. A dropped one was answered.
     pub fn had_gate(&self, id: GateId) -> bool {
         number(id.0) < self.gates.len()
     }
 
-    /// The frozen workflow of that key.
+    /// The frozen workflow with that key.
     pub fn workflow(&self, key: &str) -> Option<&Workflow> {
         self.run.as_ref()?.workflows.iter().find(|workflow| workflow.key == key)
     }
 
-    /// The definition of the phase at a place, while its frame lives.
+    /// The definition of the phase at a place, while its frame is open.
     pub fn phase_at(&self, place: &Place) -> Option<&Phase> {
         let frame = self.frames.get(&place.frame())?;
         self.workflow(&frame.workflow)?.phase(&place.phase())
     }
 
-    /// The frozen persona that a phase names; none when it names none, or is a text.
+    /// The frozen persona that a phase names; `None` if it names none or has it as text.
     pub fn persona_of(&self, phase: &Phase) -> Option<&Persona> {
         let word = phase.persona.as_deref()?;
         self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(word))
@@ -249,7 +250,7 @@ impl Facts {
         self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(name))
     }
 
-    /// The tools of an attempt's worker: of its phase, or where it helps those of its own phase or persona.
+    /// Tools of an attempt's worker: those of its phase or, for a helper, of its own phase or persona.
     pub fn tools_for(&self, intent: &AttemptStarted) -> Option<&Tools> {
         let phase = self.phase_at(&intent.place)?;
         let Some(helper) = &intent.persona else { return Some(self.tools_of(phase)) };
@@ -259,7 +260,7 @@ impl Facts {
         own.or(persona.filter(|tools| !tools.is_unsaid())).or_else(|| Some(self.tools_of(phase)))
     }
 
-    /// The tools of a phase: its own, else its persona's.
+    /// Tools of a phase: its own, otherwise its persona's.
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
         let own = !phase.tools.is_unsaid();
         self.persona_of(phase).filter(|_| !own).map_or(&phase.tools, |persona| &persona.tools)
@@ -270,7 +271,7 @@ impl Facts {
         self.live.iter().filter_map(|id| self.attempt(*id))
     }
 
-    /// A phase of the workflow at a place whose worker is that persona: what it may do holds for its help too.
+    /// A phase of the same workflow whose worker is that persona; its limits also apply to its help.
     pub fn phase_of_persona(&self, place: &Place, persona: &str) -> Option<&Phase> {
         let workflow = self.workflow(&self.frames.get(&place.frame())?.workflow)?;
         workflow.phases.iter().find(|phase| phase.is_by(persona))
@@ -289,7 +290,7 @@ impl Facts {
     }
 }
 
-/// Where a list has the one of that id, which count from 1.
+/// Index of an entry in a list, for ids that count from 1.
 fn number(id: u32) -> usize {
     usize::try_from(id).ok().and_then(|id| id.checked_sub(1)).unwrap_or(usize::MAX)
 }

@@ -1,7 +1,7 @@
-//! Telling people that a run needs them or has ended: beside the run, and at most once.
+//! Notices to people that a run needs them or has ended: beside the run, and at most once.
 //!
-//! A notice is owed by the event that it is about, and by no other memory. Whoever drives the run gives it and reports how that
-//! went. One that was owed when a supervisor died may have been given or not: it is not given again, and that is said.
+//! A notice is due because of the event that it is about, and nothing else is stored. The supervisor sends it and reports the
+//! result. One that was due when a supervisor died may or may not have been sent: it is not sent again, and that is reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,39 +11,39 @@ use crate::base::limits::NOTICES_MAX;
 use crate::event::SupervisorStarted;
 use crate::event::notice::{About, Failed, NoticeGiven};
 
-/// A notice that nobody has reported on.
+/// A notice whose result is not reported yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owed {
     /// The event that made it due.
     pub cause: Cause,
-    /// What of.
+    /// Which gate or end it is about.
     pub about: About,
 }
 
 /// The notices of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Notices {
-    /// Those that nobody has reported on, oldest first.
+    /// Notices without a result, oldest first.
     pub owed: Vec<Owed>,
-    /// How the last one failed; none when it went well.
+    /// How the last one failed; empty if it worked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
 }
 
 impl Notices {
-    /// Whether there is nothing to know.
+    /// True if nothing is due and nothing failed.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Facts {
-    /// Whether people are being told something, or are to be.
+    /// True if a notice is being sent or is due.
     pub fn owes(&self) -> bool {
         !self.notices.owed.is_empty()
     }
 
-    /// Takes in who drives the run. A run that began before anybody did tells then what it needs.
+    /// Records a new supervisor. A run that needed people before it was driven notifies them now.
     pub(crate) fn take_over(&mut self, cause: Cause, supervisor: &SupervisorStarted) {
         let is_first = self.supervisor.replace(supervisor.clone()).is_none();
         if is_first && self.is_given_up() {
@@ -56,7 +56,7 @@ impl Facts {
         }
     }
 
-    /// People are to be told, where the supervisor knows how. Of what ended in the same breath only the end is told.
+    /// Makes a notice due, if the supervisor can send any. If the run ended in the same decision, only the end is sent.
     pub(crate) fn owe(&mut self, cause: Cause, about: About) {
         let notifies = self.supervisor.as_ref().is_some_and(|it| it.notifies);
         let owed = &mut self.notices.owed;

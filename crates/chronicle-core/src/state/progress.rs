@@ -1,8 +1,8 @@
-//! Progress, defined once: only what is new counts, and only so often at one visit.
+//! Progress, defined once: only new results count, and only so often per visit.
 //!
-//! New are an accepted leaving signal, and a changed file, a finding or a task that was not there before. Asking for help or for
-//! an answer, and saying the same again, are not: a worker could do that for ever. Whatever a worker produces for itself counts at
-//! most [`PROGRESS_MAX`] times per visit, so that every loop ends at a person. Their answer gives a new allowance.
+//! New results are an accepted leaving signal, and a changed file, a finding or a task that did not exist before. Asking for help
+//! or for an answer, and repeating something, do not count: a worker could do that for ever. What a worker produces counts at
+//! most [`PROGRESS_MAX`] times per visit, so that every loop ends at a person. Their answer renews the allowance.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +11,19 @@ use super::{Facts, Frame};
 use crate::base::ids::{AttemptId, Cause};
 use crate::base::limits::PROGRESS_MAX;
 
-/// What a visit has used of its allowance.
+/// How much of its allowance a visit has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// How often something new counted.
+    /// How often a new result counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub counted: u32,
-    /// How many helpers were asked for.
+    /// Number of helpers that were asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub followups: u32,
-    /// Active time of attempts that have ended.
+    /// Active time of finished attempts.
     #[serde(default)]
     pub worked_ms: u64,
-    /// Up to this active time of the visit, what is new ends a standstill without counting again.
+    /// Up to this active time of the visit, new results reset the no-progress timer without being counted again.
     #[serde(default)]
     pub covered_ms: u64,
 }
@@ -33,38 +33,38 @@ impl Progress {
         *self == Self::default()
     }
 
-    /// Whether nothing that the worker does counts any more.
+    /// True if nothing that the worker does counts any more.
     pub(crate) fn is_used_up(&self) -> bool {
         self.counted >= PROGRESS_MAX
     }
 }
 
-/// When something new came, in the time of the visit's work.
+/// When a result appeared, in active time of the visit.
 #[derive(Clone, Copy)]
 struct Moment {
-    /// The event, while the attempt works.
+    /// The event, while the attempt is live.
     since: Option<Cause>,
     /// Active time of that attempt; 0 once it has ended.
     active_ms: u64,
-    /// How long one count covers: the time that the phase may stand still.
+    /// How long one count covers: the phase's no-progress limit.
     window_ms: u64,
 }
 
 impl Facts {
-    /// Something new was seen of an attempt's work: a finding, a task, or changed files.
+    /// An attempt produced a new result: a finding, a task, or changed files.
     pub(super) fn get_on(&mut self, cause: Cause, id: AttemptId) {
         self.news(cause, id, Frame::get_on);
     }
 
-    /// An agent says that it changed a file. Whether it did is known when the files are recorded: until then nothing that went
-    /// wrong is forgiven for it.
+    /// An agent reported a changed file. Whether it did is known only when files are recorded, so this forgives no earlier
+    /// failure.
     pub(super) fn stir(&mut self, cause: Cause, id: AttemptId) {
         self.news(cause, id, |frame, moment| {
             frame.stir(moment);
         });
     }
 
-    /// A person spoke to a worker: that always counts, and uses nothing up.
+    /// A person sent something to a worker: that always counts and uses up nothing.
     pub(super) fn spoken_to(&mut self, cause: Cause, id: AttemptId) {
         let from_ms = self.attempt(id).map_or(0, |attempt| attempt.active_ms);
         self.change_frame_of(id, |frame| {
@@ -90,7 +90,7 @@ impl Facts {
 }
 
 impl Frame {
-    /// Forgives what went wrong before, if there is anything to forgive and the allowance is not used up.
+    /// Resets earlier failures, if there are any and the allowance is not used up.
     fn get_on(&mut self, moment: Moment) {
         if self.worker.counters.has_failed() && self.count(moment) {
             self.worker.counters.progress();
@@ -98,7 +98,7 @@ impl Frame {
         self.stir(moment);
     }
 
-    /// Begins the standstill and the watch for repeated calls anew. A stretch of work counts once, however much comes of it.
+    /// Restarts the no-progress timer and the watch for repeated calls. A stretch of work counts once, however much it produces.
     fn stir(&mut self, moment: Moment) {
         let at_ms = self.progress.worked_ms.saturating_add(moment.active_ms);
         if at_ms < self.progress.covered_ms || self.count(moment) {
@@ -119,7 +119,7 @@ impl Frame {
         true
     }
 
-    /// A person decided what becomes of the visit: whatever a worker used up is forgiven.
+    /// A person decided how the visit continues: the worker's allowance is renewed.
     pub(super) fn forgive(&mut self) {
         self.worker.progress();
         let worked_ms = self.progress.worked_ms;

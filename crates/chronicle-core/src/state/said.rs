@@ -1,4 +1,4 @@
-//! How what workers and people say changes the state: signals within a phase, help, notes and messages.
+//! How signals, help, notes and messages change the state.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Facts {
         }
     }
 
-    /// What a worker had said when its time was over is not lost, as long as there is room.
+    /// Keeps what a worker that timed out had said, if there is room.
     pub(super) fn keep_partial(&mut self, ended: &AttemptEnded) {
         let place = self.attempt(ended.attempt).map(|attempt| &attempt.intent.place);
         let Some(phase) = place.and_then(|place| self.phase_at(place)) else { return };
@@ -81,7 +81,7 @@ impl Facts {
         });
     }
 
-    /// The same session goes on, unless a person wants somebody else to work.
+    /// Continues in the same session, unless a person chose another agent.
     pub(super) fn end_wait(&mut self, ended: &WaitEnded) {
         self.change_frame(&ended.place.frame(), |frame| {
             let asked = || Why::Asked { note: ended.note.clone() };
@@ -113,7 +113,7 @@ impl Facts {
         });
     }
 
-    /// Who waited goes on where it was, or its phase is done.
+    /// The waiting worker continues where it was, or its phase is done.
     pub(super) fn end_follow_up(
         &mut self,
         place: &Place,
@@ -183,7 +183,7 @@ impl Facts {
 }
 
 impl Frame {
-    /// Takes down what the next attempt of the same try must be told, and that notes are in its handover.
+    /// Records what the next attempt of the same try must be told, and that notes are part of its handover.
     pub(super) fn begin_attempt(&mut self, intent: &AttemptStarted) {
         let worker = &mut self.worker;
         if !intent.why.is_same_try() {

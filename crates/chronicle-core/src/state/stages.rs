@@ -1,10 +1,10 @@
-//! Where an end or an answer leaves a frame.
+//! Stages that an end or an answer leads to.
 
 use super::{Attempt, Check, Stage, WayOut};
 use crate::base::ids::{Outcome, PhaseId, SKIPPED};
 use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, Why};
 
-/// Where the end of an attempt leaves its frame.
+/// The stage after the end of an attempt.
 pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
     let broken = || Stage::Broken { attempt: ended.attempt, end: ended.end.clone() };
     match &ended.end {
@@ -27,12 +27,12 @@ pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
     }
 }
 
-/// Left without a word about where to.
+/// Left without a named target.
 pub(super) fn left_as(outcome: &str, summary: String) -> Stage {
     Stage::Left(WayOut::new(Outcome::from(outcome), summary))
 }
 
-/// Where a person's answer leaves a frame that was held at a gate.
+/// The stage after a person's answer at a gate.
 pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note: &str) -> Stage {
     let note = note.to_owned();
     match (answer, held) {
@@ -63,7 +63,7 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
     }
 }
 
-/// Goes on, and never as if the work were done.
+/// Continues, but never as if the work were done.
 fn skipped(way: WayOut) -> Stage {
     let outcome = Outcome::from(SKIPPED);
     Stage::Left(WayOut { outcome, approved: true, check: Check::Passed, ..way })
@@ -73,7 +73,7 @@ fn approved(stage: Stage) -> Stage {
     if let Stage::Left(way) = stage { Stage::Left(WayOut { approved: true, ..way }) } else { stage }
 }
 
-/// What the commands found out about the work.
+/// Stores the result of the `verify` commands.
 pub(super) fn checked(stage: Stage, check: Check) -> Stage {
     if let Stage::Left(way) = stage { Stage::Left(WayOut { check, ..way }) } else { stage }
 }

@@ -1,30 +1,30 @@
-//! Where a run stands: by its ledger alone, and as people see it.
+//! Status of a run: by its ledger alone, and as people see it.
 
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
 
-/// Where a run stands by its ledger.
+/// Status of a run by its ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Something works, or would if a supervisor lived.
+    /// An attempt works, or would if a supervisor lived.
     Running,
-    /// It was paused, cancelled or has failed, and what still works is being stopped, recorded or cleaned up.
+    /// It was paused, cancelled or has failed; live attempts are still being stopped, recorded or cleaned up.
     Ending,
-    /// It waits for a person, or for what comes by itself.
+    /// It waits for a person, or for something that comes by itself.
     Waiting,
-    /// A person stopped it for a while.
+    /// A person paused it.
     Paused,
     /// Its last phase was left.
     Done,
-    /// A person gave it up.
+    /// A person cancelled it.
     Cancelled,
-    /// Its workflow ended badly, or a person was needed and it was started to fail then.
+    /// Its workflow ended with a failure, or a person was needed and it was started to fail then.
     Failed,
 }
 
-/// Where a run stands as people see it: its status, knowing whether a supervisor lives.
+/// Status of a run as people see it, which also depends on whether a supervisor lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -32,22 +32,22 @@ pub enum Standing {
     Running,
     /// A supervisor stops what still works.
     Ending,
-    /// It should go on, and nobody drives it.
+    /// It should continue, but no supervisor drives it.
     Interrupted,
-    /// It waits for a person, or for what comes by itself.
+    /// It waits for a person, or for something that comes by itself.
     Waiting,
-    /// A person stopped it for a while.
+    /// A person paused it.
     Paused,
     /// Its last phase was left.
     Done,
-    /// A person gave it up.
+    /// A person cancelled it.
     Cancelled,
-    /// Its workflow ended badly, or a person was needed and it was started to fail then.
+    /// Its workflow ended with a failure, or a person was needed and it was started to fail then.
     Failed,
 }
 
 impl Standing {
-    /// Its word.
+    /// The word that people and JSON see.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -69,7 +69,7 @@ impl std::fmt::Display for Standing {
 }
 
 impl Facts {
-    /// Where the run stands. Paused, cancelled and failed are said only once nothing works any more.
+    /// Status by the ledger. Paused, cancelled and failed are reported only once nothing works any more.
     pub fn status(&self) -> Status {
         let is_recorded = self.trees.after.is_empty();
         let is_quiet = self.live.is_empty() && is_recorded;
@@ -92,7 +92,7 @@ impl Facts {
         }
     }
 
-    /// Where the run stands as people see it. One that would go on by itself needs a supervisor for that.
+    /// Status as people see it. A run that could continue by itself needs a supervisor for that.
     pub fn standing(&self, supervised: bool) -> Standing {
         match (self.status(), supervised) {
             (Status::Running, true) => Standing::Running,
@@ -110,13 +110,13 @@ impl Facts {
         }
     }
 
-    /// Whether nothing works: whoever does, if anybody, waits for an answer.
+    /// True if every live attempt is waiting for an answer.
     fn stands(&self) -> bool {
         self.live_attempts().all(|attempt| self.is_asking(attempt))
             && (self.open_gates().next().is_some() || self.waits().next().is_some())
     }
 
-    /// Whether something works, or will without anybody's word.
+    /// True if something works, or will without a person's command.
     pub fn goes_on(&self) -> bool {
         match self.status() {
             Status::Running | Status::Ending => true,
@@ -125,12 +125,12 @@ impl Facts {
         }
     }
 
-    /// Whether nothing can ever happen any more.
+    /// True if nothing can happen any more.
     pub fn is_over(&self) -> bool {
         matches!(self.status(), Status::Done | Status::Cancelled | Status::Failed)
     }
 
-    /// Whether nothing will follow from any answer, even while the last attempt is being stopped.
+    /// True if no answer can lead to anything, even while the last attempt is being stopped.
     pub fn is_given_up(&self) -> bool {
         self.is_over() || self.cancelled.is_some() || self.failed.is_some()
     }

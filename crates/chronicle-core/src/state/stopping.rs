@@ -1,4 +1,5 @@
-//! An attempt that is being stopped. From that moment it may call nothing and say nothing, however long its processes live.
+//! Attempts that are being stopped. From that moment every call is denied and every signal refused, however long their processes
+//! live.
 
 use super::{Attempt, Facts};
 use crate::event::{Duty, StopCause};
@@ -6,21 +7,21 @@ use crate::event::{Duty, StopCause};
 /// Why an attempt is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopping {
-    /// A limit ended it.
+    /// It hit a limit.
     Limit(StopCause),
     /// The run was cancelled.
     Cancelled,
     /// The run has failed.
     Failed,
-    /// The run was paused; the attempt's session goes on later.
+    /// The run was paused; the session is resumed later.
     Paused,
-    /// A person sent the run elsewhere.
+    /// A person moved the run.
     Sent,
 }
 
 impl Facts {
-    /// Why that attempt is being stopped, if it is. The effects, the guard, the signals and the views all ask here, so that an
-    /// attempt that is to stop is never allowed anything by one of them.
+    /// Why that attempt is being stopped, if it is. Effects, guards, signals and views all ask here, so that none of them allows
+    /// anything to an attempt that must stop.
     pub fn stopping(&self, attempt: &Attempt) -> Option<Stopping> {
         if let Some(cause) = attempt.stop {
             return Some(Stopping::Limit(cause));

@@ -1,4 +1,4 @@
-//! What is known of a place over the whole run, also of attempts and visits that the state has forgotten.
+//! Sums per place over the whole run, including attempts and visits that the state has dropped.
 
 use std::sync::Arc;
 
@@ -13,34 +13,34 @@ use crate::event::{AttemptStarted, Why};
 /// Sums over all visits of one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// How often it was entered.
+    /// Number of times it was entered.
     pub visits: usize,
-    /// The number of the first visit among all of the run.
+    /// Number of its first visit among all visits of the run.
     pub first_visit: usize,
-    /// The number of the last one.
+    /// Number of its last visit.
     pub last_visit: usize,
-    /// How often it was left.
+    /// Number of times it was left.
     pub departures: usize,
     /// Whether the last visit has ended.
     pub is_left: bool,
-    /// How it was left last.
+    /// Outcome of the last exit.
     pub outcome: Outcome,
-    /// Whether it was left last for a person to go on with: its work is not done.
+    /// True if it was last left to a person: its work is not done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_person: bool,
-    /// What the last worker said of it.
+    /// Summary of its last worker.
     pub summary: String,
-    /// How many attempts were started there.
+    /// Number of attempts that were started.
     pub attempts: usize,
-    /// How many logical tries those were: what was lost or paused is the same try going on.
+    /// Number of logical tries; lost and paused attempts belong to the try that continues.
     pub tries: u32,
-    /// Why the last logical try was begun.
+    /// Why the last logical try began.
     pub why: Why,
-    /// What its attempts spent.
+    /// Usage of its attempts.
     pub usage: Usage,
-    /// Their active time.
+    /// Active time of its attempts.
     pub active_ms: u64,
-    /// What all its attempts did to files, one after the other; binary files have no lines.
+    /// Combined file changes of its attempts; binary files have no lines.
     #[serde(default, skip_serializing_if = "Changes::is_none")]
     pub changes: Changes,
 }
@@ -94,12 +94,12 @@ impl Tally {
 }
 
 impl Facts {
-    /// What is known of a place; none where nothing ever happened.
+    /// Sums of a place; `None` if nothing ever happened there.
     pub fn tally(&self, place: &Place) -> Option<&Tally> {
         self.places.get(place).map(Arc::as_ref)
     }
 
-    /// Active time of all attempts there ever were.
+    /// Active time of all attempts of the run.
     pub fn active_ms(&self) -> u64 {
         self.places.values().fold(0, |sum, tally| sum.saturating_add(tally.active_ms))
     }
@@ -109,7 +109,7 @@ impl Facts {
         Arc::make_mut(places.entry(place.clone()).or_default())
     }
 
-    /// Takes down what an attempt spent more, and how long it has worked so far.
+    /// Adds what an attempt spent, and its active time so far.
     pub(super) fn spend(&mut self, id: AttemptId, more: &Usage, active_ms: u64) {
         let Some(attempt) = self.attempts.get_mut(super::number(id.0)) else { return };
         let longer = active_ms.saturating_sub(attempt.active_ms);

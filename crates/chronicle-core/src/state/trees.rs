@@ -1,4 +1,4 @@
-//! What a run knows of its trees: which are awaited, and those that what follows is compared with.
+//! Trees of a run: which are awaited, and which are the base of later comparisons.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, Tree
 use crate::event::AttemptStarted;
 use crate::event::trees::{Changes, Moment, RepositoryHead, TreeRecorded, UndoStarted};
 
-/// The trees of a run, as far as anything still depends on them.
+/// The trees that something still depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trees {
-    /// What is known of each folder that was recorded; the project's own is read by `project`.
+    /// Per recorded folder; the project's own is read with `project`.
     #[serde(with = "by_folder")]
     folders: BTreeMap<FolderId, FolderTrees>,
-    /// Attempts that begin once the files are recorded.
+    /// Attempts that start once the files are recorded.
     pub before: BTreeMap<AttemptId, Cause>,
-    /// The files before each attempt that is not quite over.
+    /// The tree before each attempt that is not finished.
     pub known: BTreeMap<AttemptId, TreeId>,
-    /// Attempts that have ended, and where: nothing follows there until the files are recorded.
+    /// Ended attempts with their places: nothing follows there until the files are recorded.
     pub after: BTreeMap<AttemptId, (Cause, Place)>,
 }
 
-/// What is known of one folder.
+/// Trees of one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FolderTrees {
-    /// The last tree, and the line that has it.
+    /// The last tree and its line.
     pub last: Option<(TreeId, u64)>,
-    /// Files that are being put back.
+    /// A restore in progress.
     pub undo: Option<Undo>,
     /// Why the last tree could not be recorded.
     pub missed: Option<String>,
-    /// What changed while attempts worked, or after they were lost, and is not known to be theirs.
+    /// Changes during or after attempts that are not known to be theirs.
     #[serde(default, skip_serializing_if = "Changes::is_none")]
     pub unclear: Changes,
-    /// Where the person's repository stood at the last tree.
+    /// Head of the person's repository at the last tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<RepositoryHead>,
 }
 
-/// A folder of which nothing is known.
+/// Stands for a folder without any trees.
 static UNKNOWN: FolderTrees = FolderTrees {
     last: None,
     undo: None,
@@ -50,7 +50,7 @@ static UNKNOWN: FolderTrees = FolderTrees {
     head: None,
 };
 
-/// A map in JSON has texts as keys, and a folder is none.
+/// JSON map keys must be strings, which a folder id is not.
 mod by_folder {
     use std::collections::BTreeMap;
 
@@ -69,16 +69,16 @@ mod by_folder {
     }
 }
 
-/// Files that are being put back.
+/// A restore in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
     /// The event that made it due.
     pub cause: Cause,
-    /// Whose work is undone, as a person said it.
+    /// Whose work is undone, as the person named it.
     pub what: String,
-    /// The files as they were found: whatever is otherwise by now, somebody changed since.
+    /// The files as they were found: later differences were made by somebody else.
     pub from: TreeId,
-    /// The files as they are to be.
+    /// The files as they should be.
     pub to: TreeId,
 }
 
@@ -93,7 +93,7 @@ impl Trees {
         self.folder(FolderId::Project)
     }
 
-    /// The files that are being put back, and in which folder.
+    /// The restore in progress, and its folder.
     pub fn undo(&self) -> Option<(FolderId, &Undo)> {
         self.folders.iter().find_map(|(id, of)| Some((*id, of.undo.as_ref()?)))
     }
@@ -102,12 +102,12 @@ impl Trees {
         self.folders.entry(id).or_default()
     }
 
-    /// Whether nothing may follow in that frame before the files are recorded.
+    /// True if nothing may follow in that frame before the files are recorded.
     pub fn is_awaited_at(&self, frame: &FramePath) -> bool {
         self.after.values().any(|(_, place)| place.frame() == *frame)
     }
 
-    /// Whether a tree is waited for.
+    /// True if this tree is awaited.
     pub fn is_awaited(&self, moment: Moment) -> bool {
         match moment {
             Moment::Before(attempt) => self.before.contains_key(&attempt),
@@ -116,12 +116,12 @@ impl Trees {
         }
     }
 
-    /// Whether files are to be recorded after an attempt, or put back.
+    /// True if files are being recorded after an attempt, or restored.
     pub fn is_busy(&self) -> bool {
         !self.after.is_empty() || self.undo().is_some()
     }
 
-    /// What a new tree of a folder is compared with: the attempt's own, else the last of the folder.
+    /// The tree that a new one is compared with: the attempt's own, otherwise the folder's last.
     pub fn base(&self, folder: FolderId, moment: Moment) -> Option<&TreeId> {
         let own = match moment {
             Moment::After(attempt) => self.known.get(&attempt),
@@ -130,7 +130,7 @@ impl Trees {
         own.or_else(|| self.folder(folder).last.as_ref().map(|(tree, _)| tree))
     }
 
-    /// Where nothing happened since the last tree, it is the new attempt's too.
+    /// If nothing happened since the last tree, the new attempt uses it too.
     pub(super) fn begin(&mut self, cause: Cause, intent: &AttemptStarted) {
         if !intent.recorded {
             return;
@@ -146,7 +146,7 @@ impl Trees {
         }
     }
 
-    /// An attempt that never began leaves nothing to record.
+    /// An attempt that never started has nothing to record.
     pub(super) fn end(&mut self, cause: Cause, intent: &AttemptStarted) {
         let never_began = self.before.remove(&intent.attempt).is_some();
         if intent.recorded && !never_began {
@@ -170,17 +170,17 @@ impl Trees {
 }
 
 impl Facts {
-    /// What an attempt did to files: none until it has ended and they are recorded, or if they could not be.
+    /// File changes of an attempt; `None` until they are recorded, or if they could not be.
     pub fn changes_of(&self, attempt: AttemptId) -> Option<&Changes> {
         self.attempt(attempt)?.changes.as_deref()
     }
 
-    /// What all attempts at a place did to files, over all visits; none where nothing is known to have changed.
+    /// File changes of all attempts at a place, over all visits; `None` if none are known.
     pub fn changes_at(&self, place: &Place) -> Option<&Changes> {
         self.tally(place).map(|tally| &tally.changes).filter(|changes| !changes.is_none())
     }
 
-    /// The folder that a tree is of: where its attempt works. People put back the project's own files.
+    /// The folder of a tree: where its attempt works. People restore the project's own files.
     pub fn folder_of(&self, moment: Moment) -> FolderId {
         match moment {
             Moment::Before(attempt) | Moment::After(attempt) => {
@@ -232,7 +232,7 @@ impl Facts {
         }
     }
 
-    /// A worker that changed files got on. A command that is run again changes the same ones again: that is no progress.
+    /// Changed files count as progress of a worker. Commands that run again change the same files again, so they do not count.
     fn get_on_by(&mut self, cause: Cause, moment: Moment) {
         let Moment::After(id) = moment else { return };
         if self.attempt(id).is_some_and(|attempt| attempt.intent.agent != SHELL) {

@@ -1,6 +1,6 @@
-//! Tool calls of lines that have no sum: only the cut text of their input is known, and all that is to be known is read from it.
+//! Tool calls of lines without sums: everything is read from the cut text of their input.
 //!
-//! Such lines are not written any more. What is read from them must not change, or old ledgers would fold to other states.
+//! Such lines are no longer written. What is read from them must not change, or old ledgers would fold to other states.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::base::shell::{self, FIELDS};
 use crate::event::ToolCalled;
 use crate::event::signal::is_ours;
 
-/// The command that a call ran, as far as its text has it.
+/// The command of a call, as far as its text has it.
 pub(super) fn command(called: &ToolCalled) -> Option<String> {
     let input = called.input.as_str();
     match serde_json::from_str::<Value>(input) {
@@ -23,7 +23,7 @@ pub(super) fn command(called: &ToolCalled) -> Option<String> {
     }
 }
 
-/// What counts it among calls made again and again; none for our own tools, and when only a part of it is known.
+/// Counts it for repetition; `None` for Chronicle's tools, and if only a part of the call is known.
 pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
     let ToolCalled { tool, input, .. } = called;
     if input.ends_with(" bytes cut]") || is_ours(tool) {

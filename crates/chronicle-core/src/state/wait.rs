@@ -1,4 +1,4 @@
-//! Waits that go on, by frame.
+//! Waits in progress, by frame.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use crate::event::wait::WaitBegan;
 /// A wait that goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waited {
-    /// What began.
+    /// The event that started it.
     pub began: WaitBegan,
-    /// The event that did so.
+    /// Line and index of that event.
     pub cause: Cause,
 }
 
 impl Facts {
-    /// The waits that go on, with their frames.
+    /// Waits in progress with their frames.
     pub fn waits(&self) -> impl Iterator<Item = (&Frame, &Waited)> {
         self.frames.values().filter_map(|frame| {
             let Stage::Waiting { wait } = &frame.stage else { return None };

@@ -1,4 +1,4 @@
-//! Summaries that workers write, honest and false ones, held against records: how many are marked.
+//! Measures claims against a corpus of summaries, honest and false ones: how many are marked.
 
 use super::claims;
 use super::record::Record;
@@ -6,12 +6,12 @@ use super::record::Record;
 const CORPUS: &str = include_str!("../../../tests/it/data/claims/corpus.txt");
 const HELD_OUT: &str = include_str!("../../../tests/it/data/claims/held-out.txt");
 
-/// What came of the summaries of one kind.
+/// The result for one kind of summaries.
 #[derive(Default)]
 struct Rate {
     all: usize,
     marked: usize,
-    /// Those that came out wrong.
+    /// Summaries that were misjudged.
     wrong: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! What a worker claims in its summary, held against the record. No model reads it: a claim is one of a few fixed shapes.
+//! Claims of a worker's summary, compared with the record. No model is involved: a claim has one of a few fixed shapes.
 //!
-//! Reading is in `sentence.rs`, the record in `record.rs`. A sentence that speaks of what was not done, is yet to be, or was done by
-//! somebody before claims nothing; nor does a path that is only mentioned, read or pointed to. Rather too few marks than a wrong one:
-//! where the record cannot tell, nothing is marked. `tests/it/data/claims/` has what workers write, with how much of it is caught.
+//! Parsing is in `sentence.rs`, the record in `record.rs`. A sentence about what was not done, is still to be done, or was done
+//! before claims nothing; nor does a path that is only mentioned, read or pointed to. In doubt nothing is marked: a missed claim
+//! is better than a wrong mark. `tests/it/data/claims/` has real summaries and the hit rates.
 
 mod record;
 mod sentence;
@@ -15,12 +15,12 @@ use crate::event::claims::Claim;
 use record::{Record, is_of};
 use sentence::{of_sentence, opens_list, sentences};
 
-/// Most claims of one summary that are looked at.
+/// Most claims of one summary that are checked.
 const CLAIMS_MAX: usize = 20;
 /// Longest path or command in a claim.
 const CLAIM_MAX: usize = 200;
 
-/// What the summary claims about the work of this visit, and the record does not show.
+/// Claims of the summary about this visit that the record does not show.
 pub(crate) fn unproven(state: &Facts, frame: &Frame, summary: &str) -> Vec<Claim> {
     let claims = claims(summary);
     if claims.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn unproven(state: &Facts, frame: &Frame, summary: &str) -> Vec<Claim
     claims.into_iter().filter(|claim| !record.shows(claim)).collect()
 }
 
-/// Whether the files show by now what they did not show when it was said. Commands of a visit stay what they were.
+/// True if the files show by now what they did not show when it was claimed. Commands of a visit cannot change later.
 pub(crate) fn is_shown_later(state: &Facts, claim: &Claim) -> bool {
     let Claim::Changed(path) = claim else { return false };
     let files = state.places.values().flat_map(|tally| &tally.changes.list);
@@ -38,7 +38,7 @@ pub(crate) fn is_shown_later(state: &Facts, claim: &Claim) -> bool {
     names.any(|file| file.is_some_and(|file| is_of(file, path)))
 }
 
-/// What a summary claims, in order, each once.
+/// The claims of a summary, in order, without duplicates.
 fn claims(summary: &str) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     let mut is_list = false;

@@ -1,4 +1,4 @@
-//! What the record shows of the work at one visit, as far as it can be told.
+//! What the record shows of the work at one visit.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use super::super::{Facts, Frame};
 use crate::base::shell;
 use crate::event::claims::Claim;
 
-/// Parts of words in commands that test something.
+/// Parts of words in commands that run tests.
 const TESTING: [&str; 12] = [
     "test", "spec", "jest", "tox", "nox", "mocha", "phpunit", "check", "verify", "e2e", "bats",
     "junit",
 ];
-/// Programs that run what their project calls by any name: it may be the tests.
+/// Programs that run project-defined targets, which may be the tests.
 const RUNNERS: [&str; 11] =
     ["make", "just", "task", "mage", "gradle", "gradlew", "mvn", "mvnw", "bazel", "nix", "act"];
-/// Words of commands that make, format or judge, and test nothing.
+/// Words of commands that build, format or lint, and test nothing.
 const NO_TESTS: [&str; 10] =
     ["build", "lint", "fmt", "format", "install", "clean", "clippy", "tsc", "ls", "git"];
 
 /// What the record shows.
 pub(super) struct Record<'s> {
-    /// Every file that differed after an attempt of this run, or that an agent's tools changed here.
+    /// Every file that changed after an attempt of this run, or that an agent's tools changed in this visit.
     pub(super) files: BTreeSet<&'s str>,
-    /// Whether that is all.
+    /// True if the list of files is complete.
     pub(super) knows_files: bool,
-    /// Commands of this visit, and whether they ended well.
+    /// Commands of this visit, and whether they succeeded; `None` if their end was not seen.
     pub(super) commands: Vec<(&'s str, Option<bool>)>,
     pub(super) knows_commands: bool,
 }
@@ -62,7 +62,7 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// Options may be told otherwise than they were typed: the words before them count, without what only starts another program.
+    /// Options may be described differently from how they were typed: only the words before them are compared, without wrappers.
     fn ran(&self, command: &str) -> impl Iterator<Item = Option<bool>> {
         let words: Vec<&str> =
             command.split_whitespace().take_while(|word| !word.starts_with("--")).collect();
@@ -76,14 +76,14 @@ impl<'s> Record<'s> {
         ran.map(|(_, ok)| *ok)
     }
 
-    /// Whether the last command that may have been the tests ended well.
+    /// True if the last command that may have run the tests succeeded.
     fn tested(&self) -> bool {
         let last = self.commands.iter().rev().find(|(line, _)| may_test(line));
         last.is_some_and(|(_, ok)| *ok == Some(true))
     }
 }
 
-/// Whether a command may run tests. Of a script or a target by a name of its own nobody knows.
+/// True if a command may run tests. Scripts and targets with names of their own may do anything.
 fn may_test(line: &str) -> bool {
     shell::parts(line).any(|part| {
         let words: Vec<&str> = part.split_whitespace().collect();
@@ -99,7 +99,7 @@ fn may_test(line: &str) -> bool {
     })
 }
 
-/// Whether a file is the one that a path names: by its whole path or by the end of it; a folder by what is below it.
+/// True if a file matches a path: by its whole path or the end of it; a folder matches what is below it.
 pub(super) fn is_of(file: &str, path: &str) -> bool {
     let within = format!("/{path}");
     let is_below = file.starts_with(path) || file.contains(&within);

@@ -8,32 +8,32 @@
 use super::{CLAIM_MAX, Claim};
 use crate::base::limits::bounded;
 
-/// Verbs behind which a path was changed.
+/// Verbs whose object is a changed path.
 const CHANGED: &str = "added appended bumped changed corrected created deleted documented edited extended extracted fixed \
     generated implemented improved introduced mended modified moved patched refactored removed renamed repaired replaced \
     reworked rewritten rewrote simplified split updated wrote written adjusted";
-/// Words before a verb whose subject is the worker.
+/// Words before a verb that make the worker its subject.
 const SUBJECTS: &str = "i we and then also have has i've we've now just finally but";
-/// Words at which a sentence begins to speak of something else than what was changed.
+/// Words after which a sentence no longer describes what was changed.
 const ENDS: &str = "as so that which where who because since when while if like per by using use uses following follow with \
     against than via after before match matches matching mirror mention call calls calling see according based under behind \
     checked compared examined found inspected looked read reviewed saw searched tested traced verified described reported \
     mentioned defined listed caused covered covers relies expects";
-/// Words right before a path that is only pointed to.
+/// Words directly before a path that is only pointed to.
 const POINTS: &str = "from of for about";
-/// What is added for something else: the path behind `for` is that other thing.
+/// Things that are added for something else: the path after `for` is that other thing.
 const ABOUT: &str = "test tests spec specs coverage documentation docs comment comments example examples benchmark mock";
-/// Words that may stand between `to` and the path that something was added to.
+/// Words that may be between `to` and the path that something was added to.
 const ARTICLES: &str = "the a an our its file module";
-/// Words of sentences about what is not so, not yet so, or was so before.
+/// Words of sentences about what is not, not yet, or no longer true.
 const NOT_SO: &str = "not no never without should would could must might may will shall need needs needed todo please next \
     cannot can't can plan planned if unless instead skipped unable later pending to-do fails failed failing fail recommend \
     previous previously earlier last once nothing none remains remaining";
 const PASSED: &str = "pass passes passed passing green succeeds succeeded clean ok works";
 const RAN: &str = "ran executed rerun verified validated confirmed checked running";
-/// Words before `run` that make it a deed.
+/// Words before `run` that make it past tense.
 const WAS: &str = "was were have has been successfully";
-/// Counts of none, which deny nothing.
+/// Counts of zero, which negate nothing.
 const NONE_OF: [&str; 3] = ["0", "no", "without"];
 const FAILURES: &str =
     "failed failures failure failing errors error warnings regressions issues problems fails";
@@ -52,7 +52,7 @@ const PLAIN: [&str; 8] = [
     "make test",
     "pytest",
 ];
-/// Endings of files. A word with another one may be a method, a version or a site.
+/// File extensions. A word with another one may be a method, a version or a domain.
 const ENDINGS: &str = "rs py js jsx ts tsx mjs cjs go md toml yaml yml json jsonl sh c h cc cpp hpp java kt rb php css scss \
     html sql txt lock cfg ini conf xml svg proto swift cs vue svelte ex exs erl hs ml scala lua r ipynb csv tf mod sum";
 
@@ -60,19 +60,19 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// `Changed files:` and the like.
+/// True for headings such as `Changed files:`.
 pub(super) fn opens_list(line: &str) -> bool {
     let lower = line.to_lowercase();
     let mut all = words(&lower);
     lower.trim_end().trim_end_matches('*').ends_with(':') && all.any(|word| is_in(CHANGED, word))
 }
 
-/// The sentences of a line: a full stop within a name ends none.
+/// The sentences of a line; a full stop within a name does not end one.
 pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     line.split(['!', '?', ';']).flat_map(|part| part.split(". "))
 }
 
-/// The words of a text, without what stands around them.
+/// The words of a text, without punctuation around them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(plain).filter(|word| !word.is_empty())
 }
@@ -82,7 +82,7 @@ fn plain(word: &str) -> &str {
     word.strip_suffix('.').unwrap_or(word)
 }
 
-/// What a sentence claims; in a list of changed files each path does.
+/// The claims of a sentence; in a list of changed files, each path is one.
 pub(super) fn of_sentence(sentence: &str, is_list: bool) -> Vec<Claim> {
     let lower = sentence.to_lowercase();
     let all: Vec<&str> = words(&lower).collect();
@@ -94,7 +94,7 @@ pub(super) fn of_sentence(sentence: &str, is_list: bool) -> Vec<Claim> {
     claims
 }
 
-/// Whether it speaks of what is not so. `0 failed` denies nothing.
+/// True if it describes what is not the case. `0 failed` negates nothing.
 fn is_denied(all: &[&str]) -> bool {
     let denies = |word: &str| is_in(NOT_SO, word) || word.ends_with("n't");
     (0..all.len()).any(|at| {
@@ -108,11 +108,11 @@ fn is_denied(all: &[&str]) -> bool {
     })
 }
 
-/// A word of a sentence as it is walked through.
+/// A word of a sentence.
 struct Word<'a> {
     text: &'a str,
     lower: String,
-    /// Whether something new begins behind it: it ends with a comma, a colon or a bracket.
+    /// True if a new part begins after it: it ends with a comma, a colon or a bracket.
     breaks: bool,
 }
 
@@ -156,7 +156,7 @@ fn changes(sentence: &str, is_list: bool) -> Vec<Claim> {
     found.into_iter().map(|path| Claim::Changed(bounded(path, CLAIM_MAX))).collect()
 }
 
-/// `to handle`, `to what`: no place that something is added to.
+/// `to handle`, `to what`: not a place that something is added to.
 fn leads_away(words: &[Word<'_>]) -> bool {
     let [to, next, ..] = words else { return false };
     to.lower == "to" && path(next.text).is_none() && !is_in(ARTICLES, &next.lower)
@@ -174,7 +174,7 @@ fn passive<'a>(before: &[Word<'a>]) -> Option<&'a str> {
     path(third.text).filter(|_| first.lower == "been" && second.lower == "has")
 }
 
-/// A word that is a path in the project: it ends as files do, or with a slash.
+/// A word that is a path in the project: it has a file extension or ends with a slash.
 fn path(word: &str) -> Option<&str> {
     let word = word.strip_prefix("./").unwrap_or(word);
     let word = word.split_once(':').map_or(word, |(path, _)| path);
@@ -217,7 +217,7 @@ fn was_run(all: &[&str]) -> bool {
     all.windows(2).any(|pair| is_in(WAS, pair[0]) && pair[1] == "run")
 }
 
-/// Whether of a command nothing more is said than that it ran.
+/// True if a sentence says no more about a command than that it ran.
 fn only_ran(before: &str, after: &str) -> bool {
     let (before, after) = (before.to_lowercase(), after.to_lowercase());
     let ran = words(&before).last().is_some_and(|word| is_in(RAN, word));

@@ -1,4 +1,4 @@
-//! What a handover carries beside task and phase: the snapshot, the record's own facts, what people said, help asked for.
+//! Parts of a handover beside task and phase: the snapshot, recorded facts, what people said, help.
 
 use crate::base::limits::HANDOVER_SUMMARIES_MAX;
 use crate::base::quote::{cited, plain};
@@ -12,14 +12,14 @@ use crate::words;
 use super::fit::{Keeps, Part};
 use super::why::came_from;
 
-/// Most commands that a handover tells.
+/// Most commands in a handover.
 const COMMANDS_TOLD_MAX: usize = 20;
-/// What stands before the further lines of an entry.
+/// Indentation of further lines of an entry.
 const ENTRY: &str = "  ";
-/// No limit but the room.
+/// No limit except the room.
 const ALL: usize = usize::MAX;
 
-/// What comes after the way out, in the order in which it is told. The findings are the last thing to be cut.
+/// What follows the instructions for leaving, in order. Findings are the last thing to be cut.
 pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
     let snapshot = &state.snapshot;
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -52,12 +52,12 @@ pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
     ]
 }
 
-/// What workers wrote down, each as an entry of a list.
+/// Entries of workers, quoted for a list.
 fn each_cited(entries: &[String]) -> Vec<String> {
     entries.iter().map(|entry| cited(entry, ENTRY)).collect()
 }
 
-/// Why this attempt exists, and what came to its try since it began: what a person asked for outlives a crash.
+/// Why this attempt exists, and what was added since its try began: a person's words survive a crash.
 pub(super) fn reasons(state: &State, attempt: &Attempt, why: impl Fn(&Why) -> String) -> String {
     let own = [attempt.intent.why.clone()];
     let known = frame(state, attempt).map(|frame| frame.worker.reasons.as_slice());
@@ -71,13 +71,13 @@ fn frame<'a>(state: &'a State, attempt: &Attempt) -> Option<&'a Frame> {
     state.frames.get(&attempt.intent.place.frame())
 }
 
-/// What the phase before wants done here.
+/// The task that the previous phase gave to this one.
 pub(super) fn task(state: &State, attempt: &Attempt) -> String {
     let task = frame(state, attempt).and_then(|frame| frame.task.as_deref());
     cited(task.unwrap_or_default(), "")
 }
 
-/// What whoever asked for this worker's help wants.
+/// What the worker that asked for help needs.
 pub(super) fn help(state: &State, attempt: &Attempt) -> String {
     let helper = frame(state, attempt).and_then(Frame::helper);
     helper.filter(|_| attempt.intent.persona.is_some()).map_or_else(String::new, |wanted| {
@@ -104,13 +104,13 @@ pub(super) fn answers(state: &State, attempt: &Attempt) -> Vec<String> {
     said.collect()
 }
 
-/// What people want the worker here to know.
+/// Notes of people to this worker.
 pub(super) fn notes(state: &State, attempt: &Attempt) -> Vec<String> {
     let notes = frame(state, attempt).map(|frame| frame.notes.as_slice()).unwrap_or_default();
     notes.iter().filter(|note| note.told.is_some()).map(|note| told(note, attempt)).collect()
 }
 
-/// A note as a worker reads it; who may have read it before is told so.
+/// A note as a worker reads it; marked if it may have been delivered before.
 pub fn told(note: &Note, attempt: &Attempt) -> String {
     let id = attempt.intent.attempt;
     let others = [note.told, note.given_to];
@@ -119,7 +119,7 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
 }
 
-/// What people said and decided, wherever in the run.
+/// What people said and decided anywhere in the run.
 fn people(state: &State) -> Vec<String> {
     let remarks = state.remarks.iter().rev().map(|remark| {
         format!(
@@ -143,7 +143,7 @@ fn people(state: &State) -> Vec<String> {
     remarks.chain(silent).chain(forgotten(state.remarks.forgotten(), "remark")).collect()
 }
 
-/// How phases were left, the last one first. What the worker is told at the top is not told again.
+/// How phases were left, most recent first, without what the handover already says at its top.
 pub(super) fn before(state: &State, attempt: &Attempt) -> Vec<String> {
     let ordered = in_order_of_leaving(state);
     let is_first = attempt.intent.why == Why::First;
@@ -171,7 +171,7 @@ pub(super) fn before(state: &State, attempt: &Attempt) -> Vec<String> {
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
 }
 
-/// Visits in the order in which they were left: a phase with a workflow in it is entered before the phases there, and left after.
+/// Visits in the order in which they were left: a phase with a workflow inside is entered before its phases and left after them.
 fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
     let (mut ordered, mut open): (Vec<&Visit>, Vec<&Visit>) = (Vec::new(), Vec::new());
     for visit in state.visits.iter() {
@@ -186,7 +186,7 @@ fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
     ordered
 }
 
-/// What workers said and the record does not show, the newest first. What it shows by now is doubted no more.
+/// Unproven claims of workers, newest first. Claims that the record shows by now are left out.
 fn doubts(state: &State) -> Vec<String> {
     let doubted = |visit: &Visit| -> Vec<Claim> {
         let claims = visit.unproven.iter().filter(|claim| !is_shown_later(state, claim));
@@ -199,7 +199,7 @@ fn doubts(state: &State) -> Vec<String> {
         .collect()
 }
 
-/// Files that differ after the attempts at each place: what the trees say, whatever anybody said. The last place first.
+/// Files that changed at each place, as the trees show it, most recent place first.
 fn files(state: &State) -> Vec<String> {
     let mut places: Vec<_> =
         state.places.iter().filter(|(_, tally)| !tally.changes.is_none()).collect();
@@ -221,7 +221,7 @@ fn files(state: &State) -> Vec<String> {
     told.chain(unclear(state)).chain(missed).collect()
 }
 
-/// Files that changed too, and are nobody's known work: a person may have them in hand.
+/// Files with changes of unknown origin: a person may be working on them.
 fn unclear(state: &State) -> Option<String> {
     let changes = &state.trees.project().unclear;
     let names: Vec<String> = changes.list.iter().map(file).collect();
@@ -244,7 +244,7 @@ fn file(changed: &FileChange) -> String {
     format!("`{}` ({})", plain(&changed.path), facts.join(", "))
 }
 
-/// Commands, as the record has them: what ran, and how it ended.
+/// Commands from the record: what ran, and how it ended.
 fn commands(state: &State) -> Vec<String> {
     let visits = state.visits.iter().rev();
     visits

@@ -1,31 +1,31 @@
 //! How the parts of a handover share its room.
 //!
-//! What does not fit is left out in a fixed order, each part down to what it keeps in any case; whatever was left out stands
-//! whole in a second text, the rest, which is kept beside the ledger and named in the first.
+//! Parts are cut in a fixed order, each down to its minimum. Whatever was cut is kept whole in a second text, which is stored
+//! beside the ledger and named in the first.
 
 use std::borrow::Cow;
 
 use crate::base::limits::bounded;
 
-/// Room for the words that say what was left out.
+/// Room for the notice about what was cut.
 const NOTICE_MAX: usize = 900;
 /// Room for the mark at a cut.
 const MARK_MAX: usize = 60;
 
 /// One part of a handover.
 pub(super) struct Part {
-    /// Its heading; none for a paragraph without one.
+    /// Its heading; empty for a paragraph without one.
     title: &'static str,
     body: Body,
-    /// Bytes that it keeps however little room there is.
+    /// Bytes that it keeps in any case.
     floor: usize,
-    /// The lower, the sooner it is cut.
+    /// Lower ranks are cut first.
     rank: u8,
 }
 
 enum Body {
     Text(String),
-    /// Entries, of which the first or the last are kept; at most so many are told.
+    /// Entries of which the first or the last are kept, up to a number.
     List {
         entries: Vec<String>,
         keeps: Keeps,
@@ -33,7 +33,7 @@ enum Body {
     },
 }
 
-/// Which end of a list matters more.
+/// Which end of a list is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
     First,
@@ -68,12 +68,12 @@ impl Part {
         }
     }
 
-    /// Whether it has more entries than are told.
+    /// True if it has more entries than are shown.
     fn is_short(&self) -> bool {
         matches!(&self.body, Body::List { entries, most, .. } if entries.len() > *most)
     }
 
-    /// All of it.
+    /// The complete text of this part.
     fn whole(&self) -> Cow<'_, str> {
         match &self.body {
             Body::Text(text) => Cow::Borrowed(text),
@@ -81,7 +81,7 @@ impl Part {
         }
     }
 
-    /// As much as fits into that many bytes; whether something was left out.
+    /// As much as fits into that many bytes; true if something was cut.
     fn within(&self, room: usize) -> (Cow<'_, str>, bool) {
         match &self.body {
             Body::Text(text) if text.len() <= room => (Cow::Borrowed(text), false),
@@ -101,7 +101,7 @@ impl Part {
         text.extend([body, "\n\n"]);
     }
 
-    /// How much `tell` adds beside the body.
+    /// Bytes that `tell` adds beside the body.
     fn frame_bytes(&self) -> usize {
         let heading = if self.title.is_empty() { 0 } else { self.title.len() + 5 };
         heading + 2
@@ -117,7 +117,7 @@ fn lines<T: AsRef<str>>(entries: &[T]) -> String {
     text
 }
 
-/// Whole entries from one end, as many as fit; of an entry that is too long alone, its beginning.
+/// As many whole entries from one end as fit; of a single entry that is too long, its beginning.
 fn some(entries: &[String], keeps: Keeps, most: usize, room: usize) -> (String, bool) {
     let all = lines(entries);
     if entries.len() <= most && all.len() <= room {
@@ -161,8 +161,7 @@ pub(super) struct Fitted {
     pub(super) rest: Option<String>,
 }
 
-/// Puts the parts together within `max` bytes. The words about the rest stand before the part `mark`; `name` says where the
-/// rest is kept.
+/// Combines the parts within `max` bytes. The notice about the rest precedes the part `mark`; `name` says where the rest is kept.
 pub(super) fn fit(
     mut parts: Vec<Part>,
     max: usize,
@@ -207,7 +206,7 @@ fn notice(cut: &[&Part], path: &str) -> String {
     )
 }
 
-/// How many bytes each body may have.
+/// Bytes available for each body.
 fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
     let wants = |part: &Part| part.whole().len() + if part.is_short() { MARK_MAX } else { 0 };
     let mut rooms: Vec<usize> = parts.iter().map(wants).collect();

@@ -1,9 +1,8 @@
-//! The text that opens an attempt: a pure function of the state at its start.
+//! Handovers: the text that opens an attempt, a pure function of the state at its start.
 //!
-//! A worker starts with nothing. The handover tells it why it is there, the task, where it is, what it is to do and how to say
-//! that it is done, and what is known so far. It is bounded (`fit.rs`): what happened before is cut first, the findings last,
-//! and what was cut stands whole in a file that the handover names. What was told is kept beside the ledger (`record.rs`), so
-//! that anybody can read it later word for word.
+//! A worker starts with nothing. The handover tells it why it was started, the task, its phase, what to do, how to leave, and
+//! what is known so far. It is bounded (`fit.rs`): history is cut first, findings last, and what was cut is kept whole in a file
+//! that the handover names. Handovers are stored beside the ledger (`record.rs`), so that they can be read later word for word.
 
 mod carried;
 mod fit;
@@ -33,28 +32,28 @@ pub(crate) use status::for_worker;
 pub(crate) use template::Stand;
 pub use template::completion;
 
-/// Longest instructions, their words replaced.
+/// Longest instructions after expansion, in bytes.
 const INSTRUCTIONS_MAX: usize = 256_000;
-/// The part before which is told what did not fit.
+/// The part before which the notice about cut text is placed.
 const WAY_OUT: &str = "When you are done";
-/// Outcomes that only the supervisor sees.
+/// Outcomes that a worker cannot send.
 const NOT_SAID: [&str; 5] = ["crash", "stuck", "timeout", "rejected", "conflict"];
 
-/// What a worker is told, and what did not fit.
+/// A handover, and what did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The text that opens its attempt.
     pub text: String,
-    /// What was cut, whole: the file that the text names.
+    /// The cut parts, whole: content of the file that the text names.
     pub rest: Option<String>,
 }
 
-/// What the worker of an attempt is told.
+/// The handover of an attempt.
 pub fn handover(state: &State, attempt: &Attempt) -> String {
     told_to(state, attempt).text
 }
 
-/// What the worker of an attempt is told, and what did not fit.
+/// The handover of an attempt, and what did not fit.
 pub fn told_to(state: &State, attempt: &Attempt) -> Told {
     let Some(run) = &state.run else { return Told { text: String::new(), rest: None } };
     let stand = Stand::of(state, attempt);
@@ -71,17 +70,17 @@ pub fn told_to(state: &State, attempt: &Attempt) -> Told {
     Told { text, rest }
 }
 
-/// The file that a body is kept in, as a worker finds it from the project's folder.
+/// Path of the file for a body, relative to the project's folder.
 pub fn artifact(run: &RunId, body: &str) -> String {
     artifact_at(run, &blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// The file of the artifact with that sum.
+/// Path of the artifact with that sum.
 pub fn artifact_at(run: &RunId, sum: &str) -> String {
     format!(".chronicle/runs/{run}/artifacts/{sum}")
 }
 
-/// Every part, in the order in which it is told: with the bytes that it keeps in any case, and its rank among what is cut.
+/// Every part in order, with its minimum size and its rank for cutting.
 fn parts(
     state: &State,
     attempt: &Attempt,
@@ -116,8 +115,8 @@ fn parts(
     parts
 }
 
-/// The attempt whose handover this worker has in its session; none where the text must be told whole. A session in which nothing was
-/// done may have been ended before the text reached it.
+/// The attempt whose handover is already in this session; `None` if the text must be complete. A session in which nothing
+/// happened may have been stopped before it got the text.
 fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     let intent = &attempt.intent;
     if !intent.resume || intent.why == Why::First {
@@ -132,7 +131,7 @@ fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     before().next().filter(|_| has_heard)
 }
 
-/// What is new to a worker whose session goes on, and where it finds the rest.
+/// What is new to a worker whose session continues, and where it finds the rest.
 fn news(
     state: &State,
     attempt: &Attempt,
@@ -172,7 +171,7 @@ fn as_before(state: &State, attempt: &Attempt, phase: &Phase, first: &Attempt) -
     )
 }
 
-/// How an agent shows our tools, where it gives them other names.
+/// How an agent displays Chronicle's tools, if it renames them.
 fn shown_as(attempt: &Attempt) -> &'static str {
     if attempt.intent.agent == "claude" {
         " In your list of tools the names of Chronicle's begin with `mcp__chronicle__`: `mcp__chronicle__workflow_transition`."
@@ -181,7 +180,7 @@ fn shown_as(attempt: &Attempt) -> &'static str {
     }
 }
 
-/// Who the worker is. Its persona is its system prompt; where a session of somebody else goes on, it is said here too.
+/// Who the worker is. Its persona is its system prompt; if it continues the session of another worker, it is repeated here.
 fn role(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
     let mut text = String::new();
     let persona = match &attempt.intent.persona {
@@ -226,7 +225,7 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt
     text
 }
 
-/// Who reads what the worker says, and who can answer.
+/// Who reads the worker's messages, and who can answer.
 fn who_is_there(state: &State, phase: &Phase) -> String {
     let fails = state.run.as_ref().is_some_and(|run| run.on_gate == Some(OnGate::Fail));
     let mut text = "Nobody watches you work: only what you say by Chronicle's tools and what you change in files is \
@@ -242,7 +241,7 @@ fn who_is_there(state: &State, phase: &Phase) -> String {
     text
 }
 
-/// A chain has words of its own, and no others.
+/// Instructions of the phase; in a chain, without Chronicle's additions.
 fn instructions(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
     if phase.chained {
         let text = chain::instructions(state, &attempt.intent.place, phase);
@@ -264,7 +263,7 @@ fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
     format!("{}{}", own.unwrap_or_default(), profiles.unwrap_or_default())
 }
 
-/// How to leave, and what else can be said.
+/// How to leave, and which other signals there are.
 fn way_out(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
     if attempt.intent.persona.is_some() {
         let ours = shown_as(attempt);
@@ -306,7 +305,7 @@ fn demands(phase: &Phase) -> String {
     format!("Before that, the record must show: {}. Your word is not enough.\n", list(&said, "; "))
 }
 
-/// With which words the worker may leave, where they lead somewhere.
+/// Outcomes that the worker may use, if they lead somewhere.
 fn outcomes(phase: &Phase) -> String {
     let mut text = String::new();
     let is_said = |outcome: &&Outcome| !NOT_SAID.contains(&outcome.as_str());
@@ -329,7 +328,7 @@ fn outcomes(phase: &Phase) -> String {
     text
 }
 
-/// How to begin the workflow anew, where that is allowed.
+/// How to start the workflow over, if that is allowed.
 fn over(state: &State, attempt: &Attempt) -> String {
     let frame = state.frames.get(&attempt.intent.place.frame());
     let workflow = frame.and_then(|frame| state.workflow(&frame.workflow));
@@ -341,7 +340,7 @@ fn over(state: &State, attempt: &Attempt) -> String {
     })
 }
 
-/// Where loops are judged by the issues that they resolve: how to name them, and which are open.
+/// If loops are judged by issues: how to name issues, and which are open.
 fn issues(state: &State, attempt: &Attempt, phase: &Phase) -> String {
     if phase.limits.loops.progress.is_none() {
         return String::new();
@@ -359,7 +358,7 @@ fn issues(state: &State, attempt: &Attempt, phase: &Phase) -> String {
     )
 }
 
-/// What the worker may say without leaving, or instead of it.
+/// Signals other than leaving.
 fn beside(phase: &Phase) -> String {
     let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
     let may = |signal: &str| {

@@ -1,4 +1,4 @@
-//! What a worker hears that asks where it is: all that one needs whose conversation was shortened.
+//! The answer to `workflow_status`: everything that a worker needs after its context was compacted.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use crate::words;
 
 use super::template::Stand;
 
-/// Longest task or instructions in it.
+/// Longest task or instructions in it, in bytes.
 const PART_MAX: usize = 16_000;
-/// Transitions from which on an edge is marked: the next ones may lead to a person.
+/// Number of transitions from which on an edge is marked.
 const OFTEN: u32 = 3;
 
-/// What `workflow_status` answers.
+/// The answer, as Markdown-like text for the worker.
 pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
     let place = &attempt.intent.place;
     let targets = state.phase_at(place).map(allowed_targets).unwrap_or_default();
@@ -66,7 +66,7 @@ fn roles(state: &State, attempt: &Attempt) -> String {
     )
 }
 
-/// How often each edge was taken, those marked that were taken often.
+/// How often each edge was taken; frequent ones are marked.
 fn transitions(state: &State) -> String {
     let edges =
         state.frames.values().flat_map(|frame| frame.edges.iter().map(move |edge| (frame, edge)));
@@ -79,7 +79,7 @@ fn transitions(state: &State) -> String {
     if told.is_empty() { String::new() } else { format!("Transitions: {}.\n", list(&told, ", ")) }
 }
 
-/// The task, what is to be done here, and what was done before.
+/// The task, the instructions, and what was done before.
 fn work(state: &State, attempt: &Attempt) -> String {
     let mut text = String::new();
     let mut part = |title: &str, body: &str| {
@@ -98,7 +98,7 @@ fn work(state: &State, attempt: &Attempt) -> String {
     text
 }
 
-/// The part of its handover that did not fit: where it is, and itself for whoever cannot read files.
+/// The part of its handover that did not fit: the file and, for workers that cannot read files, its content.
 fn rest_of(state: &State, attempt: &Attempt) -> String {
     let handed = attempt.intent.handover.as_ref();
     let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));

@@ -1,4 +1,4 @@
-//! The words in braces that only a run knows: where an attempt stands, and what the workflow says there.
+//! Values of words in braces: where an attempt is, and what the workflow says there.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use crate::definition::workflow::{Phase, PhaseKind, Text, Tools, Workflow};
 use crate::event::signal::STEP_TOOL;
 use crate::state::{Attempt, State};
 
-/// What stands for a list with nothing in it.
+/// Stands for an empty list.
 const NOBODY: &str = "(none)";
 
-/// Where an attempt is, for the words that depend on it.
+/// The position of an attempt, for words that depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stand<'s> {
     state: &'s State,
@@ -20,30 +20,30 @@ pub(crate) struct Stand<'s> {
 }
 
 impl<'s> Stand<'s> {
-    /// Where the attempt works; none once its frame is over.
+    /// `None` once its frame has ended.
     pub(crate) fn of(state: &'s State, attempt: &'s Attempt) -> Option<Self> {
         let place = &attempt.intent.place;
         Some(Self { state, place, phase: state.phase_at(place)? })
     }
 
-    /// A text of the workflow that it works in, or of the nearest one around it; its words replaced.
+    /// A text of its workflow, or of the nearest one around it, expanded.
     pub(crate) fn text(self, text: Text) -> Option<String> {
         let said = self.frames().rev().find_map(|workflow| workflow.text(text))?;
         Some(expand(said, TEMPLATE_MAX, |word| self.value(text, word)))
     }
 
-    /// What opens the first handover: only the outermost workflow says it.
+    /// The text that starts the first handover: only that of the run's own workflow.
     pub(crate) fn initial_message(self) -> Option<String> {
         let said = self.root()?.text(Text::InitialMessage)?;
         Some(expand(said, TEMPLATE_MAX, |word| self.value(Text::InitialMessage, word)))
     }
 
-    /// The phase's instructions.
+    /// The phase's instructions, expanded and cut to `max` bytes.
     pub(crate) fn instructions(self, max: usize) -> String {
         expand(&self.phase.instructions, max, |word| self.at_work(word))
     }
 
-    /// Why a tool was refused, in the workflow's own words; none when it has none.
+    /// The workflow's own wording for a refused tool; `None` if it has none.
     pub(crate) fn refusal(self, tool: &str) -> Option<String> {
         let said =
             self.frames().rev().find_map(|workflow| workflow.text(Text::BlockReasonTemplate))?;
@@ -56,7 +56,7 @@ impl<'s> Stand<'s> {
         }))
     }
 
-    /// Which of how many phases of its own workflow this is, from 1.
+    /// Number of this phase and number of phases in its workflow, from 1.
     pub(crate) fn progress(self) -> Option<(usize, usize, &'s str)> {
         let workflow = self.frames().next_back()?;
         let index = workflow.phases.iter().position(|phase| phase.id == self.phase.id)?;
@@ -129,14 +129,14 @@ impl<'s> Stand<'s> {
         self.state.run.as_ref()?.workflows.first()
     }
 
-    /// The workflows around this place, the outermost first.
+    /// The workflows around this place, outermost first.
     fn frames(self) -> impl DoubleEndedIterator<Item = &'s Workflow> {
         let inside = self.place.frame();
         let around = self.state.frames.values().filter(move |it| inside.is_within(&it.path));
         around.filter_map(|frame| self.state.workflow(&frame.workflow))
     }
 
-    /// Where the run works first: through workflows that begin with a workflow.
+    /// The phase where the run's work begins, through workflows that begin with a workflow.
     fn first(self) -> Option<&'s Phase> {
         let mut workflow = self.root()?;
         for _ in 0..=self.state.run.as_ref()?.workflows.len() {
@@ -149,7 +149,7 @@ impl<'s> Stand<'s> {
         None
     }
 
-    /// The phase that was left last in this frame, since the frame was entered.
+    /// The phase that was left last in this frame.
     fn previous(self) -> String {
         let frame = self.place.frame();
         let visits = self.state.visits.iter().rev();
@@ -167,7 +167,7 @@ impl<'s> Stand<'s> {
         if names.is_empty() { "DONE".to_owned() } else { names.join(" or ") }
     }
 
-    /// A phase that runs a workflow is called by that workflow's name.
+    /// A phase that runs a workflow goes by that workflow's name.
     fn called(self, phase: &Phase) -> String {
         let Some(key) = phase.workflow.as_deref().filter(|_| phase.run == PhaseKind::Workflow)
         else {
@@ -177,7 +177,7 @@ impl<'s> Stand<'s> {
     }
 }
 
-/// What the outermost workflow says at the end of the run; none when it says nothing.
+/// The completion text of the run's own workflow; `None` if it has none.
 pub fn completion(state: &State) -> Option<String> {
     let run = state.run.as_ref()?;
     let root = run.workflows.first()?;
@@ -191,7 +191,7 @@ pub fn completion(state: &State) -> Option<String> {
     }))
 }
 
-/// Phases left so far; one that runs a workflow is its phases, not one more.
+/// Number of phases left so far; a phase that runs a workflow counts as its phases.
 fn steps(state: &State) -> usize {
     let frames: BTreeSet<FramePath> = state.places.keys().map(Place::frame).collect();
     let places = state.places.iter().filter(|(place, _)| !frames.contains(&place.frame_below()));

@@ -1,4 +1,4 @@
-//! Why an attempt is started, in the words that its worker reads first: what failed, what was said, where the rest of it is.
+//! Why an attempt was started, in the words that its worker reads first: what failed, what was said, where the rest is.
 
 use crate::base::ids::{AttemptId, Outcome, Place, SHELL};
 use crate::base::quote::cited;
@@ -9,7 +9,7 @@ use crate::words;
 
 use super::template::Stand;
 
-/// What a worker hears that ended its turn too soon, unless the workflow has its own words.
+/// Reminder for a worker that ended its turn too early, unless the workflow has its own.
 const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
     Go on where you were; when the work is done, send the signal.";
 
@@ -68,13 +68,13 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
     }
 }
 
-/// A text of somebody else behind a colon: on lines of its own if it has several.
+/// Quoted text after a colon: on lines of its own if it has several.
 fn on_its_own(text: &str) -> String {
     let cited = cited(text, "");
     if cited.starts_with('>') { format!("\n\n{cited}\n") } else { cited }
 }
 
-/// The phase begins, for the first time or once more. What led here comes first: that is what the worker is here for.
+/// The phase begins, for the first time or again. What led here comes first.
 fn first(state: &State, attempt: &Attempt) -> String {
     let place = &attempt.intent.place;
     let visits = state.tally(place).map_or(1, |tally| tally.visits);
@@ -91,14 +91,14 @@ fn first(state: &State, attempt: &Attempt) -> String {
     led.into_iter().chain([begins]).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The phase that was left for the one that begins.
+/// The phase that was left for this one.
 pub(super) struct Came<'s> {
     pub(super) place: Place,
     outcome: &'s Outcome,
     summary: &'s str,
 }
 
-/// What was left for this place: in its own frame, or in the one around it where this frame has just begun.
+/// What was left for this place: in its own frame, or in the parent if this frame has just begun.
 pub(super) fn came_from<'s>(state: &'s State, place: &Place) -> Option<Came<'s>> {
     let mut frame = state.frames.get(&place.frame())?;
     loop {
@@ -127,21 +127,21 @@ impl Came<'_> {
     }
 }
 
-/// The last commands that ran as a phase of their own.
+/// The last attempt of a command phase.
 fn ran_at(state: &State, place: &Place) -> Option<AttemptId> {
     let mut all = state.attempts.iter().rev();
     let ran = all.find(|it| it.intent.place == *place && it.intent.agent == SHELL);
     ran.filter(|it| it.failed_command.is_some()).map(|it| it.intent.attempt)
 }
 
-/// The last commands that verified a phase.
+/// The last attempt that verified a phase.
 fn verified(state: &State, place: &Place) -> Option<AttemptId> {
     let mut all = state.attempts.iter().rev();
     let ran = all.find(|it| it.intent.place == *place && it.duty() == Some(Duty::Verify));
     ran.map(|it| it.intent.attempt)
 }
 
-/// Where all of it stands: what is told is only the end of it.
+/// Where the complete output is: the handover has only its end.
 fn printed(state: &State, attempt: Option<AttemptId>) -> String {
     let Some((run, attempt)) = state.run.as_ref().zip(attempt) else { return String::new() };
     format!(
@@ -166,7 +166,7 @@ fn reminder(state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
     }
 }
 
-/// The attempt of the same worker before this one, unless it is forgotten.
+/// The previous attempt of the same worker, unless it was dropped.
 fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     let intent = &attempt.intent;
     let mut before = state.attempts.iter().rev().filter(|other| {
@@ -179,7 +179,7 @@ fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     before.next().map(std::convert::AsRef::as_ref)
 }
 
-/// What the worker said last whose place this one takes in a session of its own.
+/// Last message of the worker that this one replaces in a fresh session.
 pub(super) fn said_last(state: &State, attempt: &Attempt) -> String {
     let before = previous(state, attempt).filter(|_| !attempt.intent.resume);
     before.map_or_else(String::new, |before| cited(&before.said, ""))

@@ -1,4 +1,4 @@
-//! An attempt that works now.
+//! The view of a live attempt.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,28 +7,28 @@ use crate::base::time::Millis;
 use crate::state::{Attempt, State};
 use crate::words;
 
-/// One attempt that works.
+/// One live attempt, as people see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRow {
-    /// Its id.
+    /// Numbered per run, from `a1`.
     pub attempt: AttemptId,
-    /// Where.
+    /// The phase it works on.
     pub place: Place,
-    /// Which logical try.
+    /// Number of the logical try at this place.
     #[serde(rename = "try")]
     pub try_number: u32,
-    /// The agent.
+    /// The agent's name, or `shell`.
     pub agent: String,
-    /// Since when.
+    /// Time of its start.
     pub started_at: Millis,
-    /// How many tools it called.
+    /// Number of tool calls so far.
     pub tools: u32,
-    /// Who helps, where it is help.
+    /// Persona of a helper; `None` for the phase's own worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
-    /// Whether it waits for a person's answer.
+    /// True if it waits for a person's answer.
     pub asks: bool,
-    /// Whether it is being stopped: nothing that it still asks for is allowed.
+    /// True if it is being stopped: every call is denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopping: bool,
 }

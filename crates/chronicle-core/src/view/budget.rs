@@ -10,16 +10,16 @@ use crate::words;
 /// One limit, and how much of it is spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetRow {
-    /// Whose; none = the run's.
+    /// The phase that has the limit; `None` for the run's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// Of what.
+    /// Which limit, and the unit of both figures.
     pub resource: Resource,
-    /// How much is spent, in millionths of a dollar, tokens, milliseconds or attempts.
+    /// Spent so far: millionths of a dollar, tokens, milliseconds or attempts.
     pub spent: u64,
-    /// How much may be.
+    /// The limit, in the same unit.
     pub limit: u64,
-    /// Both in words.
+    /// Both figures in words.
     pub text: String,
 }
 

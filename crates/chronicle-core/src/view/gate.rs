@@ -9,26 +9,26 @@ use crate::base::time::Millis;
 use crate::state::{Gate, State};
 use crate::words;
 
-/// One wait for a person.
+/// One open gate, as people see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateRow {
-    /// Its id.
+    /// Numbered per run, from `g1`.
     pub gate: GateId,
-    /// Where.
+    /// The phase that waits.
     pub place: Place,
-    /// What for.
+    /// Decides which answers it takes.
     pub kind: crate::event::GateKind,
-    /// What the person needs to know.
+    /// What the person has to decide.
     pub about: String,
-    /// Answers to choose from.
+    /// Suggested answers; empty if any text is expected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// Why it is asked.
+    /// Background that the worker gave.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// Since when.
+    /// Time when it opened.
     pub since: Millis,
-    /// What to type.
+    /// The command that answers it.
     pub next: String,
 }
 

@@ -1,4 +1,4 @@
-//! What one worker was told, or would be.
+//! The handover of one worker, past or predicted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,40 +7,40 @@ use crate::base::ids::{AttemptId, Place, RunId};
 use crate::event::{AttemptStarted, Why};
 use crate::handover::{Told, artifact};
 
-/// What one worker was told.
+/// The handover of one worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandoverView {
-    /// The version of this shape.
+    /// `VIEW_VERSION` of the writer.
     pub version: u32,
-    /// The run's whole id.
+    /// The run's full id.
     pub run: String,
-    /// Which attempt.
+    /// The attempt that got it, or would get it.
     pub attempt: AttemptId,
-    /// Where.
+    /// The phase it works on.
     pub place: Place,
-    /// Which logical try.
+    /// Number of the logical try at this place.
     #[serde(rename = "try")]
     pub try_number: u32,
-    /// The agent.
+    /// Name of the agent, as workflows write it.
     pub agent: String,
     /// Why the attempt exists.
     pub why: Why,
-    /// Whether the texts are those that were kept; else they were worked out from the ledger.
+    /// True if the texts are the stored ones; otherwise they were derived from the ledger.
     pub kept: bool,
-    /// What was taken for granted, of one that is yet to come.
+    /// Assumptions, if the attempt has not started yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
-    /// Who the worker is: its system prompt.
+    /// System prompt of its persona.
     pub persona: Option<String>,
-    /// The handover.
+    /// The handover text itself.
     pub text: String,
-    /// The file with what did not fit.
+    /// File with what did not fit.
     pub rest_file: Option<String>,
-    /// What is in it.
+    /// Content of that file.
     pub rest: Option<String>,
 }
 
-/// The view of a handover.
+/// Builds the view of a handover.
 pub fn handover(
     run: &RunId,
     intent: &AttemptStarted,

@@ -1,4 +1,4 @@
-//! A row of the list of runs.
+//! A row in the list of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +7,29 @@ use crate::base::ids::Place;
 use crate::base::time::Millis;
 use crate::state::{Standing, State};
 
-/// One run among many.
+/// One run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
-    /// The run's whole id.
+    /// The run's full id.
     pub run: String,
-    /// Its last eight digits.
+    /// Its last eight digits, which people type.
     pub short: String,
-    /// The workflow's name.
+    /// The workflow's name, for people.
     pub workflow: String,
-    /// What was asked for.
+    /// The task of the run.
     pub task: String,
-    /// Where it stands.
+    /// Its status, as people see it.
     pub status: Standing,
-    /// Whether `resume` has something to do: it should work, or its cleanup has still to run.
+    /// True if `resume` has something to do: work, or pending cleanup.
     pub goes_on: bool,
     /// The places it is at.
     pub places: Vec<Place>,
-    /// How many gates wait for a person.
+    /// Number of open gates.
     pub needs_you: usize,
-    /// The run that works on the project's files, for which a living process of this one waits.
+    /// The run that occupies the project's files, if a live process of this run waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
-    /// What was spent.
+    /// What was spent in total.
     pub spent: Spent,
     /// Time of the first line.
     pub started_at: Millis,
@@ -37,7 +37,7 @@ pub struct RunRow {
     pub updated_at: Millis,
 }
 
-/// The row of a run; none before it has started.
+/// The row of a run; `None` before it has started.
 pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
     let run = state.run.as_ref()?;
     let over = state.is_over();

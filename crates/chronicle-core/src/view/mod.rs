@@ -1,11 +1,11 @@
-//! What people see of a run: pure functions of its state, the same for every face.
+//! Views: what people see of a run, as pure functions of its state, the same for every face.
 //!
-//! `run` is one run, `list` a row of many, `timeline` what a line says, `trees` what changed in the project's files, `handover` and
-//! `notice` what workers and people are told, `run_json` the file that tools of the older format read; `graph` draws a workflow.
-//! Faces never look into the state; what they lack is added here.
+//! `run` is one run, `list` a row of many, `timeline` the text of a line, `trees` changes of the project's files, `handover` and
+//! `notice` what workers and people are told, `run_json` the file for tools of the older format; `graph` draws a workflow. Faces
+//! never look into the state; what they lack is added here.
 //!
-//! Views cross processes: each is read back from its JSON as it was. `RunView`, `NoticeView` and `HandoverView` carry their version;
-//! rows and entries are versioned by what they come in.
+//! Views cross process boundaries: each can be read back from its JSON. `RunView`, `NoticeView` and `HandoverView` carry their
+//! version; rows and entries share the version of what contains them.
 
 mod attempt;
 mod budget;
@@ -33,21 +33,21 @@ pub use timeline::{TimelineEntry, timeline};
 pub use trees::{Span, Spans, TreeBook, UndoRow};
 pub use wait::WaitRow;
 
-/// The version of every view's JSON. It rises when a field changes its meaning or goes. A field that comes does not raise it:
-/// readers pass over what they do not know.
+/// Version of every view's JSON. It is raised when a field changes its meaning or is removed. New fields do not raise it: readers
+/// ignore unknown ones.
 pub const VIEW_VERSION: u32 = 2;
 
-/// A view that a newer Chronicle made.
+/// A view that was made by a newer Chronicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "these are views of version {found}, and this Chronicle reads up to {VIEW_VERSION}: update it"
 )]
 pub struct NewerView {
-    /// Its version.
+    /// The version that was found.
     pub found: u32,
 }
 
-/// Whether views of that version mean here what they say.
+/// Checks that views of that version can be read here.
 pub fn check_version(found: u32) -> Result<(), NewerView> {
     if found > VIEW_VERSION { Err(NewerView { found }) } else { Ok(()) }
 }

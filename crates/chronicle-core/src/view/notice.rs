@@ -1,4 +1,4 @@
-//! What people are told when a run needs them or has ended.
+//! Notices to people that a run needs them or has ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,33 +9,33 @@ use crate::event::notice::About;
 use crate::state::State;
 use crate::words;
 
-/// A notice, as a command or an address gets it.
+/// A notice, as a command or webhook receives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoticeView {
-    /// The version of this shape.
+    /// `VIEW_VERSION` of the writer.
     pub version: u32,
     /// `needs_you`, `done`, `failed` or `cancelled`.
     pub event: String,
-    /// All of it in a sentence.
+    /// The whole notice in one sentence.
     pub text: String,
-    /// The run's whole id.
+    /// The run's full id.
     pub run: String,
-    /// Its last eight digits.
+    /// Its last eight digits, which people type.
     pub short: String,
-    /// The workflow's name.
+    /// The workflow's name, for people.
     pub workflow: String,
-    /// What was asked for.
+    /// The task of the run.
     pub task: String,
-    /// The project's folder.
+    /// Absolute path of the project's folder.
     pub project: String,
-    /// What the run waits for.
+    /// The gate that opened, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateRow>,
-    /// What to type next.
+    /// The command to type next.
     pub next: String,
 }
 
-/// The notice of that; none when there is nothing to tell.
+/// The notice about a gate or the end; `None` if there is nothing to tell.
 pub fn notice(state: &State, about: About) -> Option<NoticeView> {
     let run = state.run.as_ref()?;
     let short = run.run.short();

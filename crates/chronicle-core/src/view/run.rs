@@ -1,4 +1,4 @@
-//! One run.
+//! The view of one run.
 
 use std::sync::Arc;
 
@@ -23,53 +23,53 @@ use crate::words;
 /// Everything about one run that a face may show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunView {
-    /// The version of this shape.
+    /// `VIEW_VERSION` of the writer.
     pub version: u32,
-    /// The run's whole id.
+    /// The run's full id.
     pub run: String,
-    /// Its last eight digits.
+    /// Its last eight digits, which people type.
     pub short: String,
-    /// The workflow's name.
+    /// The workflow's name, for people.
     pub workflow: String,
-    /// What was asked for.
+    /// The task of the run.
     pub task: String,
-    /// Where it stands.
+    /// Its status, as people see it.
     pub status: Standing,
-    /// Whether a supervisor lives.
+    /// True if a supervisor drives it.
     pub supervised: bool,
-    /// Whether `resume` has something to do: it should work, or its cleanup has still to run.
+    /// True if `resume` has something to do: work, or pending cleanup.
     pub goes_on: bool,
-    /// Why it is paused, was cancelled or has failed.
+    /// Why it is paused, was cancelled or failed.
     pub reason: Option<String>,
-    /// What the workflow says to the person at its end.
+    /// The workflow's own text for the end of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<String>,
-    /// Fields of the workflow that a person accepted as not enforced.
+    /// Workflow fields that a person accepted as not enforced.
     pub unenforced: Vec<String>,
-    /// What the run does by itself when a person is needed.
+    /// What the run does on its own when a person is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_gate: Option<OnGate>,
     /// One per frame, outermost first.
     pub breadcrumbs: Vec<Breadcrumb>,
     /// Where the run is, innermost last: `Release > Review [2/3] > 🔍 Analysis [1/2]`.
     pub line: String,
-    /// What is carried from phase to phase.
+    /// What is passed from phase to phase.
     pub snapshot: Arc<Snapshot>,
-    /// Every phase of every frame entered, in order.
+    /// Every phase of every entered frame, in order.
     pub phases: Vec<PhaseRow>,
-    /// Attempts that work now.
+    /// Attempts that are live now.
     pub working: Vec<AttemptRow>,
     /// Gates that wait for a person.
     pub needs_you: Vec<GateRow>,
-    /// What it waits for that comes by itself.
+    /// Waits that end by themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
-    /// The run that works on the project's files, for which a living process of this one waits.
+    /// The run that occupies the project's files, if a live process of this run waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
-    /// What was spent in all.
+    /// What was spent in total.
     pub spent: Spent,
-    /// What it may spend.
+    /// Every limit with its spending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetRow>,
     /// Active time of all attempts.
@@ -78,35 +78,35 @@ pub struct RunView {
     pub attempts: usize,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
-    /// Why people could not be told the last time.
+    /// Why people could not be notified the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untold: Option<String>,
-    /// Whether files are being put back, or were to be when somebody was killed.
+    /// True if files are being restored, or a restore was interrupted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undoing: bool,
-    /// Whose work was being undone when that was interrupted; none if no undo was.
+    /// What an interrupted undo was about; `None` if none was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_undone: Option<String>,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.
     pub updated_at: Millis,
-    /// The last line's number.
+    /// Number of the last line.
     pub seq: u64,
-    /// What to type next, most urgent first.
+    /// Commands to type next, most urgent first.
     pub next: Vec<String>,
 }
 
-/// What was spent.
+/// Tokens and cost, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Tokens of every kind.
     pub tokens: u64,
     /// Millionths of a dollar, as far as known.
     pub usd_micros: u64,
-    /// Whether all of it has a known price.
+    /// True if all of it has a known price.
     pub priced: bool,
-    /// Whether some of the price is from our table and not from the agent.
+    /// True if part of the price comes from Chronicle's table and not from the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
@@ -125,33 +125,33 @@ impl From<&Usage> for Spent {
 /// One phase at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseRow {
-    /// Where.
+    /// The phase, with the path of its frame.
     pub place: Place,
-    /// What people read.
+    /// The name that people see.
     pub name: String,
-    /// How far it is.
+    /// Its mark in the breadcrumbs.
     pub mark: Mark,
-    /// How often it was entered.
+    /// Number of times it was entered.
     pub visits: usize,
-    /// How many attempts were started there.
+    /// Number of attempts that were started there.
     pub attempts: usize,
-    /// What they spent.
+    /// What its attempts spent.
     pub spent: Spent,
-    /// Their active time.
+    /// Active time of its attempts.
     pub active_ms: u64,
-    /// Files that differed after its attempts, the first so many.
+    /// Files that changed in its attempts, up to a limit.
     pub files: Vec<String>,
-    /// Whether there were more.
+    /// True if there are more files.
     pub more_files: bool,
-    /// Lines that came, summed over its attempts.
+    /// Added lines, summed over its attempts.
     pub added: u64,
-    /// Lines that went.
+    /// Removed lines, summed over its attempts.
     pub removed: u64,
-    /// What the last worker said of it.
+    /// Summary of its last worker.
     pub summary: String,
 }
 
-/// The view of a run; none before it has started.
+/// The view of a run; `None` before it has started.
 pub fn run(state: &State, supervised: bool) -> Option<RunView> {
     let run = state.run.as_ref()?;
     let short = run.run.short();
@@ -206,7 +206,7 @@ fn reason(state: &State) -> Option<String> {
     }
 }
 
-/// Whose work was being undone by somebody who is gone: the files are neither as they were nor as they are to be.
+/// What an interrupted undo was about: the files are neither as before nor as requested.
 fn half_undone(state: &State, supervised: bool) -> Option<String> {
     let (_, undo) = state.trees.undo().filter(|_| !supervised)?;
     Some(undo.what.clone())
@@ -217,7 +217,7 @@ fn undo_next(state: &State, supervised: bool, run: &str) -> Option<String> {
     Some(format!("chronicle undo {run} --finish  (or: chronicle undo {run} --back)"))
 }
 
-/// Phases of the run's own workflow in its order, then those of workflows inside, in the order they were entered.
+/// Phases of the run's own workflow in its order, then those of sub-workflows in the order of entering.
 fn phases(state: &State) -> Vec<PhaseRow> {
     let root = FramePath::root();
     let main = state.run.as_ref().and_then(|run| run.workflows.first());
@@ -251,7 +251,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
     }
 }
 
-/// The phase at a place, also of a frame that has ended: found from the outermost workflow inwards.
+/// The phase at a place, even if its frame has ended: found from the run's own workflow inwards.
 fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
     let frame = place.frame();
     let workflow = if frame.is_root() {

@@ -1,4 +1,4 @@
-//! `run.json`: the run in the names that tools of the older, one-file format read.
+//! `run.json`: the run with the field names that tools of the older, one-file format read.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::words;
 /// How much of an attempt's summary is shown as its output.
 const PREVIEW_MAX: usize = 300;
 
-/// The run as that file has it; none before it has started.
+/// The content of the file; `None` before the run has started.
 pub fn run_json(state: &State) -> Option<Value> {
     let run = state.run.as_ref()?;
     let main = run.workflows.first()?;
@@ -49,20 +49,20 @@ pub fn run_json(state: &State) -> Option<Value> {
     Some(json)
 }
 
-/// How many attempts `history` leaves out, and how to see them; none while it has all.
+/// How many attempts `history` omits, and how to see them; `None` if it has all.
 fn earlier(state: &State, run: &str) -> Option<Value> {
     let count = state.attempts.forgotten();
     (count > 0).then(|| json!({"attempts": count, "see": format!("chronicle log {run}")}))
 }
 
-/// Files that any attempt left changed, by name.
+/// Files that any attempt changed, by name.
 fn modified(state: &State) -> Vec<&str> {
     let files = state.places.values().flat_map(|tally| &tally.changes.list);
     let names: BTreeSet<&str> = files.map(|file| file.path.as_str()).collect();
     names.into_iter().collect()
 }
 
-/// The older format has four statuses; anything that waits is `paused` there, but for interventions.
+/// The older format has four statuses; everything that waits is `paused` there, except interventions.
 fn status(state: &State) -> &'static str {
     let intervention =
         state.open_gates().any(|gate| gate.opened.gate_kind == GateKind::Intervention);
@@ -108,7 +108,7 @@ fn exit_code(end: &End) -> i32 {
     }
 }
 
-/// How often each edge was taken, as tools of the older format write it.
+/// How often each edge was taken, in the older format.
 fn transitions(frame: &Frame) -> BTreeMap<String, u32> {
     frame.edges.iter().map(|edge| (format!("{}->{}", edge.from, edge.to), edge.taken)).collect()
 }

@@ -1,4 +1,4 @@
-//! What happened, line by line, since a cursor: the sequence number of the last line seen.
+//! The timeline: what happened, line by line, after a sequence number.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,21 +12,21 @@ use crate::words;
 /// One event as people read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimelineEntry {
-    /// Its line: the cursor to go on from.
+    /// Number of its line: the cursor to continue from.
     pub seq: u64,
-    /// When.
+    /// Wall-clock time of its line.
     pub at: Millis,
-    /// Whose input led to it.
+    /// The sender of the input that led to it.
     pub by: By,
-    /// What happened, as a sentence.
+    /// The event as a sentence.
     pub text: String,
-    /// Whether it is one of the many small things between two decisions: tool calls, usage, file changes.
+    /// True for the many small events between decisions: tool calls, usage, file changes.
     pub detail: bool,
-    /// The event itself.
+    /// The event as data.
     pub event: Event,
 }
 
-/// A line as people read it.
+/// The events of a line as people read them.
 pub fn timeline(line: &Line) -> Vec<TimelineEntry> {
     line.events
         .iter()

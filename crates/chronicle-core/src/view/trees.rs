@@ -1,4 +1,4 @@
-//! Which trees a run has, between which two of them a phase, an attempt or a person worked, and what was undone.
+//! Which trees a run has, between which of them a phase, an attempt or a person worked, and what was undone.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::event::Event;
 use crate::event::record::Line;
 use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 
-/// What older versions called an undo that takes back the one before it.
+/// What older versions called an undo of the previous undo.
 const BACK: &str = "undo";
 
-/// Every tree of a run, in order: a fold of its lines.
+/// Every tree of a run in order: a fold of its lines.
 #[derive(Debug, Clone, Default)]
 pub struct TreeBook {
     marks: Vec<Mark>,
     attempts: Vec<Worked>,
-    /// The lines at which each place was entered.
+    /// Lines at which each place was entered.
     entered: BTreeMap<Place, Vec<u64>>,
     undos: Vec<UndoRow>,
 }
@@ -27,7 +27,7 @@ pub struct TreeBook {
 struct Mark {
     seq: u64,
     tree: TreeId,
-    /// Whether people may have changed files between the mark before and this one.
+    /// True if people may have changed files between the previous mark and this one.
     by_people: bool,
 }
 
@@ -38,41 +38,41 @@ struct Worked {
     seq: u64,
     before: Option<TreeId>,
     after: Option<TreeId>,
-    /// The line of the tree after it; beyond all lines until there is one.
+    /// Line of the tree after it; `u64::MAX` until there is one.
     ended: u64,
 }
 
-/// Two trees. What is missing at the end is the present.
+/// Two trees. A missing end means the present.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The files before.
+    /// The files at the start of the span.
     pub from: TreeId,
-    /// The files after; none while that is still to come.
+    /// The files after; `None` while that is still to come.
     pub to: Option<TreeId>,
-    /// The line of the first tree.
+    /// Line of the first tree.
     pub since: u64,
-    /// The line before which the last attempt of the span began; none if every later one belongs to it.
+    /// Line before which the span's last attempt began; `None` if all later ones belong to it.
     pub until: Option<u64>,
 }
 
 /// One undo of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UndoRow {
-    /// Its line in the ledger.
+    /// Number of its line.
     pub seq: u64,
-    /// When.
+    /// Time of its line.
     pub at: Millis,
-    /// Whose work was undone.
+    /// Whose work was undone, as the person named it.
     pub what: String,
     /// The files as they were found.
     pub from: TreeId,
-    /// The files as it left them, or is to leave them.
+    /// The files as it left them, or should leave them.
     pub to: TreeId,
-    /// How many files were put back; none if it was interrupted and not finished.
+    /// Number of restored files; `None` if it was interrupted.
     pub files: Option<u32>,
-    /// Whether it takes back another undo.
+    /// True if it takes back another undo.
     pub is_back: bool,
-    /// Whether it was taken back.
+    /// True if a later undo took it back.
     pub taken_back: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct UndoRow {
 pub type Spans = Vec<(TreeId, TreeId)>;
 
 impl TreeBook {
-    /// Takes in one line of the ledger.
+    /// Applies one line of the ledger.
     pub fn add(&mut self, line: &Line) {
         for event in &line.events {
             if let Event::PhaseEntered { place } = event {
@@ -158,14 +158,14 @@ impl TreeBook {
         }
     }
 
-    /// From the first tree of the run on.
+    /// From the first tree of the run.
     pub fn run(&self) -> Option<Span> {
         let first = self.marks.first()?;
         let (from, to) = (first.tree.clone(), self.latest());
         Some(Span { from, to, since: first.seq, until: None })
     }
 
-    /// What came after a line.
+    /// Changes after a line.
     pub fn since(&self, seq: u64) -> Option<Span> {
         let before = self.marks.iter().rev().find(|mark| mark.seq <= seq);
         let from = before.or_else(|| self.marks.first())?;
@@ -173,7 +173,7 @@ impl TreeBook {
         Some(Span { from: tree, to, since: from.seq, until: None })
     }
 
-    /// One attempt.
+    /// Changes of one attempt.
     pub fn attempt(&self, id: AttemptId) -> Option<Span> {
         let at = self.attempts.iter().position(|worked| worked.attempt == id)?;
         let worked = &self.attempts[at];
@@ -182,7 +182,7 @@ impl TreeBook {
         Some(Span { from, to, since: worked.seq, until })
     }
 
-    /// A visit of a place, with all that is inside it: the last one, or by its number from 1 on.
+    /// Changes of a visit to a place with everything inside of it: the last visit, or by its number from 1.
     pub fn phase(&self, place: &Place, visit: Option<usize>) -> Option<Span> {
         let visits = self.entered.get(place)?;
         let at = visit.map_or(visits.len(), |visit| visit).checked_sub(1)?;
@@ -206,12 +206,13 @@ impl TreeBook {
         self.entered.get(place).map_or(0, Vec::len)
     }
 
-    /// Every undo, the first first.
+    /// Every undo, oldest first.
     pub fn undos(&self) -> &[UndoRow] {
         &self.undos
     }
 
-    /// The undo that so many steps back begin with, and each that they take back, the last first; none if there are not so many.
+    /// The line that this many levels of undo start with, and each undo that they take back, latest first; `None` if there are
+    /// not so many.
     pub fn back(&self, levels: usize) -> Option<(u64, Vec<&UndoRow>)> {
         let standing = self.undos.iter().rev().filter(|row| !row.is_back && !row.taken_back);
         let rows: Vec<&UndoRow> = standing.take(levels).collect();
@@ -219,8 +220,8 @@ impl TreeBook {
         Some((first, rows))
     }
 
-    /// Between which trees people may have changed files since a line: no attempt worked there, it is not known who worked, or
-    /// nobody knows what an attempt left.
+    /// Pairs of trees between which people may have changed files since a line: no attempt was live, or it is not known who
+    /// worked or what an attempt left.
     pub fn by_people(&self, since: u64, now: &TreeId) -> Spans {
         let pairs = self.marks.windows(2).filter(|pair| pair[1].seq > since && pair[1].by_people);
         let pairs = pairs.map(|pair| (pair[0].tree.clone(), pair[1].tree.clone()));
@@ -229,7 +230,8 @@ impl TreeBook {
         pairs.chain(unknown).filter(|(before, after)| before != after).collect()
     }
 
-    /// Between which trees attempts worked since a line. Where the second is missing, they may have changed whatever differs now.
+    /// Pairs of trees between which attempts worked since a line. If the second is missing, they may have made any current
+    /// difference.
     pub fn by_attempts(&self, (since, until): (u64, Option<u64>), now: &TreeId) -> Spans {
         let spans = self.worked(since, until).filter_map(|worked| {
             let after = worked.after.as_ref().unwrap_or(now);
@@ -246,18 +248,18 @@ impl TreeBook {
         self.attempts.iter().filter(is_then)
     }
 
-    /// The last tree; none while an attempt works, since the files are not as it says.
+    /// The last tree; `None` while an attempt is live, since the files may differ by now.
     pub fn latest(&self) -> Option<TreeId> {
         let works = self.attempts.last().is_some_and(|worked| worked.after.is_none());
         self.last().filter(|_| !works)
     }
 
-    /// The last tree there is.
+    /// The last recorded tree.
     pub fn last(&self) -> Option<TreeId> {
         self.marks.last().map(|mark| mark.tree.clone())
     }
 
-    /// Places that have a tree to go back to.
+    /// Places with a tree to go back to.
     pub fn places(&self) -> Vec<&Place> {
         self.entered.keys().filter(|place| self.phase(place, None).is_some()).collect()
     }

@@ -11,13 +11,13 @@ use crate::words;
 /// One wait that ends by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitRow {
-    /// Where.
+    /// The phase that waits.
     pub place: Place,
-    /// What for.
+    /// Quota reset or retry.
     pub kind: WaitKind,
-    /// Until when.
+    /// End of the wait, in wall-clock time.
     pub until: Millis,
-    /// What of, in words.
+    /// What it waits for, in words.
     pub text: String,
 }
 

@@ -1,11 +1,11 @@
-//! How wide a text is where every letter has a cell or two.
+//! Width of text in terminal columns.
 
 /// Columns that a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(of_letter).sum()
 }
 
-/// A rough table: what joins takes none, what East Asian and picture letters take is two.
+/// A rough table: combining characters take none, East Asian characters and emoji take two.
 fn of_letter(letter: char) -> usize {
     match u32::from(letter) {
         0..=0x1f
@@ -45,7 +45,7 @@ fn of_letter(letter: char) -> usize {
     }
 }
 
-/// A text of at most so many columns.
+/// Cuts a text to that many columns.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -63,7 +63,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A text on one line, harmless to a terminal.
+/// A text on one line, safe for a terminal.
 pub(super) fn one_line(text: &str) -> String {
     let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let plain = |letter: char| if letter.is_control() || turns(letter) { ' ' } else { letter };

@@ -1,4 +1,4 @@
-//! The picture in the language of Graphviz.
+//! Output in the language of Graphviz.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn colour(kind: PhaseKind) -> &'static str {
     }
 }
 
-/// A text in quotes: in it, only the quote and the backslash mean anything.
+/// A quoted string: only quotes and backslashes need an escape.
 fn quoted(text: &str) -> String {
     let escaped = |line: &str| cells::one_line(line).replace('\\', "\\\\").replace('"', "\\\"");
     let lines: Vec<String> = text.lines().map(escaped).collect();

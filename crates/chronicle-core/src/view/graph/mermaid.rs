@@ -1,4 +1,4 @@
-//! The picture in the language of Mermaid, which many Markdown viewers draw.
+//! Mermaid output, which many Markdown viewers draw.
 
 use std::fmt::Write as _;
 
@@ -84,7 +84,7 @@ fn label(node: &Node) -> String {
     label
 }
 
-/// Whatever Mermaid or HTML could take for its own is written by its number.
+/// Escapes everything that Mermaid or HTML could interpret, by character number.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {

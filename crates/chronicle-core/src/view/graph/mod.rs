@@ -1,9 +1,9 @@
-//! A workflow as a picture: for a terminal, as SVG, and in the languages of Mermaid and Graphviz.
+//! Workflows as pictures: for a terminal, as SVG, and as Mermaid and Graphviz source.
 //!
-//! `Graph` is what all four draw: nodes in rows, so that every edge leads down but those that go back, and who works where.
-//! It is made of checked workflows alone; no drawing looks at a run. Names come from people, so each drawing escapes them.
+//! All four draw a `Graph`: nodes in rows, so that every edge leads down except those that go back. It is made from checked
+//! workflows alone; no drawing looks at a run. Names come from people, so each drawing escapes them.
 //!
-//! Start reading at [`Graph::new`]; `rows.rs` says which node stands where.
+//! Start reading at [`Graph::new`]; `rows.rs` orders the nodes.
 
 mod cells;
 mod dot;
@@ -21,93 +21,93 @@ pub use text::{Lines, text};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 use crate::definition::workflow::{Phase, PhaseKind, Workflow};
 
-/// Most nodes of one picture; workflows inside that would be more are named, not drawn.
+/// Most nodes of one picture; sub-workflows beyond that are named, not drawn.
 const NODES_MAX: usize = 600;
-/// How deep workflows inside workflows are drawn.
+/// How deep nested workflows are drawn.
 const DEPTH_MAX: usize = 3;
 
-/// What is drawn of a workflow.
+/// The picture of a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
-    /// Its key.
+    /// Key of the workflow.
     pub key: String,
-    /// Its name.
+    /// The workflow's name, for people.
     pub title: String,
-    /// One line about it.
+    /// A one-line description of the workflow.
     pub about: Option<String>,
-    /// From top to bottom.
+    /// Ordered from top to bottom.
     pub nodes: Vec<Node>,
-    /// Where they lead.
+    /// Edges between indexes of `nodes`.
     pub edges: Vec<Edge>,
 }
 
-/// One thing of the picture.
+/// One node of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The phase's id; of the start it is empty.
+    /// Id of the phase; empty for the start.
     pub id: String,
-    /// What kind of thing.
+    /// Its kind, which decides its shape.
     pub kind: NodeKind,
-    /// Sign and name.
+    /// Emoji and name of the phase.
     pub title: String,
-    /// Who works here, with what, and who is asked.
+    /// Persona, agent and model, and approvals.
     pub lines: Vec<String>,
-    /// Whether a person is asked here.
+    /// True if a person is asked here.
     pub is_gated: bool,
-    /// Whether a run can come here.
+    /// True if a run can get here.
     pub is_reached: bool,
-    /// How far from the start: every edge that does not go back leads to a higher one.
+    /// Distance from the start: every edge that does not go back leads to a higher rank.
     pub rank: usize,
-    /// The workflow inside.
+    /// The sub-workflow, if it is drawn.
     pub inside: Option<Graph>,
 }
 
-/// What a node is.
+/// Kinds of nodes in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Where it begins.
+    /// The start of the workflow.
     Start,
-    /// A phase.
+    /// A phase, with the kind of its worker.
     Phase(PhaseKind),
-    /// Where it ends.
+    /// The end of the workflow.
     Done,
-    /// Where a person decides.
+    /// Intervention by a person.
     Person,
 }
 
-/// A way from one node to another.
+/// An edge of the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// Index of the node that it leaves.
     pub from: usize,
-    /// Index of the node that it leads to.
+    /// Index of the node that it enters.
     pub to: usize,
     /// The outcomes that take it; empty for a plain `next`.
     pub label: String,
-    /// Which way it leads.
+    /// Its direction, which decides how it is drawn.
     pub way: Way,
 }
 
 /// Which way an edge leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// On.
+    /// Forward, to a higher rank.
     On,
-    /// Back to where a run has been.
+    /// Back to an earlier phase.
     Back,
-    /// To the phase that it leaves.
+    /// To the phase itself.
     Itself,
 }
 
 impl Graph {
-    /// The picture of the first workflow, with the others inside where it runs them.
+    /// The picture of the first workflow, with the others drawn inside where it runs them.
     pub fn new(workflows: &[Workflow]) -> Option<Self> {
         let mut room = NODES_MAX;
         Some(build(workflows.first()?, workflows, DEPTH_MAX, &mut room))
     }
 }
 
-/// An edge before nodes have their rows: phases by name.
+/// An edge before nodes have indexes: phases by name.
 struct Said {
     from: String,
     to: String,
@@ -147,7 +147,7 @@ fn inside(phase: &Phase, all: &[Workflow], depth: usize, room: &mut usize) -> Op
     fits.then(|| build(workflow, all, depth - 1, room))
 }
 
-/// Every way of a workflow, those of one phase to the same target joined.
+/// Every edge of a workflow; those of one phase to the same target are joined.
 fn edges_of(workflow: &Workflow) -> Vec<Said> {
     let mut edges =
         vec![Said { from: String::new(), to: workflow.initial.to_string(), label: String::new() }];

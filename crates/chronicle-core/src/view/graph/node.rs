@@ -1,4 +1,4 @@
-//! What stands in a node: the name, who works there and with what, and where a person is asked.
+//! Text of a node: name, worker, tools, and approvals.
 
 use super::{Node, NodeKind, cells};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};

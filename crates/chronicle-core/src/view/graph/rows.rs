@@ -1,10 +1,10 @@
-//! Which node stands where: every edge leads down, but those that go back.
+//! Orders nodes so that every edge leads down, except those that go back.
 
 use std::collections::BTreeMap;
 
 use super::{Edge, Node, NodeKind, Said, Way};
 
-/// The edges between nodes by their indices; those that lead nowhere are left out.
+/// Resolves edges to node indexes; those without a target are left out.
 pub(super) fn join(nodes: &[Node], said: Vec<Said>) -> Vec<Edge> {
     let index: BTreeMap<&str, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.id.as_str(), index)).collect();
@@ -18,7 +18,7 @@ pub(super) fn join(nodes: &[Node], said: Vec<Said>) -> Vec<Edge> {
         .collect()
 }
 
-/// Nodes from top to bottom, each with its rank, and edges that know which way they lead.
+/// Sorts nodes from top to bottom, with ranks, and sets the direction of edges.
 pub(super) fn sort(nodes: Vec<Node>, mut edges: Vec<Edge>) -> (Vec<Node>, Vec<Edge>) {
     let leaving = leaving(nodes.len(), &edges);
     let reached = mark_back(&nodes, &leaving, &mut edges);
@@ -49,8 +49,8 @@ fn leaving(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     leaving
 }
 
-/// Walks from the start, then from whatever no walk has reached: an edge to a node that the walk is inside of goes back.
-/// Says which nodes the first walk reached.
+/// Walks from the start, then from every node not reached yet: an edge to a node on the current path goes back. Returns the nodes
+/// that the first walk reached.
 fn mark_back(nodes: &[Node], leaving: &[Vec<usize>], edges: &mut [Edge]) -> Vec<bool> {
     let mut seen = vec![Seen::Never; nodes.len()];
     let mut reached = Vec::new();
@@ -72,7 +72,7 @@ enum Seen {
     Left,
 }
 
-/// Depth first, without recursion: a workflow may have hundreds of phases.
+/// Depth-first without recursion: a workflow may have hundreds of phases.
 fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Seen]) {
     seen[begin] = Seen::Inside;
     let mut trail = vec![(begin, 0)];
@@ -95,7 +95,7 @@ fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Se
     }
 }
 
-/// From top to bottom: after all that leads to it, else as the file has it; ends last.
+/// From top to bottom: after all predecessors, otherwise in the file's order; ends last.
 fn order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
     let on = || edges.iter().filter(|edge| edge.way == Way::On);
     let mut before = vec![0; nodes.len()];

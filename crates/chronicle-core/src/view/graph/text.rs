@@ -1,28 +1,27 @@
-//! The picture for a terminal: one box below the other; ways that do not lead to the next box run beside them.
+//! Terminal output: boxes below each other; edges that do not lead to the next box run beside them.
 //!
-//! Ways to the same box share a lane, so that forty phases that fail back to one need no more room than one does. Where
-//! the terminal is too narrow for lanes, a box says in words where it leads.
+//! Edges to the same box share a lane, so that forty phases that fail back to one need no more room than one does. If the
+//! terminal is too narrow for lanes, a box names its targets in words.
 
 use super::cells::{self, shorten, width};
 use super::{Edge, Graph, Node, NodeKind, Way};
 
-/// Columns between lanes.
 const LANE: usize = 3;
-/// The narrowest box that is still worth reading.
+/// The narrowest readable box.
 const BOX_MIN: usize = 24;
 /// Longest label beside a box, in columns.
 const LABEL_MAX: usize = 20;
 
-/// With which signs lines are drawn.
+/// Characters for drawing lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// Box-drawing signs.
+    /// Box-drawing characters of Unicode.
     Boxes,
-    /// Signs that every terminal and font has.
+    /// Characters that every terminal and font has.
     Ascii,
 }
 
-/// The picture in at most so many columns, the workflows inside below it.
+/// The picture in at most that many columns, with sub-workflows below it.
 pub fn text(graph: &Graph, columns: usize, lines: Lines) -> String {
     let mut out = String::new();
     let mut waiting = vec![graph];
@@ -75,7 +74,7 @@ fn content(node: &Node) -> Vec<String> {
     lines
 }
 
-/// Boxes that say themselves where they lead, for want of lanes.
+/// Boxes that name their targets, if there is no room for lanes.
 fn in_words(graph: &Graph) -> Vec<Vec<String>> {
     let mut boxes: Vec<Vec<String>> = graph.nodes.iter().map(content).collect();
     for edge in graph.edges.iter().filter(|edge| !is_straight(edge)) {
@@ -87,7 +86,7 @@ fn in_words(graph: &Graph) -> Vec<Vec<String>> {
     boxes
 }
 
-/// Whether an edge is drawn between a box and the next one.
+/// True if an edge is drawn between a box and the next one.
 fn is_straight(edge: &Edge) -> bool {
     edge.way == Way::On && edge.to == edge.from + 1
 }
@@ -96,15 +95,15 @@ fn label(edge: &Edge) -> String {
     shorten(&cells::one_line(&edge.label), LABEL_MAX)
 }
 
-/// Which lane leads to which box.
+/// Assignment of lanes to target boxes.
 struct Lanes {
-    /// Target, first and last row of boxes that the lane touches, and its number.
+    /// Target, first and last row that the lane touches, and its number.
     all: Vec<(usize, usize, usize, usize)>,
     count: usize,
 }
 
 impl Lanes {
-    /// Short ones are nearest to the boxes.
+    /// Short lanes are nearest to the boxes.
     fn of(aside: &[&Edge]) -> Self {
         let mut spans: Vec<(usize, usize, usize)> = Vec::new();
         for edge in aside {
@@ -138,16 +137,16 @@ const DOWN: u8 = 2;
 const LEFT: u8 = 4;
 const RIGHT: u8 = 8;
 
-/// One cell: a sign, or where lines go from here.
+/// One cell: a character, or the directions of lines through it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cell {
     Lines(u8),
     Sign(char),
-    /// The second half of a wide sign.
+    /// The second half of a wide character.
     Taken,
 }
 
-/// Cells to be drawn on.
+/// A grid of cells to draw on.
 struct Sheet {
     rows: Vec<Vec<Cell>>,
 }
@@ -196,7 +195,7 @@ impl Sheet {
         sheet
     }
 
-    /// The way from the box above to this one; says where this one begins.
+    /// Draws the edge from the box above to this one; returns the row where this one begins.
     fn join(&mut self, graph: &Graph, row: usize, (top, inner): (usize, usize)) -> usize {
         let straight = graph.edges.iter().find(|edge| edge.to == row && is_straight(edge));
         let Some(edge) = straight.filter(|edge| edge.from + 1 == row) else { return top + 1 };

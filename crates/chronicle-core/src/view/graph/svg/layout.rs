@@ -1,29 +1,27 @@
-//! Where nodes stand: one layer per rank, each in the middle, nodes of a layer beside each other.
+//! Positions of nodes: one centred layer per rank, with its nodes side by side.
 
 use super::super::{Graph, Node, NodeKind, cells};
 use super::routes::{self, Route};
 
-/// Space inside a box.
+/// Padding inside a box.
 pub(super) const PAD: f64 = 14.0;
-/// Height of a box's name.
+/// Height of a box's title.
 pub(super) const HEAD: f64 = 20.0;
-/// Height of a box's line.
+/// Height of a text line in a box.
 pub(super) const LINE: f64 = 17.0;
 
 const GAP_X: f64 = 44.0;
 const GAP_Y: f64 = 52.0;
 const WIDTH_MIN: f64 = 150.0;
 
-/// Where one node stands.
+/// Position and size of a node.
 #[derive(Debug)]
 pub(super) struct Spot {
-    /// Its middle.
     pub x: f64,
-    /// Its upper edge.
     pub y: f64,
     pub width: f64,
     pub height: f64,
-    /// The workflow inside.
+    /// Layout of the sub-workflow, if it is drawn.
     pub inside: Option<Layout>,
 }
 
@@ -41,7 +39,7 @@ impl Spot {
     }
 }
 
-/// A whole graph; its corner is at 0, 0.
+/// A whole graph, with its corner at 0, 0.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub spots: Vec<Spot>,
@@ -68,14 +66,14 @@ impl Layout {
     }
 }
 
-/// How wide a text is, roughly: letters of the usual fonts.
+/// Estimated width of a text in common fonts.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a line has a few dozen letters")]
     let cells = cells::width(text) as f64;
     cells * size * 0.58
 }
 
-/// Height of a node's own words.
+/// Height of a node's own text.
 pub(super) fn words_height(node: &Node) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a node has a handful of lines")]
     let lines = node.lines.len() as f64;
@@ -104,7 +102,7 @@ fn size(node: &Node) -> Spot {
     }
 }
 
-/// The nodes of each rank, from left to right: each below the middle of those that lead to it.
+/// Nodes of each rank from left to right: each below the centre of its predecessors.
 fn layers(graph: &Graph) -> Vec<Vec<usize>> {
     let count = graph.nodes.iter().map(|node| node.rank + 1).max().unwrap_or(0);
     let mut layers: Vec<Vec<usize>> = vec![Vec::new(); count];

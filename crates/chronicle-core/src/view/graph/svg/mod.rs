@@ -1,7 +1,7 @@
-//! The picture as SVG, without the help of any program: nodes in layers, ways that skip or go back in lanes beside them.
+//! SVG output without external programs: nodes in layers, and lanes for edges that skip layers or go back.
 //!
-//! `layout.rs` says where nodes stand, `routes.rs` how edges run; this file writes it down. Light and dark follow the
-//! reader's own setting. Texts are escaped, so a name cannot become a tag.
+//! `layout.rs` places nodes, `routes.rs` routes edges, this file writes them. Light and dark follow the reader's setting. Texts
+//! are escaped, so a name cannot become a tag.
 
 mod layout;
 mod routes;
@@ -32,12 +32,12 @@ svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}
 .worker{fill:#58a6ff}.command{fill:#2dd4bf}.workflow{fill:#a78bfa}.human{fill:#d29922}}
 ";
 
-/// How a line begins that says where a person is asked.
+/// Prefix of a line about an approval.
 const GATE: &str = "⏸ ";
-/// Space around the picture.
+/// Margin around the picture.
 const MARGIN: f64 = 28.0;
 
-/// The picture as a whole SVG file.
+/// The picture as a complete SVG file.
 pub fn svg(graph: &Graph) -> String {
     let layout = Layout::of(graph);
     let about = graph.about.as_deref().map(super::cells::one_line);
@@ -63,7 +63,7 @@ pub fn svg(graph: &Graph) -> String {
     out
 }
 
-/// Draws a graph with its corner at a point: ways below, boxes above them.
+/// Draws a graph with its corner at a point: edges below, boxes above them.
 fn draw(graph: &Graph, layout: &Layout, (left, top): (f64, f64), out: &mut String) {
     let _ = writeln!(out, "<g transform=\"translate({left:.1} {top:.1})\">");
     let routes = &layout.routes;
@@ -161,7 +161,7 @@ fn words(node: &Node, (x, y): (f64, f64), kind: PhaseKind, out: &mut String) {
     }
 }
 
-/// Two bars: not every font has the sign.
+/// Two bars: not every font has the symbol.
 fn gate_sign(out: &mut String, (x, y): (f64, f64)) {
     for x in [x, x + 5.0] {
         let y = y - 9.5;
@@ -204,7 +204,7 @@ fn colour(kind: PhaseKind) -> &'static str {
     }
 }
 
-/// A text that is only a text; XML knows no control characters.
+/// Escapes a text; control characters are not valid in XML.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {

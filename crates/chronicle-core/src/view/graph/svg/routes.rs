@@ -1,14 +1,14 @@
-//! How edges run: straight to the next layer; beside the boxes where they skip layers (left) or go back (right). Edges to
-//! the same node share a lane.
+//! Routes of edges: straight to the next layer, otherwise beside the boxes: on the left if they skip layers, on the right if they
+//! go back. Edges to the same node share a lane.
 
 use std::fmt::Write as _;
 
 use super::super::{Edge, Graph, Way};
 use super::layout::{Spot, text_width};
 
-/// Between two lanes.
+/// Distance between two lanes.
 const LANE: f64 = 18.0;
-/// Between boxes and the first lane, where nothing is written.
+/// Clear space between boxes and the first lane.
 const CLEAR: f64 = 22.0;
 const LABEL_SIZE: f64 = 12.0;
 /// Radius of a corner.
@@ -20,14 +20,14 @@ pub(super) struct Route {
     pub way: Way,
     points: Vec<(f64, f64)>,
     is_curve: bool,
-    /// As SVG writes it.
+    /// Value of the `d` attribute.
     pub path: String,
-    /// Where it ends, and in which direction.
+    /// End point and direction of the arrow.
     pub tip: (f64, f64),
     pub heading: (f64, f64),
     pub label: String,
     pub label_at: (f64, f64),
-    /// How the label stands to its point.
+    /// Value of the label's `text-anchor`.
     pub anchor: &'static str,
 }
 
@@ -59,7 +59,6 @@ impl Route {
         Self { label_at, anchor, ..self }
     }
 
-    /// Moves it to the side.
     pub(super) fn shift(&mut self, by: f64) {
         self.points.iter_mut().for_each(|point| point.0 += by);
         self.tip.0 += by;
@@ -71,7 +70,7 @@ impl Route {
         self.path = if self.is_curve { curve(&self.points) } else { corners(&self.points) };
     }
 
-    /// From where to where it reaches, its label included.
+    /// Horizontal extent, including its label.
     fn span(&self) -> (f64, f64) {
         let xs = self.points.iter().map(|point| point.0);
         let (mut low, mut high) =
@@ -90,14 +89,14 @@ impl Route {
     }
 }
 
-/// From where to where everything reaches.
+/// Horizontal extent of everything.
 pub(super) fn extent(spots: &[Spot], routes: &[Route]) -> (f64, f64) {
     let boxes = spots.iter().map(|spot| (spot.left(), spot.right()));
     let all = boxes.chain(routes.iter().map(Route::span));
     all.fold((0.0, 0.0), |(low, high): (f64, f64), (from, to)| (low.min(from), high.max(to)))
 }
 
-/// A straight way with room at both ends for its bend.
+/// A direct edge, with room at both ends for its bend.
 fn curve(points: &[(f64, f64)]) -> String {
     let [(x1, y1), .., (x2, y2)] = points else { return String::new() };
     let bend = (y2 - y1) / 2.0;
@@ -127,7 +126,7 @@ fn corners(points: &[(f64, f64)]) -> String {
     path
 }
 
-/// A point near a corner, on the way to another one.
+/// A point near a corner, towards another one.
 fn toward(corner: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     let (dx, dy) = (other.0 - corner.0, other.1 - corner.1);
     let length = dx.hypot(dy).max(0.01);
@@ -141,7 +140,7 @@ enum Side {
     Right,
 }
 
-/// Every edge of a graph whose nodes have their places.
+/// Routes every edge of a placed graph.
 pub(super) fn routes(graph: &Graph, layers: &[Vec<usize>], spots: &[Spot]) -> Vec<Route> {
     let yard = Yard { graph, layers, spots };
     let mut routes: Vec<Route> = Vec::new();
@@ -172,7 +171,7 @@ struct Yard<'g> {
 }
 
 impl Yard<'_> {
-    /// Beside the boxes, if an edge does not lead to the next layer.
+    /// The side of the boxes that an edge runs on; `None` if it leads to the next layer.
     fn side(&self, edge: &Edge) -> Option<Side> {
         let rank = |node: usize| self.graph.nodes[node].rank;
         match edge.way {
@@ -182,7 +181,7 @@ impl Yard<'_> {
         }
     }
 
-    /// Whether no layer with nodes lies between.
+    /// True if no layer with nodes is between them.
     fn is_next(&self, from: usize, to: usize) -> bool {
         self.layers.iter().take(to).skip(from + 1).all(Vec::is_empty)
     }
@@ -203,7 +202,7 @@ impl Yard<'_> {
         route.labelled(middle, "middle")
     }
 
-    /// Which part of a box an edge has among its like, from -0.5 to 0.5.
+    /// Its share of a box's width among similar edges, from -0.5 to 0.5.
     fn share(&self, edge: &Edge, is_like: impl Fn(&Edge) -> bool, x: impl Fn(&Edge) -> f64) -> f64 {
         let all = self.graph.edges.iter();
         let mut like: Vec<&Edge> =
@@ -237,7 +236,7 @@ impl Yard<'_> {
         taken.into_iter().map(|(to, lane, ..)| (to, lane)).collect()
     }
 
-    /// Where the first lane is: beside every box, with room for the labels.
+    /// Position of the first lane: beside every box, with room for labels.
     fn first_lane(&self, side: Side, edges: &[&Edge]) -> f64 {
         let labels = edges.iter().map(|edge| text_width(&edge.label, LABEL_SIZE));
         let room = labels.fold(0.0, f64::max) + CLEAR;
@@ -286,7 +285,7 @@ impl Yard<'_> {
         outer == Some(&node)
     }
 
-    /// The height at which an edge touches a box: those that arrive share one place above those that leave.
+    /// The height at which an edge touches a box: incoming edges share one point above the outgoing ones.
     fn port(&self, edge: &Edge, side: Side, end: End) -> f64 {
         let node = if end == End::Leaves { edge.from } else { edge.to };
         let beside = || self.graph.edges.iter().filter(|it| self.side(it) == Some(side));
@@ -307,7 +306,7 @@ enum End {
     Arrives,
 }
 
-/// The middle of the part that the n-th of some has, between 0 and 1.
+/// The centre of the n-th of `count` equal parts, between 0 and 1.
 fn part(place: usize, count: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a node has a few edges")]
     let (place, count) = (place as f64, count.max(1) as f64);

@@ -1,6 +1,6 @@
-//! Who works: the intent to start an attempt, and which session it goes on in.
+//! Starting attempts: the intent, and which session it continues.
 //!
-//! Every start comes through `attempt`, so what must hold before any of them (budgets, a tree of the files) belongs there.
+//! Every start comes through `attempt`, so whatever must hold before any of them (budgets, a tree of the files) is checked there.
 
 use super::enter::begin;
 use super::gate::{self, intervene};
@@ -11,7 +11,7 @@ use crate::state::budget::{Doing, Shortage, shortage};
 use crate::state::{Frame, State};
 use crate::words;
 
-/// Tries a phase again: an attempt, or the workflow inside it from its beginning.
+/// Starts a phase again: an attempt, or the workflow inside of it from the beginning.
 pub(super) fn start(state: &State, frame: &Frame, why: Why) -> Event {
     match state.phase_at(&frame.place()).map(|phase| phase.run) {
         Some(PhaseKind::Worker | PhaseKind::Command) | None => attempt(state, frame, why),
@@ -27,14 +27,17 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         return intervene(state, frame, words::no_such_phase(&place));
     };
     let same_try = why.is_same_try() && frame.worker.try_number > 0;
+    // `once` commands may have run partly before a crash. Only a person can find out, so nothing but a person's request
+    // starts them again.
     let by_itself = !matches!(why, Why::First | Why::Asked { .. });
     if phase.once && by_itself && frame.worker.session.is_some() {
         return intervene(state, frame, words::once_only(phase, frame));
     }
-    // What may run only once and is known to have ended well is not run again, whoever asks for another try.
+    // Commands of a `once` phase that are known to have succeeded are not run again, even if a person asks for another try.
     let goes_on = same_try || (phase.once && matches!(why, Why::Asked { .. }));
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
+    // The budget is checked here and nowhere else before a start, so that no way of starting can get around it.
     if let Some(short) = shortage(state, &place, Doing::Begins(&agent, &why)) {
         return gate::budget(state, frame, &short);
     }
@@ -57,7 +60,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     })
 }
 
-/// Whoever performed the last attempt of the visit: its session is there, and nowhere else.
+/// The performer of the visit's last attempt: only it has the session.
 fn performer_of(state: &State, frame: &Frame) -> Performer {
     let place = frame.place();
     let mut before = state.attempts.iter().rev().map(|attempt| &attempt.intent);
@@ -66,7 +69,7 @@ fn performer_of(state: &State, frame: &Frame) -> Performer {
         .map_or_else(Performer::default, |last| last.performer)
 }
 
-/// What an attempt that is held at a gate for its budget is short of.
+/// What an attempt held at a budget gate lacks.
 pub(super) fn shortage_of(state: &State, frame: &Frame) -> Option<Shortage> {
     let place = frame.place();
     let agent = agent_of(state, frame, state.phase_at(&place)?);
@@ -74,18 +77,20 @@ pub(super) fn shortage_of(state: &State, frame: &Frame) -> Option<Shortage> {
     short(Why::Raised).or_else(|| short(Why::First))
 }
 
-/// Logical tries at a place so far, over all visits: what was lost or paused is the same try going on.
+/// Logical tries at a place over all visits; lost and paused attempts belong to the try that continues.
 fn tries_at(state: &State, place: &Place) -> u32 {
     state.tally(place).map_or(0, |tally| tally.tries)
 }
 
-/// The session that an attempt goes on in. One that ended before our eyes has a session only if it said so; of one that was
-/// lost or stopped we may have missed it. A phase may go on in the session of the phase before, if that had the same agent.
+/// The session that an attempt continues. An attempt whose end was observed has a session only if it reported one; one that was
+/// lost or stopped may have had it unseen. A phase may continue the previous phase's session if it has the same agent.
 fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option<SessionId> {
     if phase.run != PhaseKind::Worker {
         return None;
     }
     match why {
+        // These ended from outside: the session may exist although its report never arrived. If it does not, the agent says so,
+        // and the next attempt gets a fresh one.
         Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.worker.session.clone(),
         Why::Nudge { .. }
         | Why::Waited
@@ -94,6 +99,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         | Why::Lacking { .. }
         | Why::Answered { .. }
         | Why::Helped { .. } => frame.worker.session.clone().filter(|_| frame.worker.session_seen),
+        // Another agent cannot read the session.
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }
@@ -106,7 +112,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     }
 }
 
-/// The person's choice, the helper's own, the phase's, the workflow's, the run's.
+/// In this order: the person's choice, the helper's own, the phase's, the workflow's, the run's.
 fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
     if phase.run == PhaseKind::Command {
         return SHELL.to_owned();
@@ -121,11 +127,12 @@ fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
     chosen.or_else(of_workflow).or_else(of_run).unwrap_or_default()
 }
 
-/// A session id of our choosing, from the run and the attempt, in the shape of a UUID.
+/// A session id in the shape of a UUID, derived from the run and the attempt so that a replay chooses the same.
 pub(super) fn new_session(state: &State, attempt: AttemptId) -> SessionId {
     let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
     let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
     let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();
+    // Version 8 and the RFC variant: some agents validate the id.
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = |part: &[u8]| part.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));

@@ -1,4 +1,5 @@
-//! Budgets at work: whoever is over is ended in mid-turn, a person is told in time, and only a person lets more be spent.
+//! Enforces budgets: an attempt over its limit is stopped in mid-turn, people are warned in time, and only a person can raise a
+//! limit.
 
 use super::attempt;
 use super::follow::next_of;
@@ -14,7 +15,7 @@ use crate::state::budget::{self, Balance, Doing, Shortage};
 use crate::state::{Attempt, Frame, Stage, State};
 use crate::words;
 
-/// What follows from what was spent: a warning, or the end of an attempt that has used up a limit.
+/// A warning, or the stop of an attempt that has used up a limit.
 pub(super) fn follow(state: &State) -> Option<Event> {
     if !budget::is_limited(state) {
         return None;
@@ -27,8 +28,9 @@ fn warned(of: Balance) -> BudgetWarned {
     BudgetWarned { place: of.place, resource: of.resource, spent: of.spent, limit: of.limit }
 }
 
-/// Also one that leaves already: its signal stands, and it spends nothing more.
+/// Also stops an attempt that is leaving: its signal stands, and it spends nothing more.
 fn over(state: &State) -> Option<Event> {
+    // `verify` and `cleanup` are not work: stopping a cleanup for lack of budget would leave things behind.
     let is_work = |attempt: &&Attempt| attempt.stop.is_none() && attempt.intent.chore.is_none();
     let mut working = state.live_attempts().filter(is_work);
     let attempt = working.find(|attempt| {
@@ -41,7 +43,7 @@ fn over(state: &State) -> Option<Event> {
     })
 }
 
-/// A person lets more be spent. Whoever waits for just that goes on.
+/// Raises a budget. Frames that wait for it continue.
 pub(super) fn raise(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -62,13 +64,14 @@ pub(super) fn raise(
     let text = words::raised(account.as_ref(), more);
     let raised = BudgetRaised { place: account, more: more.clone(), unpriced: false, who: who(by) };
     scratch.emit(Event::BudgetRaised(raised));
+    // A raise can be too small. It is kept, and the answer says what is still lacking.
     match reopen(scratch, by) {
         None => Answer::Accepted(text),
         Some(still) => Answer::Accepted(format!("{text}; still, {still}")),
     }
 }
 
-/// A person agrees that an agent works whose price cannot be known.
+/// Accepts an agent whose price is unknown.
 pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer {
     let state = scratch.state();
     let frame = state.gate(gate).and_then(|gate| state.frames.get(&gate.opened.place.frame()));
@@ -90,7 +93,7 @@ pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer 
     }
 }
 
-/// Answers every gate that waits for what is there now; says what is still short.
+/// Answers every gate whose need is met now. Returns what is still lacking.
 fn reopen(scratch: &mut Scratch<'_>, by: &By) -> Option<String> {
     let state = scratch.state();
     let waiting = state.open_gates().filter(|gate| gate.opened.gate_kind == GateKind::Budget);
@@ -108,18 +111,19 @@ fn reopen(scratch: &mut Scratch<'_>, by: &By) -> Option<String> {
     still
 }
 
-/// What a frame that is held at a budget would be short of if it went on now.
+/// What a frame held at a budget gate would lack if it continued now.
 fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
     let Stage::Gated { gate, held } = &frame.stage else { return None };
     if state.gate(*gate)?.opened.gate_kind != GateKind::Budget {
         return None;
     }
+    // Tries the held stage on a copy, with the same table that would continue it.
     let freed = Frame { stage: (**held).clone(), ..frame.clone() };
     let Event::GateOpened(opened) = next_of(state, &freed)? else { return None };
     if opened.gate_kind == GateKind::Budget { attempt::shortage_of(state, &freed) } else { None }
 }
 
-/// A limit that does not exist cannot be raised.
+/// Refuses to raise a limit that does not exist.
 fn raisable(state: &State, account: Option<&Place>, more: &Budget) -> Result<(), String> {
     let asked = Resource::ALL.into_iter().filter(|it| limit(more, *it).is_some_and(|it| it > 0));
     let asked: Vec<Resource> = asked.collect();

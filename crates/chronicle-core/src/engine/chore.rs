@@ -1,7 +1,7 @@
-//! Commands on the way out of a phase: `verify` before it is left, `cleanup` whatever the way.
+//! Commands on the way out of a phase: `verify` before it is left, `cleanup` however it is left.
 //!
-//! They are attempts of their own, so that they are seen, kept, stopped and found again like all others; but they are nobody's
-//! work: no budget, no try and no session counts them. What a crash cut short is done again.
+//! They are attempts of their own, so that they are shown, kept, stopped and found again like all others. They are not work: no
+//! budget, try or session counts them. After a crash they run again.
 
 use super::attempt::{attempt, new_session};
 use super::gate::intervene;
@@ -16,7 +16,7 @@ use crate::words;
 /// Outcomes that claim nothing that could be verified.
 const NO_CLAIM: [&str; 3] = ["fail", "rejected", SKIPPED];
 
-/// A step of the way out: the work is as it was said to be, or whoever did it hears why not.
+/// One step of the exit: the work passes, or its worker is told why not.
 pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     match &way.check {
         Check::Passed => None,
@@ -28,6 +28,7 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
             if commands.is_empty() {
                 return None;
             }
+            // A command that kills its own supervisor would otherwise be started for ever.
             Some(if is_lost_too_often(frame, phase) {
                 intervene(state, frame, words::lost_too_often(phase))
             } else {
@@ -37,7 +38,7 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
     }
 }
 
-/// The phase's own commands, and before the end of the run those of the workflow.
+/// The phase's own commands and, before the end of the run, those of the workflow.
 fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Vec<String> {
     let resolved = || resolve(phase, None, &way.outcome).ok();
     let target = way.target.clone().or_else(resolved);
@@ -46,12 +47,13 @@ fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Vec<S
         return Vec::new();
     }
     let workflow = state.workflow(&frame.workflow);
+    // The workflow's own `verify` runs once, before the run is done, not at the end of sub-workflows.
     let ends = frame.path.is_root() && target == DONE;
     let at_the_end = workflow.filter(|_| ends).into_iter().flat_map(|it| &it.verify);
     phase.verify.iter().chain(at_the_end).cloned().collect()
 }
 
-/// Back to the worker, as often as it may be started afresh; else the workflow's own way, or a person.
+/// Sends the worker back as often as retries allow; then the workflow's own edge, or a person.
 fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event {
     let outcomes = ["unverified", "fail"].map(Outcome::from);
     let is_worker = phase.run == PhaseKind::Worker;
@@ -67,7 +69,7 @@ fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event 
     intervene(state, frame, words::stays_unverified(phase, said))
 }
 
-/// What must be put away before the phase is left; none when that is done.
+/// The cleanup that must run before the phase is left; `None` if it is done.
 pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
     let phase = state.phase_at(&frame.place())?;
     let commands = state.cleanup_of(frame);
@@ -75,7 +77,7 @@ pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
     is_due.then(|| chore(state, frame, Duty::Cleanup, &frame.phase, commands.to_vec()))
 }
 
-/// What a person left behind by sending the frame elsewhere.
+/// The cleanup of a phase that a person moved the frame away from.
 pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
     let (from, commands) = frame.behind.as_ref()?;
     let phase = state.phase_at(&frame.path.place(from));
@@ -83,8 +85,9 @@ pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
     (!gives_up).then(|| chore(state, frame, Duty::Cleanup, from, commands.clone()))
 }
 
-/// What a run that is given up leaves behind, the innermost first and one after the other.
+/// The cleanup of a cancelled or failed run, innermost first, one after the other.
 pub(super) fn given_up(state: &State) -> Option<Event> {
+    // Cleanup must not run beside live attempts or before their files are recorded.
     if !state.live.is_empty() || state.trees.is_busy() {
         return None;
     }

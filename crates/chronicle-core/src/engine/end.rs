@@ -1,4 +1,4 @@
-//! How an attempt ended, and what is kept of its last words.
+//! Classifies the end of an attempt, and decides what is kept of its last message.
 
 use crate::base::ids::SHELL;
 use crate::base::limits::{PARTIAL_MAX, TEXT_MAX, bounded};
@@ -7,8 +7,8 @@ use crate::event::{Chore, Crash, CrashClass, Duty, End, StopCause};
 use crate::state::{Attempt, State};
 use crate::words;
 
-/// Names an attempt's end. A signal that was accepted stands, whatever became of the process; but while something of it
-/// may still run, nobody may start beside it. That we ended it is a pause only if the run was paused.
+/// Classifies an end. An accepted signal stands, whatever happened to the process afterwards. But while some of its processes may
+/// still run, no attempt may start beside them. A stop by Chronicle is a pause only if the run was paused.
 pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let place = &attempt.intent.place;
     let commands = state.phase_at(place).map_or(0, |phase| phase.commands.len());
@@ -17,12 +17,14 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
     let rests = state.paused.is_some() || given_up || state.is_sent(&place.frame());
+    // First of all: even an accepted signal must not let another attempt start beside a process that may still be running.
     if let Some(why) = &seen.unclear {
         return End::Unclear { why: why.clone() };
     }
     if let Some(chore) = &attempt.intent.chore {
         return end_of_chore(attempt, chore, seen, rests);
     }
+    // An accepted signal was answered and is on record, so a later crash or kill does not take it back.
     if attempt.leave.is_some() {
         return End::Left;
     }
@@ -36,6 +38,7 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         return End::CommandFailed { index };
     }
     match attempt.stop {
+        // Before the stop cause: a lost attempt was not seen to end because of it.
         _ if seen.lost => End::Lost,
         Some(cause) => End::StoppedBy(cause),
         None if seen.stopped && rests => End::Stopped,
@@ -43,7 +46,7 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     }
 }
 
-/// Commands on the way out: that one failed ends those that verify, and none of those that put away.
+/// A failed `verify` command ends the list; a failed `cleanup` command does not.
 fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -> End {
     let all = usize::try_from(attempt.chores_done).is_ok_and(|it| it >= chore.commands.len());
     match (&attempt.failed_command, attempt.stop) {
@@ -68,7 +71,7 @@ fn crash(seen: &EndSeen) -> Crash {
     Crash { class, code: seen.code, signal: seen.signal, text }
 }
 
-/// What it said last, for whoever is told it: the next step of a chain, or whoever goes on in its place.
+/// Its last message, for whoever needs it: the next step of a chain, or the attempt that continues in its place.
 pub(super) fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
     let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
     let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
@@ -86,7 +89,7 @@ pub(super) fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndS
     }
 }
 
-/// What is kept of the work of a worker whose time was over.
+/// What is kept of the work of a worker that timed out.
 pub(super) fn partial(state: &State, attempt: &Attempt, end: &End, said: &str) -> String {
     let is_over = *end == End::StoppedBy(StopCause::Timeout) && attempt.duty().is_none();
     let phase = state.phase_at(&attempt.intent.place);

@@ -1,4 +1,4 @@
-//! Into a phase: approval before it, then whoever does it.
+//! Entering a phase: approval first, then the worker.
 
 use super::attempt;
 use super::gate::{gate, intervene, question};
@@ -20,7 +20,7 @@ pub(super) fn enter(state: &State, frame: &Frame) -> Event {
     }
 }
 
-/// How a frame ends: as its last phase was left, where that is not done; unless the workflow itself says that this is an end.
+/// Outcome of a frame: that of its last phase if it failed, unless the workflow itself declares it an end.
 fn outcome_of(state: &State, frame: &Frame) -> Outcome {
     let complete = || Outcome::from(COMPLETE);
     let Some((from, outcome)) = &frame.left else { return complete() };
@@ -36,6 +36,7 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
+    // Before anything else of the phase: no process may start before a person has agreed.
     if phase.approval.is_before() && !approved {
         return gate(state, frame, GateKind::ApprovalBefore, words::may_begin(phase));
     }
@@ -56,7 +57,7 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
     }
 }
 
-/// A person does the phase and says so; where there are several ways on, they say which.
+/// A person does the phase and says when it is done; with several possible targets, they choose one.
 fn by_hand(state: &State, frame: &Frame, phase: &Phase) -> Event {
     let about = words::by_hand(phase);
     let targets = allowed_targets(phase);

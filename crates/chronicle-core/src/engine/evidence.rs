@@ -1,4 +1,4 @@
-//! Evidence before done: what a phase demands is looked for in the record, never in what a worker says.
+//! Evidence: the `requires` of a phase are checked against the record, never against what a worker says.
 
 use super::attempt::attempt;
 use super::gate::intervene;
@@ -8,7 +8,7 @@ use crate::event::{Event, Why};
 use crate::state::{Frame, State, WayOut};
 use crate::words;
 
-/// What the phase demands and the record does not show; nothing where the worker says that it failed, or asks for a person.
+/// Requirements that the record does not show. None if the worker reports a failure or asks for a person.
 pub(super) fn lacks(
     frame: &Frame,
     phase: &Phase,
@@ -16,16 +16,18 @@ pub(super) fn lacks(
     outcome: &Outcome,
 ) -> Vec<String> {
     let asks = target.is_some_and(|target| target.as_str() == HUMAN_INTERVENTION);
+    // A worker that reports a failure or asks for a person claims nothing that needs proof.
     if outcome.is_failure() || outcome.as_str() == SKIPPED || asks {
         return Vec::new();
     }
     frame.evidence.lacks(&phase.requires)
 }
 
-/// A step of the way out. A worker was believed when it left; now the files are recorded. It is sent back as often as it may be
-/// reminded, and then a person is asked.
+/// One step of the exit. The worker was believed when it left; now the files are recorded. It is sent back as often as reminders
+/// allow, then a person is asked.
 pub(super) fn demand(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     let missing = lacks(frame, phase, way.target.as_ref(), &way.outcome);
+    // A person who approved has seen the work.
     if way.approved || missing.is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
-//! What follows by itself: one table over the stages of frames.
+//! What follows without any input: one table over the stages of frames.
 //!
-//! What each stage leads to has a file of its own: `enter.rs` (into a phase), `attempt.rs` (who works), `mend.rs` (an attempt
-//! that broke), `parting.rs` (one that asked for something first), `out.rs` (out of a phase).
+//! What each stage leads to has a file of its own: `enter.rs` (into a phase), `attempt.rs` (starts), `mend.rs` (after an attempt
+//! that failed), `parting.rs` (after one that needs something first), `out.rs` (out of a phase).
 
 use super::gate::intervene;
 use super::scratch::Scratch;
@@ -12,12 +12,13 @@ use crate::event::{Event, OnGate};
 use crate::state::{Frame, Stage, State};
 use crate::words;
 
-/// Adds what follows until nothing does. A workflow that turns without ever working is held for a person.
+/// Adds consequences until there are none. A workflow that loops without any work is held for a person.
 pub(super) fn advance(scratch: &mut Scratch<'_>) {
     if !scratch.is_changed() {
         return;
     }
     while let Some(event) = follows(scratch.state()) {
+        // A decision is one line and must end. Only a cycle of phases without any work can get here.
         if scratch.count() >= DECISION_EVENTS_MAX {
             hold_all(scratch);
             return;
@@ -39,15 +40,17 @@ fn hold_all(scratch: &mut Scratch<'_>) {
     }
 }
 
-/// The next event that needs nobody's word; none when the run waits for the world or for a person.
+/// The next event that needs no input; `None` if the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
     if state.cancelled.is_some() || state.failed.is_some() {
         return chore::given_up(state);
     }
+    // While files are being restored nothing may start on them; the end of the undo is an input and leads back here.
     if state.done || state.trees.undo().is_some() {
         return None;
     }
-    // Also while the run is paused: then it is there when it goes on.
+    // Also while the run is paused: a person's `go` takes effect at once, and the run continues from there when it is
+    // resumed.
     if let Some(step) = sent::follow(state) {
         return Some(step);
     }
@@ -57,19 +60,20 @@ fn follows(state: &State) -> Option<Event> {
     if let Stage::Ended(outcome) = &state.frames.get(&FramePath::root())?.stage {
         return Some(end_of_run(state, outcome));
     }
+    // `on_gate: fail` comes first, and an attempt over its budget is stopped before any frame moves on.
     let spent = || budget::follow(state);
     fails(state)
         .or_else(spent)
         .or_else(|| state.frames.values().find_map(|frame| next_of(state, frame)))
 }
 
-/// A workflow that ended with an outcome that is not good has failed.
+/// A workflow that ended with a failure outcome has failed.
 fn end_of_run(state: &State, outcome: &Outcome) -> Event {
     let root = state.frames.get(&FramePath::root()).filter(|_| outcome.is_failure());
     root.map_or(Event::RunDone, |root| Event::RunFailed { reason: words::ended_badly(root) })
 }
 
-/// A run that was started to fail when a person is needed does so at its first gate.
+/// A run with `on_gate: fail` fails at its first gate.
 fn fails(state: &State) -> Option<Event> {
     let is_so = state.run.as_ref().is_some_and(|run| run.on_gate == Some(OnGate::Fail));
     let gate = state.open_gates().next().filter(|_| is_so)?;
@@ -77,6 +81,8 @@ fn fails(state: &State) -> Option<Event> {
 }
 
 pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+    // Nothing follows until the files of the last attempt are recorded. Otherwise its changes would be attributed to the
+    // next one.
     if state.trees.is_awaited_at(&frame.path) || state.is_sent(&frame.path) {
         return None;
     }
@@ -84,7 +90,7 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
         Stage::Bound => chore::behind(state, frame).or_else(|| Some(enter::enter(state, frame))),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),
         Stage::Ready { why } => Some(attempt::start(state, frame, why.clone())),
-        // Nobody is started only to wait for an answer.
+        // A worker is not restarted just to wait for the same answer.
         Stage::Broken { .. } if state.has_question(&frame.path) => None,
         Stage::Broken { attempt, end } => Some(mend::mend(state, frame, *attempt, end)),
         Stage::BrokeOff { parting } => Some(parting::follow(state, frame, parting)),

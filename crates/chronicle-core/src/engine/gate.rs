@@ -13,13 +13,13 @@ pub(super) fn gate(state: &State, frame: &Frame, gate_kind: GateKind, about: Str
     Event::GateOpened(opened(state, frame, gate_kind, about))
 }
 
-/// Asks a person for more to spend.
+/// Asks a person to raise a budget.
 pub(super) fn budget(state: &State, frame: &Frame, short: &Shortage) -> Event {
     let gate = opened(state, frame, GateKind::Budget, words::short(short));
     Event::GateOpened(GateOpened { lack: Some(short.lack()), ..gate })
 }
 
-/// Asks a person; whoever wanted to know has ended its turn.
+/// Asks a person a question; the worker that asked has ended its turn.
 pub(super) fn question(state: &State, frame: &Frame, asked: &Question) -> Event {
     let gate = opened(state, frame, GateKind::Question, asked.question.clone());
     let (options, context) = (asked.options.clone(), asked.context.clone());

@@ -1,6 +1,6 @@
-//! What is decided on of an input, and written down of it: its texts cut to what is kept, without what no decision asks for.
+//! Cuts an input to what is kept: texts within their limits, without what no decision needs.
 //!
-//! Nothing that follows may depend on what is left out here: a line is decided again from what it tells.
+//! No decision may depend on what is cut off here, because a line is decided again from what it stores.
 
 use super::end::{end_of, said_last};
 use crate::base::ids::AttemptId;
@@ -48,6 +48,7 @@ fn hear_command(command: &mut Command) {
     match command {
         Command::Start(start) | Command::Prepare(start) => {
             cut(&mut start.task, TASK_MAX);
+            // Marks the ledger: from this version on every line records its input.
             start.inputs = true;
         }
         Command::Pause { reason: text }
@@ -61,7 +62,7 @@ fn hear_command(command: &mut Command) {
             trim(text);
             cut(text, TEXT_MAX);
         }
-        // One that is too long is refused.
+        // Not cut: a note that is too long is refused, so that the person can shorten it.
         Command::Note { text, .. } => trim(text),
         Command::Undo { what, .. } => cut(what, TREE_PATH_MAX),
         Command::Signal { request, signal, .. } => {
@@ -86,7 +87,7 @@ fn trim(text: &mut String) {
     }
 }
 
-/// Whoever reads a worker's call holds each of its texts to a limit; this is for one that was not read so.
+/// Cuts the texts of a signal. `parse` already enforces these limits; this is for signals that did not come through it.
 fn hear_signal(signal: &mut Signal) {
     match signal {
         Signal::Leave { summary, issues, .. } => {
@@ -185,7 +186,7 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
     }
 }
 
-/// What an adapter made is within these bounds already, and stays as it is.
+/// What an adapter made is already within these limits and stays unchanged.
 fn hear_call(call: &mut Call) {
     cut(&mut call.id, NAME_MAX);
     cut(&mut call.tool, NAME_MAX);
@@ -196,7 +197,7 @@ fn hear_call(call: &mut Call) {
     }
 }
 
-/// Last words are long, and few ends need them.
+/// Last messages are long, and few ends need them.
 fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSeen) {
     cut_some(seen.unclear.as_mut(), TEXT_MAX);
     cut_some(seen.error.as_mut().map(|(_, text)| text), TEXT_MAX);
@@ -204,7 +205,9 @@ fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSee
     seen.quota_until = seen.quota_until.map(|until| until.min(Millis::LATEST));
     seen.retry_after_ms = seen.retry_after_ms.map(|ms| ms.min(QUOTA_WAIT_MAX_MS));
     let Some(attempt) = state.attempt(id).filter(|attempt| attempt.ended.is_none()) else { return };
+    // The time never goes back: after a crash, the report may come from a file that is a few seconds old.
     *active_ms = (*active_ms).max(attempt.active_ms);
+    // The decision's own functions say which texts it will use; the others are dropped before they are stored.
     let end = end_of(state, attempt, seen);
     let said = said_last(state, attempt, &end, seen);
     seen.final_text = Some(said).filter(|said| !said.is_empty()).map(|said| Box::new(Said(said)));

@@ -1,10 +1,10 @@
-//! When going round becomes a loop, and what a person says to that.
+//! When repeated transitions count as a loop, and what a person can do about it.
 //!
-//! An edge that the workflow has for an outcome (`on`), and beginning anew (`loop`), are counted by themselves: the ways that lead
-//! round to them are free, so that every repair is checked. Only circles of plain `next` edges are counted as pairs, or each way by
-//! itself. So every circle has an edge that is counted.
+//! An edge for an outcome (`on`) and starting over (`loop`) are counted by themselves. The edges that lead back to them are not
+//! counted, so that every repair can be checked. Only cycles of plain `next` edges are counted, as pairs or per direction. So
+//! every cycle has an edge that is counted.
 //!
-//! A workflow may have its loops judged by the issues that they resolve instead: then one goes on while issues are opened or
+//! A workflow may have its loops judged by the issues that they resolve instead: then a loop continues while issues are opened or
 //! resolved, up to a hard cap.
 
 use std::collections::BTreeSet;
@@ -27,15 +27,15 @@ use crate::words;
 enum Way {
     /// By itself: the workflow has it for an outcome.
     Outcome,
-    /// Together with every other start over of the workflow.
+    /// Together with every other restart of the workflow.
     Over,
-    /// As the limit says: it is on a circle of edges that are all plain.
+    /// As the limit says: it is part of a cycle of plain edges.
     Plain,
-    /// Not at all: every circle through it has an edge that is counted by itself.
+    /// Not at all: every cycle through it has an edge that is counted by itself.
     Free,
 }
 
-/// Asks a person, if a frame went this way as often as it may.
+/// Opens a gate if a frame has taken this edge as often as it may.
 pub(super) fn too_often(
     state: &State,
     frame: &Frame,
@@ -44,10 +44,13 @@ pub(super) fn too_often(
 ) -> Option<Event> {
     let workflow = state.workflow(&frame.workflow)?;
     let phase = workflow.phase(&frame.phase)?;
+    // Leaving the workflow can never be a loop.
     if [DONE, HUMAN_INTERVENTION].contains(&to.as_str()) {
         return None;
     }
+    // The limit is that of the phase being left: it is the one that chooses the edge.
     let limit = phase.limits.loops;
+    // With the `progress` policy, counts do not apply, except for its own cap.
     if let Some(progress) = limit.progress {
         let said = stagnates(frame, to, issues, progress);
         return said.map(|said| ask(state, frame, said));
@@ -59,23 +62,26 @@ pub(super) fn too_often(
             let taken = started_over(workflow, frame);
             (taken, words::started_over(&workflow.key, taken))
         }
+        // An edge to itself has no opposite direction; counted as a pair it would count twice.
         Way::Plain if limit.count == LoopCount::Edge || *to == frame.phase => one_way(frame, to),
         Way::Plain => {
             let taken = frame.taken(&frame.phase, to).saturating_add(frame.taken(to, &frame.phase));
             (taken, words::back_and_forth(&frame.phase, to, taken))
         }
     };
+    // `>=`, because `taken` does not include the transition at hand.
     let is_too_often = taken >= limit.max.saturating_add(frame.more_rounds);
     is_too_often.then(|| ask(state, frame, said))
 }
 
-/// Why a loop must not go on that may as long as it resolves issues; none while it may. The transition at hand counts too.
+/// Why a loop that is judged by issues must stop; `None` while it may continue. The transition at hand counts too.
 fn stagnates(frame: &Frame, to: &PhaseId, issues: &Issues, limit: LoopProgress) -> Option<String> {
     let (from, more) = (&frame.phase, frame.more_rounds);
     let taken = frame.taken(from, to);
     if taken >= limit.cap.saturating_add(more) {
         return Some(words::one_way(from, to, taken));
     }
+    // Judged as if the transition had happened, since the worker's issues come with it.
     let mut after = frame.rounds.clone();
     after.take(from, to, issues);
     let is_stuck = after.between(from, to) >= limit.bounce.saturating_add(more)
@@ -104,12 +110,12 @@ fn way(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> Way {
     if leads_back(workflow, to, &phase.id) { Way::Plain } else { Way::Free }
 }
 
-/// Whether an edge can only come from a worker that begins the workflow anew.
+/// True if an edge can only come from a worker that starts the workflow over.
 fn is_over(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> bool {
     *to == workflow.initial && !allowed_targets(phase).contains(to)
 }
 
-/// Whether plain edges lead from one phase to another.
+/// True if plain edges lead from one phase to another.
 fn leads_back(workflow: &Workflow, from: &PhaseId, to: &PhaseId) -> bool {
     let (mut known, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(at) = open.pop() {
@@ -123,7 +129,7 @@ fn leads_back(workflow: &Workflow, from: &PhaseId, to: &PhaseId) -> bool {
     false
 }
 
-/// How often a worker has begun the workflow of a frame anew, from any phase.
+/// How often workers have started the workflow of a frame over, from any phase.
 fn started_over(workflow: &Workflow, frame: &Frame) -> u32 {
     let is_over = |from: &PhaseId, to: &PhaseId| {
         workflow.phase(from).is_some_and(|phase| is_over(workflow, phase, to))
@@ -132,7 +138,7 @@ fn started_over(workflow: &Workflow, frame: &Frame) -> u32 {
     over.fold(0, |sum, edge| sum.saturating_add(edge.taken))
 }
 
-/// A person allows more rounds. The run is not moved: whoever waits for just that goes on as it would have.
+/// Allows more rounds. The run does not move: frames that wait for it continue as they would have.
 pub(super) fn allow(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -148,13 +154,14 @@ pub(super) fn allow(
     let text = words::rounds_allowed(&place, more);
     let waits = waits_for_rounds(scratch.state(), &place);
     scratch.emit(Event::LoopsAllowed { place: place.clone(), more, who: who(by) });
+    // Too few rounds leave the gate open. Answering it would only open the same gate again.
     if let Some(gate) = waits.filter(|_| goes_on(scratch.state(), &place)) {
         emit_answer(scratch, by, gate, GateAnswer::Raised, "");
     }
     Answer::Accepted(text)
 }
 
-/// The place that a person means: the one named, else the only one that waits for more rounds.
+/// The place that a person means: the one named, otherwise the only one that waits for more rounds.
 fn meant(state: &State, place: Option<&Place>, more: u32) -> Result<Place, String> {
     if more == 0 {
         return Err("say how many more rounds: `--loops +3`".to_owned());
@@ -178,7 +185,7 @@ fn meant(state: &State, place: Option<&Place>, more: u32) -> Result<Place, Strin
     }
 }
 
-/// The gate that holds a place up because it went round too often.
+/// The gate that holds a place because it looped too often.
 fn waits_for_rounds(state: &State, place: &Place) -> Option<GateId> {
     let frame = state.frames.get(&place.frame())?;
     let Stage::Gated { gate, .. } = &frame.stage else { return None };
@@ -186,10 +193,11 @@ fn waits_for_rounds(state: &State, place: &Place) -> Option<GateId> {
     (opened.lack == Some(Lack::Rounds)).then_some(*gate)
 }
 
-/// Whether what is held up there would go on now.
+/// True if what is held there could continue now.
 fn goes_on(state: &State, place: &Place) -> bool {
     let Some(frame) = state.frames.get(&place.frame()) else { return false };
     let Stage::Gated { held, .. } = &frame.stage else { return false };
+    // Tries the held stage on a copy: the same table as in `follow.rs` decides.
     let freed = Frame { stage: (**held).clone(), ..frame.clone() };
     let next = next_of(state, &freed);
     !matches!(next, Some(Event::GateOpened(GateOpened { lack: Some(Lack::Rounds), .. })))

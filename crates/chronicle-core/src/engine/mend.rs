@@ -1,4 +1,4 @@
-//! An attempt ended, and not by leaving: who goes on, and where.
+//! What follows an attempt that ended without leaving its phase.
 
 use super::attempt::attempt;
 use super::gate::intervene;
@@ -23,7 +23,8 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
             None => attempt(state, frame, Why::Paused),
         },
-        // What was decided stands, though it died before it was ended. If it got on after all, it is lost as any other.
+        // The decision to stop it stands although it died before it was stopped. If it made progress after all, it counts as
+        // lost like any other.
         End::Lost if broken.stop == Some(StopCause::Repeats) && turns(frame) => {
             circle(state, frame, phase)
         }
@@ -34,6 +35,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             attempt(state, frame, Why::Lost)
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
+        // Never restarted automatically: something of it may still be working on the same files.
         End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
         End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
         End::StoppedBy(StopCause::Repeats) => circle(state, frame, phase),
@@ -50,7 +52,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
     }
 }
 
-/// Whoever mends it, a worker or a person, is told which command failed and how it ended.
+/// The worker or person that fixes it is told which command failed and how it ended.
 fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -> Event {
     let outcome = Outcome::from("fail");
     let said = words::command_failed(phase, broken.failed_command.as_ref());
@@ -69,14 +71,14 @@ fn mend_crash(
     let end = End::Crashed(crash.clone());
     match crash.class {
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
-        // Only time mends this, and nobody is to blame.
+        // Only time helps here, so it does not count as a crash.
         CrashClass::Quota | CrashClass::Overload
             if frame.worker.counters.waits < phase.limits.waits =>
         {
             wait(state, frame, broken, crash)
         }
-        // Trying again cannot help: the program is missing or does not do what it is asked, nobody is signed in, or it was waited
-        // for in vain.
+        // Trying again cannot help: the program is missing or rejects the request, nobody is signed in, or all waits are used
+        // up.
         CrashClass::CannotStart
         | CrashClass::Auth
         | CrashClass::Refused
@@ -91,7 +93,7 @@ fn mend_crash(
     }
 }
 
-/// It turns in a circle. Unless it had changed files that nobody told of: then there was progress.
+/// It repeats a call. If it had changed files without reporting them, there was progress after all.
 fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if !turns(frame) {
         return attempt(state, frame, Why::Progressed);
@@ -102,7 +104,7 @@ fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
     stuck(state, frame, phase, words::repeated(phase, most_made(frame)))
 }
 
-/// It works, and nothing comes of it; with the same exception.
+/// It made no progress in time, with the same exception.
 fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
     if !stands(frame) {
         return attempt(state, frame, Why::Progressed);
@@ -114,12 +116,12 @@ fn standstill(state: &State, frame: &Frame, phase: &Phase) -> Event {
     stuck(state, frame, phase, said)
 }
 
-/// Whether nothing has come since the calls that it makes again and again.
+/// True if there was no progress since the repeated calls.
 fn turns(frame: &Frame) -> bool {
     !frame.worker.repeats.is_empty()
 }
 
-/// Whether nothing has come of its time.
+/// True if there was no progress in its time.
 fn stands(frame: &Frame) -> bool {
     frame.worker.still.before_ms > 0
 }
@@ -128,7 +130,7 @@ fn most_made(frame: &Frame) -> Option<&Repeat> {
     frame.worker.repeats.iter().max_by_key(|call| call.count)
 }
 
-/// Reminding it or beginning anew would begin the same again: the workflow's own answer, or a person.
+/// A reminder or a fresh start would repeat the same: the workflow's own edge, or a person.
 fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
     let outcome = Outcome::from("stuck");
     match phase.on.get(&outcome) {
@@ -137,7 +139,7 @@ fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
     }
 }
 
-/// Until the agent has a quota again, or its service has room.
+/// Waits until the quota resets or the service has room.
 fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
     let number = frame.worker.counters.waits.saturating_add(1);
     let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
@@ -147,7 +149,7 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
     Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })
 }
 
-/// The same session would be too long again: a fresh one goes on in its place.
+/// The same session would be too long again: a fresh one continues.
 fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
     let (progress, point) = words::out_of_context();
     if frame.worker.counters.continuations >= phase.limits.continuations {
@@ -156,7 +158,7 @@ fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
     attempt(state, frame, Why::Continued { progress, point })
 }
 
-/// First reminders in the same session, then fresh starts, then the workflow's own answer to a crash or a person.
+/// First reminders in the same session, then fresh sessions, then the workflow's own edge for a crash, or a person.
 fn again(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
     let counters = &frame.worker.counters;
     if phase.run == PhaseKind::Worker
@@ -175,7 +177,7 @@ fn has_edge(phase: &Phase, outcome: &str) -> bool {
     phase.on.contains_key(&Outcome::from(outcome))
 }
 
-/// Takes the edge that the workflow has for this outcome, else asks a person.
+/// Takes the workflow's edge for this outcome, otherwise asks a person.
 fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {

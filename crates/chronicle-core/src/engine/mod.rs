@@ -1,8 +1,8 @@
-//! What follows: `decide` is total, deterministic, and touches nothing.
+//! The engine: `decide` is total, deterministic and has no side effects.
 //!
-//! An input is cut to what is kept (`heard.rs`) and judged by one of the handlers (`people/`, `worker/`, `world.rs`); then
-//! `follow.rs`, one table over the stages of frames, adds whatever follows by itself until nothing does. So a ledger that ends
-//! with a whole line never lacks a consequence, and opening it needs no catching up. `replay.rs` decides a line again.
+//! An input is cut to what is kept (`heard.rs`) and judged by one of the handlers (`people/`, `worker/`, `world.rs`). Then
+//! `follow.rs`, one table over the stages of frames, adds all consequences. So a ledger that ends with a complete line never
+//! lacks a consequence, and opening it needs no catching up. `replay.rs` decides a line again.
 //!
 //! Start reading at [`step`], then `follow.rs`.
 
@@ -49,19 +49,18 @@ struct Decision {
     answer: Answer,
 }
 
-/// What an input leads to. It counts only once it is on disk.
+/// The result of one input. It counts only once it is on disk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The next line; none when nothing happened.
+    /// The next line; `None` if nothing happened.
     pub line: Option<Line>,
     /// Texts whose sums the line names. They must be on disk before the line is.
     pub bodies: Vec<String>,
-    /// What the asker hears.
+    /// The reply to the sender, to be sent after the sync.
     pub answer: Answer,
 }
 
-/// Decides what an input leads to, and makes the line of it. Only what is written down of the input is decided on, so that
-/// the line can be decided again.
+/// Decides on an input and makes its line. Only what is stored of the input is used, so that the line can be decided again.
 pub fn step(state: &State, input: &Input) -> Step {
     let heard = heard::heard(state, input);
     let Decision { events, bodies, answer } = decide(state, &heard);
@@ -69,7 +68,7 @@ pub fn step(state: &State, input: &Input) -> Step {
     Step { line, bodies, answer }
 }
 
-/// Decides what an input leads to that was heard already.
+/// Decides on an input that is already cut.
 fn decide(state: &State, input: &Input) -> Decision {
     let mut scratch = Scratch::new(state, input.at);
     let answer = match &input.what {
@@ -84,7 +83,7 @@ fn decide(state: &State, input: &Input) -> Decision {
     Decision { events, bodies, answer }
 }
 
-/// What was decided as the next line of the ledger; none when nothing happened.
+/// The decision as the next line of the ledger; `None` if nothing happened.
 fn line(state: &State, heard: Input, events: Vec<Event>) -> Option<Line> {
     let (seq, Input { at, by, what }) = (state.seq + 1, heard);
     let line =
@@ -92,7 +91,7 @@ fn line(state: &State, heard: Input, events: Vec<Event>) -> Option<Line> {
     line.map(|line| line.with_input(what))
 }
 
-/// A worker is not a person, and a person does not signal.
+/// A worker may not give a person's commands, and a person may not signal.
 fn forbidden(by: &By, command: &Command) -> Option<String> {
     match (&by.actor, command) {
         (Actor::Worker(own), Command::Signal { attempt, .. }) if own == attempt => None,

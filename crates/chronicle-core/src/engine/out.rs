@@ -17,11 +17,11 @@ use crate::state::claims;
 use crate::state::{Frame, State, WayOut};
 use crate::words;
 
-/// One step of the way out: says what follows, or nothing, so that the next step is taken.
+/// One step of the exit: returns what follows, or `None` so that the next step is tried.
 type Step = fn(&State, &Frame, &Phase, &WayOut) -> Option<Event>;
 
-/// The steps between the end of the work and the next phase. Each is asked anew after every event, so that it must know from
-/// the state whether it is done.
+/// Steps between the end of the work and the next phase. Each is asked again after every event, so it must derive from the state
+/// whether it is done.
 const WAY_OUT: [Step; 5] = [
     // The tree of what the worker left is recorded by now (`follow.rs`).
     demand, verify, doubt, approve, edge,
@@ -36,7 +36,7 @@ pub(super) fn leave(state: &State, frame: &Frame, way: &WayOut) -> Event {
     next.unwrap_or_else(|| intervene(state, frame, words::no_such_phase(&place)))
 }
 
-/// What the worker said of its work, held against the record. Said once, and again only where it changed.
+/// Compares the worker's claims with the record. Reported once, and again only if they change.
 fn doubt(state: &State, frame: &Frame, _: &Phase, way: &WayOut) -> Option<Event> {
     let place = frame.place();
     let known = state.visit_at(&place).map_or(&[][..], |visit| visit.unproven.as_slice());
@@ -62,7 +62,7 @@ fn edge(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Eve
     })
 }
 
-/// Where a way out leads.
+/// The target of an exit.
 fn target(phase: &Phase, way: &WayOut) -> Result<PhaseId, String> {
     match &way.target {
         Some(target) => Ok(target.clone()),
@@ -88,7 +88,7 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
     }
 }
 
-/// Takes an edge, unless it has been taken too often. What the phase leaves behind is put away first, whoever sends it on.
+/// Takes an edge, unless it was taken too often. Cleanup runs first, whoever moves the frame.
 pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &WayOut) -> Event {
     if let Some(asked) = too_often(state, frame, to, &way.issues) {
         return asked;

@@ -1,4 +1,4 @@
-//! A worker ended its turn and asked for something first: somebody fresh, an answer, or help.
+//! A worker ended its turn and needs something first: a fresh session, an answer, or help.
 
 use super::attempt::attempt;
 use super::gate::{intervene, question};
@@ -37,7 +37,7 @@ pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
     }
 }
 
-/// Lets somebody help, unless too many wait for each other already, or the visit had all the help that it may have.
+/// Starts a helper, unless too many workers already wait for each other or the visit has used up its help.
 fn help(state: &State, frame: &Frame, phase: &Phase, wanted: &FollowUp) -> Event {
     let depth = usize::try_from(phase.limits.depth).unwrap_or(usize::MAX);
     if frame.stack.len() >= depth {

@@ -1,4 +1,4 @@
-//! What the next worker would be told if it were started now: the engine itself goes on, on a copy of the state.
+//! The handover that the next worker would get now: the engine itself continues, on a copy of the state.
 
 use crate::base::ids::SHELL;
 use crate::base::ids::{AttemptId, TreeId};
@@ -13,23 +13,23 @@ use crate::handover::{Told, told_to};
 use crate::state::State;
 use crate::state::effect::Action;
 
-/// Most things that are taken for granted before somebody is told something.
+/// Most assumptions that are made before a worker starts.
 const STEPS_MAX: usize = 16;
 
-/// The next worker of a run, as far as it can be known.
+/// The next worker of a run, as far as it can be predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
-    /// What was taken for granted, in order.
+    /// Assumptions that were made, in order.
     pub assumed: Vec<String>,
-    /// The attempt that would be started.
+    /// The attempt that would start.
     pub intent: AttemptStarted,
-    /// Who it would be.
+    /// The prompt of its persona.
     pub persona: Option<String>,
-    /// What its worker would be told.
+    /// The handover that it would get.
     pub told: Told,
 }
 
-/// What the next worker would be told; why nobody would be, else. Nothing is written.
+/// The handover of the next worker, or why there would be none. Nothing is written.
 pub fn next(state: &State) -> Result<Next, String> {
     let mut state = state.clone();
     let mut assumed = Vec::new();
@@ -62,7 +62,7 @@ pub fn next(state: &State) -> Result<Next, String> {
     Err(format!("nobody is told anything within {STEPS_MAX} steps"))
 }
 
-/// The least that must happen for the run to go on, and its words; none where it goes without saying.
+/// The least that must happen for the run to continue, in words and as an input.
 fn assume(state: &State) -> Result<(String, Input), String> {
     if let Some(attempt) = state.trees.after.keys().next() {
         return Ok((String::new(), nothing_changed(state, *attempt)));
@@ -88,7 +88,7 @@ fn assume(state: &State) -> Result<(String, Input), String> {
     answer(state, &gate.opened)
 }
 
-/// The next command ends well, or the last has.
+/// The next command succeeds, or all have.
 fn command_ends(state: &State, id: AttemptId) -> (String, Input) {
     let place = state.attempt(id).map(|attempt| attempt.intent.place.clone());
     let frame = place.as_ref().and_then(|place| state.frames.get(&place.frame()));
@@ -127,7 +127,7 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
     Ok((words, by_person(state, command)))
 }
 
-/// The files after an attempt, as they were.
+/// A tree without changes after an attempt.
 fn nothing_changed(state: &State, attempt: AttemptId) -> Input {
     let last = state.trees.project().last.as_ref().map(|(tree, _)| tree.clone());
     let (moment, tree) = (Moment::After(attempt), last.unwrap_or_else(|| TreeId::from("")));

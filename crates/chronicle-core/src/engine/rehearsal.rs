@@ -1,8 +1,8 @@
-//! A dry run: the engine walks a workflow with workers that only leave, so that people see what a run would do and say.
+//! Dry runs: the engine walks a workflow with workers that only leave, to show what a run would do.
 //!
-//! It is the engine itself that walks: the same decisions, the same handovers. Nothing is performed and nothing is written;
-//! what only a run can know (what workers say, the run's id) stands as `‹…›`. The main way is walked first, as if all went
-//! well and every person agreed; then whatever other edges lead to.
+//! It is the engine itself, with the same decisions and handovers. Nothing is performed or written; what only a run can know
+//! (what workers say, the run's id) is shown as `‹…›`. The main path is walked first, as if everything succeeded and every person
+//! approved; then what other edges lead to.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -22,69 +22,69 @@ use crate::state::State;
 
 /// Most phases that are shown.
 pub const SCENES_MAX: usize = 300;
-/// Stands for the run's id. Its last eight bytes are no text, so that it is never cut.
+/// Stands for the run's id. Its last eight bytes are not valid text, so that it is never cut.
 const RUN: &str = "‹run›";
 
 /// What a run would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rehearsal {
-    /// The phases in which something works, the main way first.
+    /// The phases that have work, main path first.
     pub scenes: Vec<Scene>,
-    /// Whether the main way comes to the end; else why not.
+    /// `Ok` if the main path reaches the end, otherwise why not.
     pub ends: Result<(), String>,
-    /// Whether there are more phases than are shown.
+    /// True if there are more phases than are shown.
     pub is_cut: bool,
 }
 
-/// One phase, as its first worker would find it.
+/// One phase, as its first worker would see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scene {
-    /// Where.
+    /// The phase, with the path of its frame.
     pub place: Place,
-    /// What people read.
+    /// The name that people see.
     pub name: String,
-    /// How a run comes here, if not on the main way.
+    /// How a run gets here, if not on the main path.
     pub through: Option<Through>,
-    /// The agent; `shell` runs the commands.
+    /// The agent's name; `shell` for commands.
     pub agent: String,
-    /// Its model.
+    /// Its model; `None` leaves it to the agent.
     pub model: Option<String>,
-    /// How long it thinks.
+    /// Its thinking level; `None` leaves it to the agent.
     pub thinking: Option<String>,
-    /// Who it is to be.
+    /// Its persona's name or prompt.
     pub persona: Option<String>,
-    /// The tools that it may use; none = all but those denied.
+    /// Tools that it may use; `None` for all but those denied.
     pub allow: Option<Vec<String>>,
-    /// The tools that it may not use.
+    /// Tools that it may not use.
     pub deny: Vec<String>,
-    /// What `run: command` runs.
+    /// Commands of `run: command`.
     pub commands: Vec<String>,
-    /// What must pass before the phase is left.
+    /// Commands that must pass before the phase is left.
     pub verify: Vec<String>,
-    /// What runs at every way out of the phase.
+    /// Commands that run whenever the phase is left.
     pub cleanup: Vec<String>,
-    /// What the worker is told; none for commands.
+    /// Its handover; `None` for commands.
     pub handover: Option<String>,
-    /// What a person is asked.
+    /// What people would be asked.
     pub asks: Vec<String>,
-    /// Where it may lead: the outcome, if one is needed, and the target.
+    /// Possible targets, each with the outcome that takes it.
     pub ways: Vec<(Option<Outcome>, PhaseId)>,
-    /// Milliseconds of silence after which it counts as stuck.
+    /// Milliseconds without output after which it counts as stuck.
     pub idle_ms: Option<u64>,
-    /// Milliseconds that it may work.
+    /// Milliseconds that it may take.
     pub timeout_ms: Option<u64>,
 }
 
-/// The edge by which a run leaves the main way.
+/// The edge that leaves the main path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Through {
-    /// From where.
+    /// The phase that it leaves.
     pub from: Place,
-    /// With which outcome.
+    /// The outcome that takes it; `None` for a plain `next`.
     pub outcome: Option<Outcome>,
 }
 
-/// A way that was not taken yet.
+/// An edge that was not followed yet.
 struct Branch {
     state: State,
     attempt: AttemptId,
@@ -92,7 +92,7 @@ struct Branch {
     target: PhaseId,
 }
 
-/// Walks a run that never is.
+/// Walks a run that is never started.
 pub fn rehearse(start: RunStarted) -> Rehearsal {
     let start = RunStarted { run: RunId::from(RUN), ..start };
     let mut walk = Walk { scenes: Vec::new(), seen: BTreeSet::new(), branches: VecDeque::new() };
@@ -124,7 +124,7 @@ impl Walk {
         self.scenes.len() >= SCENES_MAX
     }
 
-    /// Goes on until the end, a person, or a phase that was seen.
+    /// Continues until the end, a person, or a phase that was already shown.
     fn on(&mut self, mut state: State, mut through: Option<Through>) -> Result<(), String> {
         let mut asks = Vec::new();
         while !state.done {
@@ -173,7 +173,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What a person says who wants the run to go on: yes, or the way of a phase that is theirs to do.
+    /// The answer of a person who wants the run to continue: approval, or a target for a phase of their own.
     fn answer(&self, state: &State, opened: &GateOpened) -> Result<Command, String> {
         let (gate, place) = (Some(opened.gate), &opened.place);
         if opened.gate_kind != GateKind::Question {
@@ -185,7 +185,7 @@ impl Walk {
         Ok(Command::Answer { gate, text: target.to_string() })
     }
 
-    /// Who is asked after the work stands with the work; after a workflow inside, with its last phase.
+    /// An approval after the work is shown with the work; after a sub-workflow, with its last phase.
     fn asks_after(&mut self, gate: &GateOpened) {
         let own = self.scenes.iter().position(|scene| scene.place == gate.place);
         let index = own.unwrap_or(self.scenes.len().saturating_sub(1));
@@ -196,7 +196,7 @@ impl Walk {
         }
     }
 
-    /// The ways that the main one does not take.
+    /// Remembers edges that the main path does not take.
     fn remember(&mut self, state: &State, work: &Work, phase: &Phase) {
         for (outcome, target) in ways(phase) {
             if [DONE, HUMAN_INTERVENTION].contains(&target.as_str()) {
@@ -243,7 +243,7 @@ fn ways(phase: &Phase) -> Vec<(Option<Outcome>, PhaseId)> {
     plain.map(|target| (None, target)).chain(on).collect()
 }
 
-/// Where a run goes if all is well: where `complete` leads, else the first `next` that is new.
+/// The edge of the main path: for `complete`, otherwise the first `next` that is new.
 fn main_way(phase: &Phase, place: &Place, seen: &BTreeSet<Place>) -> Option<PhaseId> {
     let good = ["complete", "pass"].into_iter().filter_map(|it| phase.on.get(&Outcome::from(it)));
     let ways: Vec<&PhaseId> = good.chain(phase.next.iter()).collect();
@@ -260,7 +260,7 @@ fn main_way(phase: &Phase, place: &Place, seen: &BTreeSet<Place>) -> Option<Phas
     on.or(may_end.then_some(end))
 }
 
-/// Leaves a phase: a worker signals, commands end.
+/// Leaves a phase: a worker signals, or commands end.
 fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Option<&Outcome>) {
     let Some(intent) = state.attempt(attempt).map(|it| it.intent.clone()) else { return };
     let failed = outcome.is_some_and(|outcome| outcome.as_str() == "fail");
@@ -288,7 +288,7 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
     step(state, &report(attempt, AttemptReport::Ended(seen)));
 }
 
-/// Lets every command on the way out end well.
+/// Lets every `verify` or `cleanup` command succeed.
 fn pass(state: &mut State, attempt: AttemptId, commands: usize) {
     for index in 0..u32::try_from(commands).unwrap_or(u32::MAX) {
         let what = AttemptReport::CommandEnded { index, code: Some(0), output: String::new() };
@@ -298,7 +298,7 @@ fn pass(state: &mut State, attempt: AttemptId, commands: usize) {
     step(state, &report(attempt, AttemptReport::Ended(seen)));
 }
 
-/// What a phase demands is done before it is left.
+/// Fulfils what a phase requires before it is left.
 fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]) {
     for (index, wanted) in demands.iter().enumerate() {
         let call = format!("rehearsal-{index}");
@@ -308,14 +308,14 @@ fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]
     }
 }
 
-/// What a worker says where a verdict is asked for: that the way it takes is the right one.
+/// The verdict that matches the chosen target, if the phase asks for one.
 fn verdict(phase: &Phase, target: &PhaseId) -> Option<Outcome> {
     let pass = Outcome::from("pass");
     let leads = phase.on.get(&pass) == Some(target);
     phase.asks_verdict().then(|| if leads { pass } else { Outcome::from("complete") })
 }
 
-/// Decides and applies; no ledger.
+/// Decides and applies, without a ledger.
 fn step(state: &mut State, input: &Input) {
     if let Some(line) = engine::step(state, input).line {
         state.apply(&line);

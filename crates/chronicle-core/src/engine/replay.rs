@@ -1,4 +1,4 @@
-//! A line is decided again: by the same version nothing else may come of it, by another one it shows what that changes.
+//! Decides a line again: the same version must get the same result, and another version shows what it changes.
 
 use super::decide;
 use crate::event::Event;
@@ -9,18 +9,18 @@ use crate::state::State;
 /// Why a line was not decided again with the same result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unlike {
-    /// The run was begun before inputs were written down.
+    /// The run was started before inputs were recorded.
     NoInputs,
-    /// What came in is not told by the line.
+    /// The line does not contain its input.
     Untold,
-    /// Something else follows from it now.
+    /// The line would be decided differently now.
     Differs {
-        /// What would follow.
+        /// The events of the new decision.
         events: Vec<Event>,
     },
 }
 
-/// Decides a line again, on the state before it. The texts that it names come out the same as well, since their sums do.
+/// Decides a line again on the state before it. Since sums are compared, the texts that it names are the same too.
 pub fn decide_again(before: &State, line: &Line) -> Result<(), Box<Unlike>> {
     if !has_inputs(before, line) {
         return Err(Box::new(Unlike::NoInputs));

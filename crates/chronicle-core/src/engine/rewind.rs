@@ -1,4 +1,4 @@
-//! Back to where the run, or another one, once stood. What it stands on is frozen, and a position must fit that.
+//! Goes back to an earlier position of this run or of another. The position must fit the frozen workflows.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn rewind(scratch: &mut Scratch<'_>, by: &By, to: u64, carried: &Carr
     Answer::Accepted(format!("going back to line {to}, at `{root}`"))
 }
 
-/// Whether the run can go there now; where its own workflow stands then.
+/// Whether the run can go there now; returns the phase of its own workflow.
 fn may(state: &State, to: u64, carried: &Carried) -> Result<PhaseId, String> {
     let run = state.run.as_ref().ok_or("the run has not started")?;
     if let Some(attempt) = state.live_attempts().next() {
@@ -46,7 +46,7 @@ fn may(state: &State, to: u64, carried: &Carried) -> Result<PhaseId, String> {
     carried.phase().cloned().ok_or_else(|| "the position names no phase".to_owned())
 }
 
-/// Whether a position is one of a run with these workflows.
+/// Checks that a position is possible with these workflows.
 pub(super) fn fits(run: &RunStarted, carried: &Carried) -> Result<(), String> {
     let Some(root) = carried.frames.first().filter(|frame| frame.frame.is_root()) else {
         return Err("the position does not begin with the run's own workflow".to_owned());
@@ -78,7 +78,7 @@ pub(super) fn fits(run: &RunStarted, carried: &Carried) -> Result<(), String> {
     carried.snapshot.with(&SnapshotUpdate::default()).map(drop)
 }
 
-/// Whether a frame can stand where it does; the key of the workflow inside of its phase, if it is in there.
+/// Checks one frame of a position; returns the key of the workflow inside of its phase, if it is in one.
 fn stands<'a>(run: &'a RunStarted, frame: &CarriedFrame) -> Result<Option<&'a str>, String> {
     let is_it = |workflow: &&Workflow| workflow.key == frame.workflow;
     let workflow = run.workflows.iter().find(is_it);

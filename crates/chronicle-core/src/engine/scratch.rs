@@ -1,4 +1,4 @@
-//! A sheet to decide on: the state as it would be after the events so far.
+//! Working copy for a decision: the state as it would be after the events so far.
 
 use crate::base::ids::Cause;
 use crate::base::time::Millis;
@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::handover;
 use crate::state::State;
 
-/// Collects events. The state is copied only when an event changes what may follow.
+/// Collects events. The state is copied only when an event may have consequences.
 pub(super) struct Scratch<'a> {
     base: &'a State,
     copy: Option<State>,
@@ -25,7 +25,7 @@ impl<'a> Scratch<'a> {
         self.copy.as_ref().unwrap_or(self.base)
     }
 
-    /// Adds an event from which others may follow.
+    /// Adds an event that may have consequences.
     pub(super) fn emit(&mut self, mut event: Event) {
         let cause = self.next_cause();
         let state = self.copy.get_or_insert_with(|| self.base.clone());
@@ -42,12 +42,12 @@ impl<'a> Scratch<'a> {
         self.events.push(event);
     }
 
-    /// Adds the only event of a decision, one from which nothing follows: it costs no copy.
+    /// Adds the only event of a decision without consequences: this avoids the copy.
     pub(super) fn record(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// Whether anything may follow from what was decided.
+    /// True if anything may follow from the events so far.
     pub(super) fn is_changed(&self) -> bool {
         self.copy.is_some()
     }

@@ -1,11 +1,11 @@
-//! The way of a person: a frame is sent elsewhere, at once or as soon as nobody works in it.
+//! Moves by a person: a frame is sent elsewhere, at once or as soon as no attempt is live in it.
 
 use crate::base::ids::{FramePath, Outcome, SKIPPED};
 use crate::event::{EdgeTaken, Event, GateAnswer, Issues, Mover};
 use crate::state::{Frame, Sent, State};
 use crate::words;
 
-/// The move of a frame that was sent elsewhere, once nobody works in it. Gates in it were answered with the person's word.
+/// The move of a frame once no attempt is live in it. Its gates were answered with the person's note.
 pub(super) fn follow(state: &State) -> Option<Event> {
     state.frames.values().find_map(|frame| {
         let sent = frame.sent.as_deref()?;
@@ -13,7 +13,7 @@ pub(super) fn follow(state: &State) -> Option<Event> {
     })
 }
 
-/// What must come to its end before a frame can move.
+/// What must end before a frame can move.
 pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
     let mut live = state.live_attempts().map(|attempt| &attempt.intent);
     if let Some(works) = live.find(|intent| intent.place.frame().is_within(path)) {
@@ -24,7 +24,7 @@ pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
     is_busy.then(|| words::ONCE_RECORDED.to_owned())
 }
 
-/// The answers to the gates that end with the move: the frame's own, and those of frames below.
+/// Answers to the gates that the move closes: the frame's own, and those of frames below.
 pub(super) fn answers(state: &State, path: &FramePath, sent: &Sent) -> Vec<Event> {
     let answer = |gate| {
         let (who, note) = (sent.who.clone(), sent.note.clone());

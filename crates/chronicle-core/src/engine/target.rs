@@ -1,10 +1,10 @@
-//! Where a phase may be left for.
+//! Targets of leaving signals.
 
 use crate::base::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
 use crate::base::quote::{list, quoted};
 use crate::definition::workflow::{Phase, allowed_targets};
 
-/// Finds the target of a leaving signal, or says what would be right.
+/// The target of a leaving signal, or what would be valid.
 pub(super) fn resolve(
     phase: &Phase,
     target: Option<&PhaseId>,
@@ -19,7 +19,7 @@ pub(super) fn resolve(
     Err(format!("`{}` cannot be left for `{wanted}`; {}", phase.id, choices(phase)))
 }
 
-/// What a worker may send; what is the supervisor's to say is not among it, even where the workflow has an edge for it.
+/// Outcomes that a worker may send. Those of the supervisor are refused even if the workflow has an edge for them.
 pub(super) fn check_sent(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
     if outcome.is_supervisors() {
         return Err(no_outcome(phase, outcome));
@@ -44,13 +44,14 @@ fn no_outcome(phase: &Phase, outcome: &Outcome) -> String {
     format!("`{said}` is no outcome of `{}`; use {}", phase.id, list(&words, ", "))
 }
 
-/// `on.<outcome>`, else the only `next`, else `done` at an end. A failure needs an edge of its own: it must not pass as
-/// success because there is only one way on.
+/// `on.<outcome>`, otherwise the only `next`, otherwise `done` at an end. A failure needs an edge of its own: it must not pass as
+/// success because there is only one target.
 fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
     if let Some(target) = phase.on.get(outcome) {
         return Ok(target.clone());
     }
     match phase.next.as_slice() {
+        // Before the single `next`: otherwise a failure would take the success path of a linear workflow.
         _ if outcome.is_failure() => Err(format!(
             "`{}` says nothing about the outcome `{outcome}`: name a target; {}",
             phase.id,

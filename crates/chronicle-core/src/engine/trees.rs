@@ -1,4 +1,4 @@
-//! Trees: what is known of the project's files, before and after every attempt.
+//! Reports about recorded and restored files.
 
 use super::scratch::Scratch;
 use crate::base::ids::{FolderId, TreeId};
@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::event::input::Answer;
 use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 
-/// The files were recorded. What nobody waits for any more says nothing new, but for what a person asked for.
+/// Files were recorded. A tree that is no longer awaited is ignored, unless a person asked for it.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
     if !is_awaited(scratch, recorded.moment) {
         return;
@@ -14,7 +14,7 @@ pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
     scratch.emit(Event::TreeRecorded(recorded.clone()));
 }
 
-/// The files could not be recorded: the run goes on, and says so.
+/// Files could not be recorded: the run continues, and says so.
 pub(super) fn missed(scratch: &mut Scratch<'_>, moment: Moment, why: &str) {
     if is_awaited(scratch, moment) {
         let folder = scratch.state().folder_of(moment);
@@ -26,7 +26,7 @@ fn is_awaited(scratch: &Scratch<'_>, moment: Moment) -> bool {
     scratch.state().run.is_some() && scratch.state().trees.is_awaited(moment)
 }
 
-/// Files are put back only while nobody works on them.
+/// Files are restored only while no attempt is live.
 pub(super) fn undo(
     scratch: &mut Scratch<'_>,
     what: &str,
@@ -51,7 +51,7 @@ pub(super) fn undo(
     Answer::Accepted(text)
 }
 
-/// Files were put back. What nobody waits for any more says nothing new.
+/// Files were restored. A result that is no longer awaited is ignored.
 pub(super) fn restored(scratch: &mut Scratch<'_>, restored: &Restored) {
     if let Some((folder, _)) = scratch.state().trees.undo() {
         scratch.emit(Event::UndoEnded(Restored { folder, ..restored.clone() }));

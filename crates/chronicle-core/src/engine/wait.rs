@@ -4,8 +4,8 @@ use crate::base::limits::{BACKOFF_FIRST_MS, BACKOFF_MAX_MS, QUOTA_WAIT_MAX_MS};
 use crate::base::time::Millis;
 use crate::event::wait::WaitKind;
 
-/// What is waited for after a crash that only time mends, and until when. A time that has passed, or none, is not believed: then the
-/// waits grow, but none is shorter than what the service asked for. One that is far away is asked about again before.
+/// The wait after a quota or overload error, and its end. A reset time that is missing or has passed is not believed: then
+/// back-offs grow, but never below what the service asked for. A far reset time is checked again earlier.
 pub(super) fn after(
     named: Option<Millis>,
     asked_ms: u64,

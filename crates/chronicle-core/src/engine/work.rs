@@ -13,36 +13,36 @@ use crate::state::State;
 /// The order for one attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// The intent, as written in the ledger.
+    /// The event that started it.
     pub intent: crate::event::AttemptStarted,
-    /// Where it works.
+    /// The folder to start its processes in.
     pub folder: FolderId,
-    /// The run's task.
+    /// The task of the run, as the person wrote it.
     pub task: String,
-    /// What the worker is told; nothing where commands are run.
+    /// The handover; empty for commands.
     pub handover: String,
-    /// Who the worker is to be.
+    /// The prompt of its persona.
     pub persona: Option<String>,
-    /// Its model.
+    /// Its model; `None` leaves it to the agent.
     pub model: Option<String>,
-    /// How long it thinks.
+    /// Its thinking level; `None` leaves it to the agent.
     pub thinking: Option<String>,
     /// Which tools it may call.
     pub tools: Tools,
-    /// Where it may go.
+    /// Targets that it may choose.
     pub targets: Vec<PhaseId>,
-    /// Environment that the workflow asks for.
+    /// Environment variables of the workflow.
     pub env: BTreeMap<String, String>,
-    /// Whether it works in a home of the run's own.
+    /// True if it uses a home folder of the run's own.
     pub isolated: bool,
-    /// Shell commands to be run one after the other, with their index; empty for an agent.
+    /// Shell commands to run in order, with their indexes; empty for an agent.
     pub commands: Vec<(u32, String)>,
-    /// Active milliseconds of silence after which it counts as stuck.
+    /// Active milliseconds without output after which it counts as stuck.
     pub idle_ms: Option<u64>,
 }
 
 impl Work {
-    /// Whether a command that fails keeps none of the others from being run.
+    /// True if a failed command does not stop the others.
     pub fn goes_on(&self) -> bool {
         self.intent.chore.as_ref().is_some_and(|chore| chore.duty == Duty::Cleanup)
     }
@@ -53,7 +53,7 @@ impl Work {
     }
 }
 
-/// The order for an attempt; none when it is not a live one.
+/// The order for an attempt; `None` if it is not live.
 pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let run = state.run.as_ref()?;
     let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;

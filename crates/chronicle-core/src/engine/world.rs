@@ -1,4 +1,4 @@
-//! Reports: what the world says about an effect. They cannot be refused.
+//! Reports: what the world says about effects. They cannot be refused.
 
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
@@ -17,7 +17,7 @@ use crate::words;
 
 pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     match report {
-        // The first line freezes the run: nothing may stand before it.
+        // The first line freezes the run, so nothing may precede it.
         Report::SupervisorStarted { .. } | Report::TailSetAside { .. }
             if scratch.state().run.is_none() => {}
         Report::SupervisorStarted { pid, host, epoch, version, notifies } => {
@@ -50,7 +50,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     Answer::Noted
 }
 
-/// Whoever waits for an answer is ended: its session hears it later.
+/// Stops attempts that wait for an answer: their sessions get it later.
 fn leave_alone(scratch: &mut Scratch<'_>) {
     let state = scratch.state();
     let asking = state.live_attempts().filter(|attempt| state.is_asking(attempt));
@@ -60,7 +60,7 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
     }
 }
 
-/// What was waited for is there. A run that rests waits on: its timer is due again when it goes on.
+/// Ends a wait. A paused run keeps waiting: its timer is due again when it continues.
 fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
     let state = scratch.state();
     let rests = state.paused.is_some() || state.is_given_up();
@@ -82,7 +82,7 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         | (TimerKind::Timeout | TimerKind::Standstill, true)
         | (TimerKind::Tool | TimerKind::Wait, _) => return,
     };
-    // Who is over its time has worked for just so long, whatever it said of it so far.
+    // The timer has fired, so the attempt has worked exactly until its limit, whatever its last report said.
     let state = scratch.state();
     let left = match timer {
         TimerKind::Budget => budget::time_left_ms(state, &attempt.intent.place),
@@ -95,12 +95,13 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         }
         TimerKind::Grace | TimerKind::Timeout | TimerKind::Tool | TimerKind::Wait => 0,
     };
+    // The first cause stands: a later timer must not change why the attempt was stopped.
     if attempt.stop.is_none() {
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
     }
 }
 
-/// A report about an attempt that is over says nothing new.
+/// A report about an attempt that is over is ignored.
 fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &AttemptReport) -> Answer {
     let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
     match what {
@@ -124,7 +125,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
         AttemptReport::Idle => {
-            // Who runs a tool or waits for a person need not say anything, and commands have a time-out instead.
+            // Silence is expected while a tool runs or a person is asked, and commands have a timeout instead.
             let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
             let is_asking = scratch.state().is_asking(attempt);
             if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking && !may_rest {
@@ -148,6 +149,8 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Usage { scope, usage } => {
             let (scope, usage) = (scope.clone(), *usage);
             let event = Event::UsageReported { attempt: id, scope, usage, active_ms };
+            // `emit` copies the state to see what follows. Without any budget nothing can follow from usage, which is reported
+            // often.
             if budget::is_limited(scratch.state()) {
                 scratch.emit(event);
             } else {
@@ -163,7 +166,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     Answer::Noted
 }
 
-/// A message that was delivered is delivered once. A note given to another attempt may have reached it.
+/// A delivered message is recorded once. A note given to another attempt may have reached that one too.
 fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return };
@@ -190,10 +193,11 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
     let Some(attempt) = live(state, id) else { return Answer::Noted };
     let known = attempt.calls.iter().filter(|open| open.is(call)).map(|open| &open.verdict);
     if let Some(why) = state.stopping(attempt) {
-        // What was allowed before the stop is not allowed again after it.
+        // Checked before the known verdicts: what was allowed before the stop must not be allowed again after it.
         let is_denied = known.clone().any(|verdict| *verdict != Verdict::Allowed);
         return deny_stopped(scratch, id, active_ms, call, (words::stopping(why), is_denied));
     }
+    // The same call asked again gets the same verdict without a second line.
     if let Some(verdict) = known.clone().next() {
         return Answer::Verdict(verdict.clone());
     }
@@ -220,7 +224,7 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
     Answer::Verdict(verdict)
 }
 
-/// Denies a call of an attempt that is being stopped; one that is on record as denied needs no further line.
+/// Denies a call of an attempt that is being stopped. One that is already recorded as denied needs no further line.
 fn deny_stopped(
     scratch: &mut Scratch<'_>,
     id: AttemptId,
@@ -235,7 +239,7 @@ fn deny_stopped(
     Answer::Stopped(why)
 }
 
-/// Whether it has made this very call as often as it may, and nothing came of it.
+/// True if it has made this call as often as it may without progress.
 fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     let place = &attempt.intent.place;
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
@@ -245,7 +249,7 @@ fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
 }
 
-/// Why this tool may not be called by a worker that goes on. Our own tools may always; none other after the leaving signal.
+/// Why this tool is refused. Chronicle's own tools are always allowed; no other is after the leaving signal.
 fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
     let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
     if is_ours(tool) {

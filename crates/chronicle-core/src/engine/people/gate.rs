@@ -1,4 +1,4 @@
-//! Answers to what is asked: one wins, whoever comes later is told who was first.
+//! Answers to gates: the first one wins, and later ones are told who was first.
 
 use super::super::budget;
 use super::super::scratch::Scratch;
@@ -42,7 +42,7 @@ fn answer_approval(
         Ok(gate) => gate.opened.clone(),
         Err(refusal) => return refusal,
     };
-    // Without a reason the worker would be sent back with nothing to go by.
+    // Without a reason the worker would start again without knowing what to change.
     if answer == GateAnswer::Rejected && note.trim().is_empty() {
         return Answer::Refused(format!(
             "rejecting {} needs a reason, which the worker is told",
@@ -55,7 +55,7 @@ fn answer_approval(
     Answer::Accepted(text)
 }
 
-/// Answers a question: with one of its options, by its words or its number, or with any text.
+/// Answers a question: with an option, by its text or number, or with free text.
 pub(in crate::engine) fn answer(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -76,8 +76,7 @@ pub(in crate::engine) fn answer(
     Answer::Accepted(format!("answered {id} at `{place}`"))
 }
 
-/// Whether only an option can be the answer, of a gate that an older version opened: where a person's own phase has several
-/// ways on.
+/// True if only an option may be the answer, for gates opened by older versions: where a person's own phase has several targets.
 fn is_choice(state: &State, gate: &GateOpened) -> bool {
     let frame = state.frames.get(&gate.place.frame());
     frame.is_some_and(|frame| {
@@ -112,7 +111,7 @@ fn is_approval(kind: GateKind) -> bool {
     }
 }
 
-/// What has no known price is a budget's to ask for, and a yes answers it.
+/// A budget gate for an unknown price takes an approval.
 fn is_approvable(kind: GateKind) -> bool {
     is_approval(kind) || kind == GateKind::Budget
 }
@@ -123,7 +122,7 @@ fn is_question(kind: GateKind) -> bool {
 
 /// The gate that an answer is meant for: the one named, or the only open one of its kind.
 fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Result<&Gate, Answer> {
-    // Who comes second is told so, even if nothing follows any more.
+    // A late answer is told who was first, even if the run is over by now.
     let known = gate.and_then(|id| state.gate(id)).filter(|gate| gate.answered.is_some());
     if known.is_none() {
         refuse_over(state)?;
@@ -159,7 +158,7 @@ fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
     }
 }
 
-/// Whoever answers without a gate's name may only have come second: they are told who was first.
+/// An answer without a gate's name may simply be too late: it is told who was first.
 fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
     let last = state.gates.iter().rfind(|gate| fits(gate.opened.gate_kind));
     match last.and_then(|gate| Some((gate.opened.gate, gate.answered.as_ref()?))) {
@@ -170,7 +169,7 @@ fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
     }
 }
 
-/// What would answer this gate.
+/// The command that would answer this gate.
 fn instead(gate: &Gate) -> String {
     let id = gate.opened.gate;
     match gate.opened.gate_kind {

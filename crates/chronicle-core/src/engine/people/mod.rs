@@ -1,6 +1,6 @@
-//! Persons' commands. A refusal leaves no trace but its words, which say what would be right.
+//! Commands of people. A refusal leaves no trace; its text says what would be accepted.
 //!
-//! The run as a whole is here; `gate.rs` answers what is asked, `moves.rs` has `retry`, `skip` and `go`, `notes.rs` tells workers.
+//! The run as a whole is here; `gate.rs` has answers, `moves.rs` has `retry`, `skip` and `go`, `notes.rs` notes to workers.
 
 mod gate;
 mod moves;
@@ -42,7 +42,7 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
     Answer::Accepted("started".to_owned())
 }
 
-/// A paused run schedules nothing, so that whoever resumes it makes the first attempt.
+/// A paused run schedules nothing, so whoever resumes it starts the first attempt.
 pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
     let answer = start(scratch, begin);
     if matches!(answer, Answer::Accepted(_)) {
@@ -51,7 +51,7 @@ pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
     answer
 }
 
-/// Whatever state the run is in: that its ledger was damaged is worth knowing after its end, too.
+/// Accepted in every state: that the ledger was damaged is worth recording even after the end.
 pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
     let state = scratch.state();
     if state.run.is_none() {
@@ -104,7 +104,7 @@ pub(super) fn emit_answer(
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
 }
 
-/// Who speaks, as the ledger names them.
+/// The sender's name in the ledger.
 pub(super) fn who(by: &By) -> String {
     match &by.actor {
         Actor::Person(name) => name.clone(),
@@ -113,7 +113,7 @@ pub(super) fn who(by: &By) -> String {
     }
 }
 
-/// Nothing is asked of a run that nothing follows in any more.
+/// Refuses commands to a run in which nothing can follow.
 pub(super) fn refuse_over(state: &State) -> Result<(), Answer> {
     if state.is_given_up() { Err(over(state)) } else { Ok(()) }
 }

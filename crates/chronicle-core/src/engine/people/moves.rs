@@ -1,4 +1,4 @@
-//! Moving a run: once more, without what could not be done, or somewhere else.
+//! Commands that move a run: `retry`, `skip` and `go`.
 
 use super::super::loops::too_often;
 use super::super::scratch::Scratch;
@@ -11,7 +11,7 @@ use crate::event::wait::WaitEnded;
 use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
 use crate::state::{Frame, Sent, Stage, State, WayOut};
 
-/// Tries again, afresh: the help on top of the stack where somebody helps, else the phase's own worker.
+/// Starts again in a fresh session: the topmost helper if there is one, otherwise the phase's own worker.
 pub(in crate::engine) fn retry(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -44,7 +44,7 @@ pub(in crate::engine) fn retry(
     Answer::Accepted(format!("`{place}` is tried again"))
 }
 
-/// The place that `retry` means if it waits for what comes by itself: named, or the only one, and nobody waits for a person.
+/// The waiting place that `retry` means: the one named, or the only one if no gate is open.
 fn waiting(state: &State, place: Option<&Place>) -> Option<(Place, AttemptId)> {
     let is_meant = |at: &Place| match place {
         Some(place) => place == at,
@@ -54,7 +54,7 @@ fn waiting(state: &State, place: Option<&Place>) -> Option<(Place, AttemptId)> {
     (!state.is_given_up()).then(|| (wait.began.place.clone(), wait.began.attempt))
 }
 
-/// Nobody need wait who knows better. The same session goes on with the note, unless somebody else is to work.
+/// Ends a wait early. The same session continues with the note, unless the person chose another agent.
 fn cut_short(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -74,7 +74,7 @@ fn cut_short(
     Answer::Accepted(text)
 }
 
-/// Goes on without what could not be done: the help on top of the stack, else the phase.
+/// Skips what blocks the run: the topmost helper, otherwise the phase.
 pub(in crate::engine) fn skip(
     scratch: &mut Scratch<'_>,
     by: &By,
@@ -106,13 +106,12 @@ pub(in crate::engine) fn skip(
     }
 }
 
-/// What `skip` goes on without.
 enum Skipped {
-    /// The phase itself.
+    /// The phase's own work.
     Phase(Place),
-    /// Help that has not begun.
+    /// Help that has not started.
     Wanted(String),
-    /// Help that could not go on.
+    /// Help that could not continue.
     Help(Place, String),
 }
 
@@ -176,7 +175,7 @@ fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &
     }
 }
 
-/// Goes elsewhere. Whoever works there is ended first: then the move follows by itself.
+/// Moves to another phase. A live worker is stopped first; then the move follows by itself.
 pub(in crate::engine) fn go(
     scratch: &mut Scratch<'_>,
     by: &By,

@@ -1,4 +1,4 @@
-//! What a person wants a worker to know: told at the next safe point, or in the next handover.
+//! Notes to a worker: delivered while it works, or in the next handover.
 
 use super::super::scratch::Scratch;
 use super::{refuse_over, who};
@@ -32,7 +32,7 @@ pub(in crate::engine) fn note(
     answer
 }
 
-/// The place that a note is for, if it fits.
+/// The place that a note is for, if it is valid and there is room.
 fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, String> {
     if text.trim().is_empty() {
         return Err("a note needs words".to_owned());
@@ -51,7 +51,7 @@ fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, Strin
     Ok(frame.place())
 }
 
-/// Where the run is, innermost; or the frame of the place that was named.
+/// The innermost frame of the run, or the frame of the place that was named.
 fn frame<'a>(state: &'a State, place: Option<&Place>) -> Result<&'a Frame, String> {
     let depth = |path: &&FramePath| path.as_str().split('/').count() - usize::from(path.is_root());
     let path = match place {

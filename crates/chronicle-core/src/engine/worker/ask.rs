@@ -1,7 +1,7 @@
-//! A worker asks a person and waits, without leaving.
+//! Questions that a worker asks while it keeps its turn.
 //!
-//! The gate remembers session and request: the same call with the same words in the resumed session is the same question, and
-//! hears the answer that came meanwhile.
+//! The gate stores session and request: the same call with the same words in the resumed session is the same question, and gets
+//! the answer that arrived meanwhile.
 
 use super::super::gate::opened;
 use super::super::scratch::Scratch;
@@ -42,7 +42,7 @@ pub(super) fn ask(
     Ok(Answer::Waits)
 }
 
-/// The same call, or after an interruption the same words whose answer was never heard.
+/// The same call or, after an interruption, the same words whose answer was never delivered.
 fn asked_before<'a>(
     state: &'a State,
     attempt: &Attempt,
@@ -54,7 +54,7 @@ fn asked_before<'a>(
     let same_words = |gate: &Gate| {
         gate.opened.about == question.question && gate.opened.options == question.options
     };
-    // An agent that begins anew in its session may give an id out again, and would hear what somebody answered to something else.
+    // A resumed agent may reuse a request id for another question. So from another attempt, the words must match as well.
     let same_call = |gate: &Gate, asker: &GateAsker| {
         asker.request == call.request
             && asker.session == attempt.intent.session

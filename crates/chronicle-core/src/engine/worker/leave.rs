@@ -1,4 +1,4 @@
-//! A worker wants to leave its phase, or is done with its help.
+//! Leaving signals: a worker is done with its phase, or with its help.
 
 use super::super::evidence;
 use super::super::scratch::Scratch;
@@ -13,7 +13,7 @@ use crate::event::{Break, Event, Issues, Leave};
 use crate::state::{Attempt, State};
 use crate::words;
 
-/// What a worker says about its way out.
+/// What a worker says when it leaves.
 pub(super) struct Asked<'a> {
     pub(super) target: Option<&'a PhaseId>,
     pub(super) outcome: Option<&'a Outcome>,
@@ -41,17 +41,19 @@ pub(super) fn leave(
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
     let issues = asked.issues.clone();
     let leave = Leave { target, outcome, summary, task, issues };
-    // The same signal under another id, as after a lost answer. One that says anything else would lose what it says.
+    // The same signal under another id, as after a lost answer. A signal with other content is refused below, so that the
+    // worker knows that it was not kept.
     if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
         return Ok(Answer::Accepted(words::leaving(&leave)));
     }
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
+    // Refused here, while the worker can still fix it; checked again in `out.rs` once the files are recorded.
     proven(scratch.state(), attempt, phase, (&leave.target, &leave.outcome))?;
     Ok(accept(scratch, call, leave))
 }
 
-/// Evidence before done: what the phase demands must have happened, unless the worker says that it failed.
+/// Evidence before done: the phase's requirements must be met, unless the worker reports a failure.
 pub(super) fn proven(
     state: &State,
     attempt: &Attempt,
@@ -71,7 +73,7 @@ pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> An
     Answer::Accepted(answer)
 }
 
-/// What the worker says, else its verdict where the phase asks for one, else complete.
+/// The outcome that the worker named, otherwise its verdict if the phase asks for one, otherwise `complete`.
 fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
     match asked.outcome {
         Some(outcome) => outcome.clone(),
@@ -83,7 +85,7 @@ fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
     }
 }
 
-/// A verdict and a target that contradict each other pass neither way.
+/// Refuses a verdict and a target that contradict each other.
 fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), String> {
     let by_verdict = phase.on.get(outcome).filter(|_| phase.asks_verdict());
     match (asked.target, by_verdict) {
@@ -97,7 +99,7 @@ fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), Str
     }
 }
 
-/// Help has no way out of its own: who asked for it goes on.
+/// A helper has no target of its own: the worker that asked continues.
 fn helped(scratch: &mut Scratch<'_>, call: &Call, asked: &Asked<'_>) -> Result<Answer, String> {
     let (attempt, _) = caller(scratch.state(), call)?;
     if let Some(target) = asked.target {

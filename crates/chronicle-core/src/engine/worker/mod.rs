@@ -19,7 +19,7 @@ use crate::handover;
 use crate::state::{Answered, Attempt, State};
 use crate::words;
 
-/// Who calls, and under which id.
+/// The caller and its request id.
 pub(super) struct Call {
     id: AttemptId,
     request: String,
@@ -38,9 +38,13 @@ pub(super) fn signal(
         Some(_) | None => return Answer::Refused(format!("{id} is over: nothing was done")),
     };
     let mut before = attempt.answers.iter();
+    // Before every other check: a repeated call gets its old answer even if the state has changed since, so that a retry
+    // after a lost answer is harmless.
     if let Some((_, answered)) = before.find(|(request, _)| *request == call.request) {
         return repeat(state, attempt, answered);
     }
+    // Refused and recorded. An attempt that is being stopped can no longer leave, ask or write, however long its process
+    // lives.
     if let Some(why) = state.stopping(attempt) {
         return refuse_stopped(scratch, &call, signal, words::stopping(why));
     }
@@ -68,14 +72,14 @@ pub(super) fn signal(
     answered.unwrap_or_else(|why| refuse(scratch, &call, bounded(&why, TEXT_MAX)))
 }
 
-/// Whether a worker may mean its own work by that word: its attempt, its place, or a part of the place.
+/// True if a worker may mean its own work by that word: its attempt, its place, or a part of the place.
 fn is_step_of(attempt: &Attempt, step: &str) -> bool {
     let place = attempt.intent.place.as_str();
     let (id, session) = (attempt.intent.attempt.to_string(), attempt.intent.session.as_str());
     step == id || step == place || step == session || place.split('/').any(|part| part == step)
 }
 
-/// Whoever is being stopped changes nothing any more. A look around is not worth a line.
+/// Refuses signals of an attempt that is being stopped. A status request is not recorded.
 fn refuse_stopped(
     scratch: &mut Scratch<'_>,
     call: &Call,
@@ -109,7 +113,7 @@ fn repeat(state: &State, attempt: &Attempt, answered: &Answered) -> Answer {
     }
 }
 
-/// The attempt that calls, and the phase it works on.
+/// The calling attempt and its phase.
 fn caller<'a>(state: &'a State, call: &Call) -> Result<(&'a Attempt, &'a Phase), String> {
     let attempt = state.attempt(call.id).ok_or_else(|| format!("{} is over", call.id))?;
     let place = &attempt.intent.place;
@@ -117,7 +121,7 @@ fn caller<'a>(state: &'a State, call: &Call) -> Result<(&'a Attempt, &'a Phase),
     Ok((attempt, phase))
 }
 
-/// A signal that this phase's worker may not send is refused with those that it may.
+/// Refuses a signal that this phase does not allow, and names those that it does.
 fn may_send(phase: &Phase, signal: &str) -> Result<(), String> {
     let Some(allowed) = &phase.signals else { return Ok(()) };
     let is_allowed = |signal: &str| allowed.iter().any(|it| signal_named(it) == Some(signal));
@@ -128,7 +132,7 @@ fn may_send(phase: &Phase, signal: &str) -> Result<(), String> {
     Err(format!("`{}` may not send `{signal}`; it may send {}", phase.id, names.join(", ")))
 }
 
-/// A turn ends once: the first signal that ended it counts.
+/// A turn ends once: the first signal that ends it wins.
 fn is_still_open(attempt: &Attempt) -> Result<(), String> {
     let place = &attempt.intent.place;
     match (&attempt.leave, &attempt.parting) {
@@ -145,7 +149,7 @@ fn is_still_open(attempt: &Attempt) -> Result<(), String> {
     }
 }
 
-/// Who has asked hears the answer first: a question that nobody waits for would stay open for ever.
+/// A worker must wait for its answer first: otherwise its question would stay open for ever.
 fn has_no_question(state: &State, attempt: &Attempt) -> Result<(), String> {
     let is_open = |id: &GateId| state.gate(*id).is_some_and(|gate| gate.answered.is_none());
     match attempt.asking.iter().map(|(_, gate)| *gate).find(is_open) {
@@ -158,7 +162,7 @@ fn code(word: impl std::fmt::Display) -> String {
     format!("`{word}`")
 }
 
-/// What a worker hears that asks where it is.
+/// The answer to `workflow_status`.
 fn standing(state: &State, call: &Call) -> String {
     state.attempt(call.id).map_or_else(String::new, |attempt| handover::for_worker(state, attempt))
 }

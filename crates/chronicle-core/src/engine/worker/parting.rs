@@ -1,4 +1,4 @@
-//! A worker ends its turn and asks for something first.
+//! A worker ends its turn and needs something first.
 
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
@@ -31,7 +31,7 @@ pub(super) fn part(
     accept(scratch, call, parting.clone())
 }
 
-/// The first signal that ends the turn wins; the same one again is answered as before.
+/// Accepts the first signal that ends the turn; a repeated one gets the same answer.
 pub(super) fn accept(
     scratch: &mut Scratch<'_>,
     call: &Call,
@@ -39,7 +39,7 @@ pub(super) fn accept(
 ) -> Result<Answer, String> {
     let state = scratch.state();
     let (attempt, _) = caller(state, call)?;
-    // A session that was ended before it heard the answer sends the same call again: what it asked for has come.
+    // A session that was stopped before it got the answer sends the same call again. What it asked for has happened since.
     let frame = state.frames.get(&attempt.intent.place.frame());
     let parted = frame.and_then(|frame| frame.worker.parted.as_ref());
     let is_old = attempt.parting.is_none()
@@ -71,7 +71,7 @@ fn may_follow_up(
     may_send(phase, "needs-role-followup")?;
     let persona = wanted.persona.trim();
     let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona);
-    // Who helps is bound by what their own phase may ask for, where there is one.
+    // A helper is bound by the `followups` of its own phase, if it has one.
     let helper = attempt.intent.persona.as_deref();
     let asker = match helper {
         Some(name) => state.phase_of_persona(&attempt.intent.place, name),
@@ -101,7 +101,7 @@ fn may_follow_up(
         ));
     }
     if !wanted.resume && helper.is_none() {
-        // The phase would be left as complete, by somebody who was never asked for the verdict.
+        // The phase would be left as `complete` by a helper that was never asked for the verdict.
         if phase.asks_verdict() {
             return Err(format!(
                 "`{}` is left by a verdict, and that is yours to give: say `resume: true`, and send \
@@ -118,7 +118,7 @@ fn may_follow_up(
     Ok(())
 }
 
-/// Only who was frozen with the run can help: of anybody else there would be neither words nor limits.
+/// Only personas that were frozen with the run can help: others would have neither prompt nor limits.
 fn is_there(
     state: &State,
     attempt: &Attempt,
@@ -142,7 +142,7 @@ fn is_there(
     Err(format!("no persona is called `{}`; you may ask {choice}", quoted(persona)))
 }
 
-/// Who waits for whom, the phase's own worker first, the caller last.
+/// Who waits for whom: the phase's own worker first, the caller last.
 fn chain(state: &State, attempt: &Attempt, phase: &Phase) -> Vec<String> {
     let frame = state.frames.get(&attempt.intent.place.frame());
     let helpers = frame.into_iter().flat_map(|frame| frame.stack.iter());

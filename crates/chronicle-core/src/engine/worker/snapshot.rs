@@ -1,4 +1,4 @@
-//! A worker writes down what later phases must know.
+//! Updates of the snapshot by a worker.
 
 use super::super::scratch::Scratch;
 use super::{Call, caller, is_still_open};

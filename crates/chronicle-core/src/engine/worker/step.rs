@@ -1,4 +1,4 @@
-//! `workflow_step`: where am I, once more from the beginning, and giving up.
+//! `workflow_step`: status, starting over, and cancelling.
 
 use super::super::scratch::Scratch;
 use super::leave::{accept, proven};
@@ -11,14 +11,14 @@ use crate::words;
 pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {
     let state = scratch.state();
     let answer = Answer::Accepted(standing(state, call));
-    // Who looks around instead of saying it again does not mean it.
+    // Any other call in between withdraws the request to cancel.
     if state.attempt(call.id).is_some_and(|attempt| attempt.cancel_asked) {
         scratch.record(Event::CancelDropped { attempt: call.id });
     }
     answer
 }
 
-/// Begins the innermost workflow anew: an edge like any other, so that going round has its limit.
+/// Starts the innermost workflow over. This is an edge like any other, so that it counts as a loop.
 pub(super) fn start_over(
     scratch: &mut Scratch<'_>,
     call: &Call,
@@ -52,7 +52,7 @@ pub(super) fn start_over(
     Ok(accept(scratch, call, leave))
 }
 
-/// Must be said twice in one turn, with nothing in between.
+/// Cancels after two requests in one turn with nothing in between.
 pub(super) fn cancel(
     scratch: &mut Scratch<'_>,
     call: &Call,

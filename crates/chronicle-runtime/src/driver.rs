@@ -24,7 +24,7 @@ const BATCH_MAX: usize = 256;
 /// How often projections catch up while nothing happens.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A run whose ledger is in hand.
+/// An open run with its ledger.
 pub struct Run {
     state: State,
     writer: Box<dyn Writer>,
@@ -45,25 +45,28 @@ impl Run {
         Ok(Self { state, writer, beaten: Instant::now(), patience: Patience::default() })
     }
 
-    /// Decides and appends. The answer counts, and the state may be acted upon, only after `sync`.
+    /// Decides and appends. The answer counts, and the state may be acted on, only after `sync`.
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
         let step = engine::step(&self.state, input);
         if let Some(line) = &step.line {
             let mut keep = |body: &String| self.writer.put_artifact(body.as_bytes());
+            // Artifacts before the line: a line must never name a text that a crash has lost.
             step.bodies.iter().try_for_each(|body| self.patience.ask(|| keep(body)).map(drop))?;
             self.patience.ask(|| self.writer.append(line.seq, line))?;
+            // Applied before the sync, so that the next input of the batch is decided on it. Nothing leaves this process before
+            // the sync.
             self.state.apply(line);
             debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         }
         Ok((step.answer, step.line))
     }
 
-    /// Brings all that was decided to the disk; retries while the ledger is unavailable.
+    /// Syncs all decisions to disk; retries while the ledger is unavailable.
     pub fn sync(&mut self) -> Result<(), LedgerError> {
         self.patience.ask(|| self.writer.sync())
     }
 
-    /// Shows now and then that somebody lives, where the system's locks do not.
+    /// Renews the heartbeat, for disks without OS locks.
     fn beat(&mut self) -> Result<(), LedgerError> {
         if self.beaten.elapsed() >= HEARTBEAT_EVERY {
             self.patience.ask(|| self.writer.heartbeat())?;
@@ -72,45 +75,45 @@ impl Run {
         Ok(())
     }
 
-    /// What is known about the run.
+    /// The state after all lines so far.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Where its ledger stands.
+    /// The end of its ledger.
     pub fn head(&self) -> Head {
         self.writer.head()
     }
 
-    /// What a supervisor says first: who it is, whether it tells people, and what it found torn.
+    /// A supervisor's first reports: who it is, whether it notifies people, and what it found torn.
     pub fn introduce(&self, who: &Holder, notifies: bool) -> Vec<Input> {
         let started = inbox::started(who, self.writer.epoch(), notifies);
         self.torn().into_iter().chain([started]).collect()
     }
 
-    /// What was found torn and set aside.
+    /// The torn line that was moved aside, if any.
     pub fn torn(&self) -> Option<Input> {
         self.writer.torn().map(inbox::set_aside)
     }
 }
 
-/// What performs effects: the real one starts processes, a recorder begins nothing, a simulated one plays.
+/// Performs effects: the real world starts processes, a recorder starts nothing, a simulated one plays.
 pub trait World: Send {
-    /// Compares what is due with what runs, starts and stops. Returns what could be reported at once.
+    /// Compares what is due with what runs, starts and stops. Returns immediate reports.
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input>;
-    /// Whether nothing that it began goes on.
+    /// True if nothing that it started still runs.
     fn is_idle(&self) -> bool;
 }
 
-/// Who is told what is on disk by now.
+/// Receives what is synced.
 pub trait Watch {
-    /// After each sync that brought something new.
+    /// Called after each sync that brought something new.
     fn shown(&mut self, state: &State, head: Head, lines: &[Line]);
-    /// Now and then while nothing happens, and once at the end.
+    /// Called periodically while nothing happens, and once at the end.
     fn quiet(&mut self, state: &State, head: Head);
 }
 
-/// Why a drive came to its end.
+/// Why a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     /// Nothing works any more: the run is over, paused, or waits for a person.
@@ -134,8 +137,10 @@ pub fn drive(
             watch.quiet(run.state(), run.head());
             return Ok(Finish::Quit);
         }
+        // Only after `take` has synced: effects must not happen for a decision that a crash could still undo.
         let at_once = world.reconcile(run.state(), &run.state().due());
         let stays = rest.stays(run.state(), || world.is_idle());
+        // A live attempt that waits for an answer does not keep the drive going, but it must be stopped before leaving.
         let may_leave = rest == Rest::AtOnce || run.state().live.is_empty();
         if at_once.is_empty() && !stays && may_leave {
             watch.quiet(run.state(), run.head());
@@ -143,13 +148,14 @@ pub fn drive(
         }
         batch = match at_once.is_empty() {
             true if stays => next_batch(run, inbox, watch)?,
+            // Tells the engine to stop attempts that wait for a person; the loop ends once they are gone.
             true => vec![inbox::leaving()],
             false => at_once.into_iter().map(inbox::told).collect(),
         };
     }
 }
 
-/// Takes a batch through the step and one sync, then answers. False when told to quit.
+/// Takes a batch through the step and one sync, then answers. False if told to quit.
 fn take(
     run: &mut Run,
     batch: Vec<Message>,
@@ -159,6 +165,7 @@ fn take(
     let (mut lines, mut answers, mut goes_on) = (Vec::new(), Vec::new(), true);
     for message in batch {
         match message {
+            // The rest of the batch is still decided: its senders wait for an answer.
             Message::Quit => goes_on = false,
             Message::Leave => *rest = rest.leave(),
             Message::Input(input, reply) => {
@@ -169,24 +176,26 @@ fn take(
         }
     }
     if !lines.is_empty() {
+        // One sync for the whole batch. This is the moment at which its decisions become real.
         run.sync()?;
         watch.shown(run.state(), run.head(), &lines);
     }
     for (reply, answer) in answers {
         fail::at(Point::BeforeAnswer);
-        // Whoever asked may be gone by now: the decision stands all the same.
+        // The sender may be gone by now; the decision stands anyway.
         let _ = reply.try_send(answer);
     }
     Ok(goes_on)
 }
 
-/// Waits for input; meanwhile the lock shows that somebody lives, and projections catch up.
+/// Waits for input; meanwhile renews the heartbeat and catches up with projections.
 fn next_batch(
     run: &mut Run,
     inbox: &Receiver<Message>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<Message>, LedgerError> {
     loop {
+        // Before waiting, so that an idle run keeps its heartbeat fresh too.
         run.beat()?;
         match inbox.recv_timeout(TICK) {
             Ok(first) => {

@@ -39,7 +39,7 @@ pub(super) use order::environment;
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
-/// How long to wait for the last output after the agent is gone: a pipe may be held by what escaped.
+/// How long to wait for the last output after the agent is gone: an escaped process may hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reaches an agent that works: to end it, or to tell it something.
@@ -114,6 +114,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let model = work.model.clone();
     let (cookie, order) = (context.cookies.cookie(id), order(&context, work));
     let launch = adapter.launch(&order, &context.chronicle);
+    // The files must exist before the process: an agent reads them in its first moments.
     let given = give(&order.given, &launch.files);
     let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
     given.map_err(|error| {
@@ -185,6 +186,7 @@ fn tend(
     let it = Arc::clone(shared);
     thread("wait", move || {
         let end = control.wait();
+        // The watchdog ends before the last output is read: silence of a dead agent is no reason to stop it.
         it.watchdog.over();
         for _ in 0..2 {
             let _ = all_read.recv_timeout(LAST_WORDS);
@@ -232,7 +234,7 @@ impl Shared {
         let last = self.last_words();
         let stderr = self.context.redactor.redact(&last.stderr.text()).into_owned();
         let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
-        // Whoever was killed had no time to speak.
+        // A killed agent may have had no time to print anything, so silence is only a clue if it exited by itself.
         let by_itself =
             matches!(end, KeeperEnd::Ended { code: Some(_), stopped: false, survivors: 0, .. });
         let never_spoke = || last.never_spoke(&stderr).filter(|_| by_itself);
@@ -246,7 +248,7 @@ impl Shared {
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
             stderr: stderr.clone(),
-            // It came in pieces: only the joined text shows a secret.
+            // It arrived in pieces; only the joined text shows a secret.
             final_text: Some(Box::new(Said(self.context.redactor.redact(&last.said).into_owned()))),
             ..EndSeen::default()
         };

@@ -165,7 +165,7 @@ impl Processes {
             Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Observed) => {}
-            // Decided and taken back in one breath: it never ran.
+            // Started and stopped within one batch: no process was ever started for it.
             None => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 return Some(ended(id, 0, seen));
@@ -219,6 +219,7 @@ impl Drop for Processes {
     fn drop(&mut self) {
         let held: Vec<Control> = self.running.values().filter_map(Running::control).collect();
         for control in &held {
+            // First stop all, then wait for all: the grace periods run at the same time.
             control.stop(Duration::ZERO);
         }
         for control in held {
@@ -239,6 +240,7 @@ impl Running {
 
 impl World for Processes {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
+        // Handles of attempts that have ended are dropped before new ones are started.
         self.running.retain(|id, _| state.live.contains(id));
         for (id, running) in &self.running {
             if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
@@ -246,7 +248,9 @@ impl World for Processes {
             }
         }
         self.context.activities.retain(|id| state.live.contains(&id));
+        // Revoked as soon as the attempt is over, so that a late signal of a stray process is refused.
         self.context.secrets.retain(|id| state.live.contains(&id));
+        // Timers, recordings and notices drop first what is no longer due, then start what is.
         self.timers.keep(due);
         self.recordings.keep(due);
         self.notices.keep(due);

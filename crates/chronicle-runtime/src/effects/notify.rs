@@ -1,6 +1,7 @@
-//! Tells people beside the run: by a command of the user's, by a post to an address. Nothing waits for it but the end of a drive.
+//! Notifies people: through a command of the user's, or a POST to an address. Only the end of a drive waits for it.
 //!
-//! At most once: what was owed when a supervisor died may have been told, so it is reported as not known and never told again.
+//! At most once: a notice that was due when a supervisor died may have been sent, so it is reported as unknown and never sent
+//! again.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,28 +24,28 @@ use crate::process::{
     self, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, shell_argv, sweep,
 };
 
-/// How long one way of telling may take.
+/// Time limit of one way to notify.
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// How much of what a way says about its failure is kept.
 const SAID_LINES: usize = 3;
 const SAID_BYTES: usize = 300;
 
-/// What is being told here.
+/// Notices that are being sent here.
 pub(super) struct Notices {
     context: Arc<Context>,
-    /// What was owed before we lived.
+    /// Notices that were due before this supervisor started.
     unknown: BTreeSet<About>,
     running: BTreeSet<About>,
 }
 
-/// A way to tell people: a program and what it reads.
+/// A way to notify people: a program and its input.
 struct Teller {
     way: Way,
     argv: Vec<OsString>,
     input: String,
 }
 
-/// Whether these settings name a way to tell people.
+/// True if these settings configure a way to notify people.
 pub(crate) fn notifies(settings: &Settings) -> bool {
     settings.text(COMMAND).or_else(|| settings.text(WEBHOOK)).is_some()
 }
@@ -58,7 +59,7 @@ impl Notices {
         Self { context, unknown, running: BTreeSet::new() }
     }
 
-    /// Forgets what has been told.
+    /// Drops notices that are no longer due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
         let is_due = |about: &About| due.iter().any(|it| it.action == Action::Notify(*about));
         self.running.retain(is_due);
@@ -68,13 +69,15 @@ impl Notices {
         self.running.is_empty()
     }
 
-    /// Tells it on a thread of its own, unless it is being told or may have been.
+    /// Sends it on a thread of its own, unless it is being sent or may have been.
     pub(super) fn perform(&mut self, state: &State, about: About) -> Option<Input> {
         let cookie = self.context.cookies.notice(about);
         if !self.running.insert(about) {
             return None;
         }
         if self.unknown.contains(&about) {
+            // An earlier supervisor may have died while sending. Its process is killed, and because the notice may have gone
+            // out, it is not sent again.
             sweep::sweep(&cookie);
             return Some(given(NoticeGiven::missed(about, Missed::Unknown)));
         }
@@ -90,7 +93,7 @@ impl Notices {
                 with(told, way, teller.tell(&context, about, &cookie))
             });
             fail::at(Point::AfterNotice);
-            // A driver that is gone needs no report.
+            // If the driver is gone, the report is not needed: the next supervisor treats the notice as unknown.
             let _ = context.inbox.send(Message::Input(Box::new(given(told)), None));
         };
         let thread = std::thread::Builder::new().name("notice".to_owned()).spawn(tell);
@@ -119,14 +122,14 @@ fn tellers(settings: &Settings, body: &str) -> Vec<Teller> {
     });
     let webhook = settings.text(WEBHOOK).map(|url| Teller {
         way: Way::Webhook,
-        // The address may be a secret: it must not stand in the list of processes.
+        // The address may contain a secret, and arguments are visible in the process list. So it is passed on stdin.
         argv: vec!["curl".into(), "--config".into(), "-".into()],
         input: curl_config(url, body),
     });
     command.into_iter().chain(webhook).collect()
 }
 
-/// What `curl` is told, in the words of its own files.
+/// Configuration for `curl`, in its own file format.
 fn curl_config(url: &str, body: &str) -> String {
     let seconds = TIME_MAX.as_secs();
     format!(
@@ -169,6 +172,7 @@ impl Teller {
             }
         };
         let why = match context.settings.text(WEBHOOK) {
+            // The error text goes to the ledger, and may quote the address.
             Some(url) => why.replace(url, "the address"),
             None => why,
         };
@@ -176,7 +180,7 @@ impl Teller {
     }
 }
 
-/// Hands it its input, reads what it says, and ends it when its time is over.
+/// Writes its input, reads its output, and kills it when its time is over.
 fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String)> {
     let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
     let stdin = kept.stdin.take();
@@ -206,7 +210,7 @@ fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String
         kept.control.stop(Duration::ZERO);
         kept.control.wait()
     });
-    // Whoever holds its output open is gone with it.
+    // The keeper has killed everything that could hold its output open.
     Ok((end, heard.recv_timeout(TIME_MAX).unwrap_or_default()))
 }
 

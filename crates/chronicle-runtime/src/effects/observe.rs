@@ -1,4 +1,4 @@
-//! An attempt of a supervisor that died: what is left of it is ended, then it is reported lost.
+//! Attempts of a supervisor that died: what is left of them is killed, then they are reported lost.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::fail::{self, Point};
 use crate::process::sweep;
 use crate::project::RunFolder;
 
-/// How long a keeper may take to end its agent after its supervisor died.
+/// How long a keeper may take to kill its agent after its supervisor died.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits for the keeper and ends everything with the cookie, on a thread of its own.
+/// Waits for the keeper and kills everything with the cookie, on a thread of its own.
 pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("observe".to_owned());
     let observe = move || {
@@ -28,8 +28,8 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
     thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))
 }
 
-/// Whether an attempt of an earlier supervisor never began: an agent is let go only once its keeper holds its lock, so where
-/// there is no lock there was no agent. What was on its way is ended.
+/// True if an attempt of an earlier supervisor never started: a keeper takes its lock before it starts the agent, so without a
+/// lock there was no agent. A keeper that is just starting is killed.
 pub(super) fn is_absent(folder: &RunFolder, cookies: &Cookies, id: AttemptId) -> bool {
     let absent = !folder.keeper(id).exists();
     if absent {
@@ -38,7 +38,7 @@ pub(super) fn is_absent(folder: &RunFolder, cookies: &Cookies, id: AttemptId) ->
     absent
 }
 
-/// Waits for the keeper of an attempt whose supervisor died, and ends everything with the cookie.
+/// Waits for the keeper of an attempt whose supervisor died, and kills everything with the cookie.
 pub(super) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
     match sweep::await_keeper(keeper, cookie, KEEPER_PATIENCE) {
         Ok(swept) => EndSeen {
@@ -47,7 +47,7 @@ pub(super) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
             unclear: unclear(swept.survivors),
             ..EndSeen::default()
         },
-        // Something of it may still work: nobody may start a second one beside it.
+        // Some of its processes may still run, so it is not reported as lost: the next attempt must not start beside them.
         Err(error) => EndSeen { unclear: Some(error.to_string()), ..EndSeen::default() },
     }
 }

@@ -1,7 +1,7 @@
-//! The world of a run that nobody drives: it finishes what is past, and begins nothing.
+//! The world of a run that is not driven: it finishes what is past and starts nothing.
 //!
-//! What an attempt left that is to stop is ended, files are recorded after it or put back, and what people were owed is said
-//! to be missed. An attempt that is to go on is not looked at: to find it lost would be to start the next.
+//! Leftovers of an attempt that must stop are killed, files are recorded after it or restored, and due notices are reported as
+//! missed. An attempt that should continue is not touched: reporting it lost would start the next one.
 
 use std::collections::BTreeSet;
 
@@ -20,15 +20,15 @@ use crate::inbox::reported;
 use crate::process::sweep;
 use crate::project::RunFolder;
 
-/// Performs nothing new.
+/// Finishes what is past and starts nothing.
 pub(crate) struct Recorder {
     folder: RunFolder,
     cookies: Cookies,
-    /// Nothing is finished before there is a line after this one: what is refused leaves no trace.
+    /// Nothing is finished before there is a line after this one: a refused command leaves no trace.
     after: Option<u64>,
-    /// Attempts that lived before we did.
+    /// Attempts that were live before this process.
     unknown: BTreeSet<AttemptId>,
-    /// What was owed before we lived.
+    /// Notices that were due before this process.
     owed: BTreeSet<About>,
 }
 
@@ -44,7 +44,7 @@ impl Recorder {
         }
     }
 
-    /// Does nothing as long as the ledger stands there.
+    /// Does nothing while the ledger ends at that line.
     pub(crate) fn after(self, seq: u64) -> Self {
         Self { after: Some(seq), ..self }
     }
@@ -74,12 +74,13 @@ impl Recorder {
                 never_ran()
             }
             Performer::Supervisor => observed(&self.folder.keeper(id), &self.cookies.cookie(id)),
-            // It died with its host, who alone could drive the run.
+            // It died with its host, which alone could drive the run.
             Performer::Host => EndSeen { lost: true, ..EndSeen::default() },
         }
     }
 
-    /// Nobody is here to tell people: whoever gives the command is there. What a supervisor died over may have been told.
+    /// The person who gave the command is at the terminal, so no notice is sent. One that a supervisor died over may have been
+    /// sent.
     fn miss(&self, about: About) -> Input {
         let why = if self.owed.contains(&about) {
             sweep::sweep(&self.cookies.notice(about));
@@ -93,13 +94,14 @@ impl Recorder {
 
 impl World for Recorder {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
+        // No line was added, so the command was refused. A refusal must leave no trace, not even finished leftovers.
         if self.after == Some(state.seq) {
             return Vec::new();
         }
         due.iter().filter_map(|effect| self.finish(state, effect)).collect()
     }
 
-    /// Whatever it does is done when it returns.
+    /// Everything is finished when `reconcile` returns.
     fn is_idle(&self) -> bool {
         true
     }

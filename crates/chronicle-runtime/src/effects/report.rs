@@ -1,4 +1,4 @@
-//! How a performer tells the driver what it sees.
+//! How a performer reports to the driver.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::clock;
 use crate::inbox::{Message, reported};
 use crate::requests::Requests;
 
-/// One attempt's line to the driver. It is bounded: a flood waits until the ledger has caught up.
+/// One attempt's channel to the driver. It is bounded: a flood waits until the ledger has caught up.
 #[derive(Clone)]
 pub(super) struct Reporter {
     inbox: SyncSender<Message>,
@@ -23,11 +23,11 @@ pub(super) struct Reporter {
     requests: Requests,
 }
 
-/// How long somebody has worked: waiting for a person is no work.
+/// Active time: waiting for a person does not count.
 struct Worked {
-    /// Since when, as if it had never rested.
+    /// Start, shifted by all rests.
     since: Instant,
-    /// Since when it rests.
+    /// Start of the current rest.
     rests: Option<Instant>,
 }
 
@@ -55,7 +55,7 @@ impl Reporter {
         Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)), requests }
     }
 
-    /// For an attempt of an earlier supervisor: it had worked for so long, and does no more.
+    /// For an attempt of an earlier supervisor: its active time is known and does not grow.
     pub(super) fn of_lost(inbox: SyncSender<Message>, attempt: AttemptId, worked_ms: u64) -> Self {
         let since = Instant::now();
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
@@ -64,13 +64,13 @@ impl Reporter {
         Self { inbox, attempt, worked, requests }
     }
 
-    /// How long it has worked.
+    /// Active milliseconds so far.
     pub(super) fn active_ms(&self) -> u64 {
         let active = self.worked().active(Instant::now());
         u64::try_from(active.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Whether it waits for a person: that time does not count.
+    /// Starts or ends a rest, while a person is awaited.
     pub(super) fn rests(&self, rests: bool) {
         self.worked().rests(rests, Instant::now());
     }
@@ -79,18 +79,19 @@ impl Reporter {
         self.worked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reports; a driver that is gone needs no report.
+    /// Sends a report; if the driver is gone, it is dropped.
     pub(super) fn tell(&self, what: AttemptReport) {
         let _ = self.inbox.send(Message::Input(Box::new(self.input(what)), None));
     }
 
-    /// Reports and waits for the answer; none when the driver is gone.
+    /// Sends a report and waits for the answer; `None` if the driver is gone.
     pub(super) fn ask(&self, what: AttemptReport) -> Option<Answer> {
         self.exchange(self.input(what))
     }
 
-    /// Hands a worker's call on and waits for the answer.
+    /// Passes a worker's call on and waits for the answer.
     pub(super) fn signal(&self, request: &str, signal: Signal) -> Option<Answer> {
+        // An id that is reused for another call would get the stored answer of the first call.
         if let Err(why) = self.requests.check(self.attempt, request, &signal) {
             return Some(Answer::Refused(why));
         }

@@ -1,4 +1,4 @@
-//! A command phase at work: its commands one after the other, each under a keeper of its own.
+//! Command phases: the commands run one after the other, each under a keeper of its own.
 
 use std::io::Read;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -21,13 +21,13 @@ use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
 };
 
-/// How much of the end of a command's output is kept in the ledger.
+/// Lines of a command's output that the ledger keeps.
 const OUTPUT_LINES: usize = 40;
 const OUTPUT_BYTES: usize = 4_000;
 /// How long to wait for the last output after the command is gone.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Ends the command that runs, and lets no further one begin.
+/// Kills the running command and prevents further ones.
 pub(super) struct Stop {
     now: Arc<Mutex<Now>>,
 }
@@ -47,7 +47,7 @@ impl Stop {
         }
     }
 
-    /// The command that runs; no further one begins.
+    /// The running command; no further one starts.
     pub(super) fn control(&self) -> Option<Control> {
         let mut now = lock(&self.now);
         now.stopped = true;
@@ -79,7 +79,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let (watchdog, reporter) = (shell.watchdog.clone(), shell.reporter.clone());
     let mut worked = Worked::new(shell.context.folder.worked(id));
     thread("watch", move || {
-        // Commands may be silent: they have a time-out.
+        // Commands may be silent for long; they have a timeout instead.
         watchdog.watch(None, |bark| match bark {
             Bark::Moment => worked.keep(reporter.active_ms()),
             Bark::Idle | Bark::Lingers => {}
@@ -114,7 +114,7 @@ impl Shell {
         self.reporter.tell(AttemptReport::Ended(seen));
     }
 
-    /// Runs one command to its end; the text is what it printed last.
+    /// Runs one command to its end. The text is the end of its output.
     fn command(&self, command: &str) -> Result<(KeeperEnd, String), String> {
         let shown = self.context.redactor.redact(command);
         self.transcript.add(From::Supervisor, &shown);
@@ -125,6 +125,7 @@ impl Shell {
             Err(error) if error.is_death() => return Ok((KeeperEnd::KeeperDied, String::new())),
             Err(error) => return Err(error.to_string()),
         };
+        // Closed at once: a command that reads its input must not wait for ever.
         drop(kept.stdin.take());
         let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
         let (done, all_read) = sync_channel(2);

@@ -1,7 +1,7 @@
-//! Timers: one thread for all, with the next deadline in its hand.
+//! Timers: one thread for all of them.
 //!
-//! Active time stands still while the machine sleeps, and so do the deadlines on it. A time of the wall's clock may come by a
-//! jump of the clock or while the machine slept, which no waiting on active time would notice: it is looked at now and then.
+//! Active time stops while the machine sleeps, and so do its deadlines. A wall-clock deadline may pass through a clock change or
+//! while the machine slept, which a wait on active time would not notice: it is checked periodically.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
@@ -17,12 +17,12 @@ use crate::clock;
 use crate::fail::{self, Point};
 use crate::inbox::{Message, reported};
 
-/// How often a time of the wall's clock is looked at, at least.
+/// How often wall-clock deadlines are checked, at least.
 const WALL_CHECK: Duration = Duration::from_secs(2);
 
 type Key = (Cause, AttemptId, TimerKind);
 
-/// The timers that run. Each fires once; one that is no longer due is forgotten.
+/// The running timers. Each fires once; one that is no longer due is dropped.
 pub(super) struct Timers {
     shared: Arc<Shared>,
     inbox: SyncSender<Message>,
@@ -44,11 +44,11 @@ struct Board {
 /// When a timer fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deadline {
-    /// After so much active time; none = later than can be told.
+    /// After that much active time; `None` if it is too far away.
     Active(Option<Instant>),
-    /// At a time of the wall's clock.
+    /// At a wall-clock time.
     Wall(Millis),
-    /// It has fired.
+    /// It has already fired.
     Fired,
 }
 
@@ -61,11 +61,12 @@ impl Deadline {
         }
     }
 
-    /// How long nothing can come of it; none = for ever.
+    /// Time until it may fire; `None` if never.
     fn left(self, now: Instant, wall: Millis) -> Option<Duration> {
         match self {
             Self::Active(at) => Some(at?.saturating_duration_since(now)),
             Self::Wall(at) => {
+                // Never sleep longer than the check interval: the clock may be set, or the machine may sleep.
                 Some(Duration::from_millis(at.0.saturating_sub(wall.0)).min(WALL_CHECK))
             }
             Self::Fired => None,
@@ -73,7 +74,7 @@ impl Deadline {
     }
 }
 
-/// When a timer runs out; none for what is no timer.
+/// Deadline of a timer effect; `None` for other effects.
 fn deadline_of(effect: &Effect, now: Instant) -> Option<(Key, Deadline)> {
     if let Action::RunTimer { attempt, timer, active_ms } = effect.action {
         let at = now.checked_add(Duration::from_millis(active_ms));
@@ -99,6 +100,7 @@ impl Timers {
             return;
         }
         let mut board = lock(&self.shared.board);
+        // Timers that are still due keep their deadline. Only the cause in the key tells a restarted timer from the same one.
         board.deadlines.retain(|key, _| wanted.contains_key(key));
         for (key, deadline) in wanted {
             board.deadlines.entry(key).or_insert_with(|| {
@@ -134,6 +136,7 @@ fn run(shared: &Shared, inbox: &SyncSender<Message>) {
         let passed = board.deadlines.iter_mut().find(|(_, at)| at.has_passed(now, wall));
         if let Some(((_, attempt, timer), at)) = passed {
             let (attempt, timer) = (*attempt, *timer);
+            // Marked before sending: the driver may take a while to decide, and the timer stays due until then.
             *at = Deadline::Fired;
             drop(board);
             fail::at(Point::AfterTimer);

@@ -1,4 +1,4 @@
-//! What an agent printed, after redaction: evidence, not truth. A full disk costs the transcript, never the run.
+//! Transcripts: an agent's output after redaction. They are evidence, not truth: a full disk costs the transcript, never the run.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,7 +12,7 @@ use chronicle_core::base::time::Millis;
 use crate::clock;
 use crate::regular::{self, Links};
 
-/// Longest transcript of one attempt; what comes after is counted by the activity alone.
+/// Longest transcript of one attempt; later output only counts in the activity.
 const TRANSCRIPT_MAX: u64 = 256 * 1024 * 1024;
 
 /// Who a line is from.
@@ -31,7 +31,7 @@ struct Entry<'a> {
     line: &'a str,
 }
 
-/// The transcript of one attempt, shared by whoever reads its pipes.
+/// The transcript of one attempt, shared by the readers of its pipes.
 pub(super) struct Transcript {
     inner: Mutex<Inner>,
 }
@@ -49,12 +49,12 @@ impl Transcript {
         Self { inner: Mutex::new(Inner { file, bytes: 0 }) }
     }
 
-    /// Adds a line that has been redacted.
+    /// Adds a redacted line.
     pub(super) fn add(&self, from: From, line: &str) {
         self.add_at(clock::now(), from, line);
     }
 
-    /// Adds a line that was held back since then.
+    /// Adds a line that was held back since that time.
     pub(super) fn add_at(&self, at: Millis, from: From, line: &str) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.bytes > TRANSCRIPT_MAX {
@@ -67,12 +67,13 @@ impl Transcript {
         if let Some(file) = &mut inner.file {
             match file.write_all(text.as_bytes()) {
                 Ok(()) => inner.bytes += text.len() as u64,
+                // A failed write ends the transcript, not the run: it is evidence and nothing is decided by it.
                 Err(_) => inner.file = None,
             }
         }
     }
 
-    /// Brings it to the file and says how far it goes.
+    /// Flushes it to the file and returns its length.
     pub(super) fn finish(&self) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = &mut inner.file {

@@ -1,4 +1,4 @@
-//! The project's files, recorded or put back: on a thread of its own, one at a time, never on the driver's.
+//! Records and restores the project's files, one job at a time on a thread of its own.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;
@@ -18,7 +18,6 @@ use crate::project::{Project, RunFolder};
 use crate::trees::{self, Excludes, Trees, TreesError, Whose, touched_at};
 use crate::{discover, secrets};
 
-/// What is being recorded or put back here.
 pub(super) struct Recordings {
     folder: RunFolder,
     inbox: SyncSender<Message>,
@@ -27,14 +26,14 @@ pub(super) struct Recordings {
     max_bytes: u64,
 }
 
-/// The trees of the project, opened once; before that what the person's git ignores, which is asked while the run begins.
+/// The project's trees, opened once. Before that, the person's ignore rules, which are read while the run starts.
 #[derive(Default)]
 struct Opened {
     excludes: Option<Excludes>,
     trees: Option<Trees>,
 }
 
-/// One thing to do, with all that is needed to do it.
+/// One job with all that it needs.
 struct Job {
     folder: RunFolder,
     /// Which of the run's folders is recorded.
@@ -54,7 +53,7 @@ enum What {
 #[derive(Default)]
 struct Before {
     tree: Option<TreeId>,
-    /// Where the person's repository stood.
+    /// Head of the person's repository then.
     head: Option<RepositoryHead>,
     /// When the attempt could change files.
     hands: Vec<Stretch>,
@@ -70,12 +69,12 @@ impl Recordings {
                 opened.excludes = Some(Excludes::find(&project));
             }
         };
-        // Whoever comes first asks: without this thread the first recording does.
+        // This only saves time: without the thread, the first recording asks git itself.
         let _ = std::thread::Builder::new().name("ignored".to_owned()).spawn(ask);
         Self { folder, inbox, running: BTreeSet::new(), opened, max_bytes }
     }
 
-    /// Forgets what is not due any more.
+    /// Drops jobs that are no longer due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
         self.running.retain(|cause| due.iter().any(|effect| effect.cause == *cause));
     }
@@ -84,7 +83,7 @@ impl Recordings {
         self.running.is_empty()
     }
 
-    /// Begins what is due, unless it runs.
+    /// Starts a due job, unless it is running.
     pub(super) fn perform(&mut self, state: &State, effect: &Effect) -> Option<Input> {
         if !self.running.insert(effect.cause) {
             return None;
@@ -103,7 +102,8 @@ impl Recordings {
     }
 }
 
-/// Does at once what is past: records the files after an attempt, or puts them back. Those before one are for whoever drives it.
+/// Finishes what is past at once: records files after an attempt, or restores them. A tree before an attempt is for the process
+/// that drives it.
 pub(super) fn finish(folder: &RunFolder, state: &State, effect: &Effect) -> Option<Input> {
     if matches!(effect.action, Action::RecordTree(Moment::Before(_))) {
         return None;
@@ -122,7 +122,7 @@ pub(crate) fn trees_of(folder: &RunFolder) -> Result<Option<Trees>, TreesError> 
     Ok(trees.map(|trees| trees.of_run(&folder.path).up_to(max_bytes(folder))))
 }
 
-/// Records the files as they are, against the last tree of a run, because a person asked.
+/// Records the files now, compared with the run's last tree, because a person asked.
 pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecorded, TreesError> {
     let cause = Cause { seq: state.seq + 1, index: 0 };
     let (of, moment) = (FolderId::Project, Moment::Undo);
@@ -181,7 +181,7 @@ impl Job {
         let keep = format!("{}/{}", self.folder.id, self.cause);
         let recorded = trees.record(Some(&keep))?;
         let (tree, changes, unclear) = match (&before.tree, moment) {
-            // What somebody did is compared, or not said at all.
+            // Changes of an attempt are compared or not recorded at all: an error here must not look like "no changes".
             (Some(base), Moment::After(id)) => {
                 let last_sign = touched_at(&self.folder.keeper(id));
                 let whose = Whose { hands: before.hands.clone(), last_sign };
@@ -211,7 +211,7 @@ impl Job {
         })
     }
 
-    /// What commits are called is a worker's text.
+    /// Commit subjects are a worker's text, so they are redacted.
     fn redacted(&self, mut moved: HeadMoved) -> HeadMoved {
         let redactor = secrets::redactor(&self.folder.project);
         for commit in &mut moved.commits {
@@ -250,7 +250,7 @@ impl Job {
     }
 }
 
-/// The tree with an attempt's own work, what that changed, and what changed besides.
+/// The tree with an attempt's own work, its changes, and other changes.
 fn tell_apart(
     trees: &Trees,
     (before, now): (&TreeId, TreeId),

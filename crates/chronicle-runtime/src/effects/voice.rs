@@ -1,4 +1,4 @@
-//! What is said to one agent, by whoever has something to say: its own reader answers it, the driver tells it.
+//! Messages to one agent: its reader sends answers, the driver sends notes.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -8,19 +8,19 @@ use chronicle_core::event::input::Answer;
 
 use crate::agents::{Adapter, Seen};
 
-/// Translates and sends. Once the turn has ended there is nobody to talk to.
+/// Translates and sends. Nothing is sent once the turn has ended.
 pub(super) struct Voice {
     adapter: Mutex<Box<dyn Adapter>>,
     outbox: Mutex<Option<SyncSender<String>>>,
-    /// Questions that came over this agent's own lines; others wait at the link.
+    /// Questions from this agent's own output; others wait at the link.
     asked: Mutex<BTreeSet<String>>,
 }
 
-/// What became of something that was to be told.
+/// Whether a message was sent.
 pub(super) enum Spoken {
     /// These lines are on their way.
     Lines(Vec<String>),
-    /// Not now, or not in this agent's words.
+    /// Not now, or not possible with this agent.
     Nothing,
 }
 
@@ -33,19 +33,20 @@ impl Voice {
         }
     }
 
-    /// What one of the agent's lines means.
+    /// The meaning of one of the agent's lines.
     pub(super) fn read(&self, line: &str) -> Vec<Seen> {
         lock(&self.adapter).read(line)
     }
 
-    /// What a line means by itself, as the agent printed it.
+    /// The meaning of a line by itself, as the agent printed it.
     pub(super) fn glance(&self, line: &str) -> Vec<Seen> {
         lock(&self.adapter).glance(line)
     }
 
-    /// Answers from the reader's own thread, which may wait until the agent reads.
+    /// Answers from the reader's thread, which may wait until the agent reads.
     pub(super) fn answer(&self, id: &str, answer: &Answer) -> Vec<String> {
         let lines = lock(&self.adapter).answer(id, answer);
+        // Cloned, so that the lock is not held while `send` waits for the agent to read: closing must stay possible.
         let Some(outbox) = lock(&self.outbox).clone() else { return Vec::new() };
         lines.into_iter().filter(|line| outbox.send(line.clone()).is_ok()).collect()
     }
@@ -55,13 +56,13 @@ impl Voice {
         lock(&self.asked).insert(request.to_owned());
     }
 
-    /// Tells a note. Never waits: what does not fit now is due still.
+    /// Sends a note. Never waits: what does not fit now stays due.
     pub(super) fn note(&self, text: &str) -> Spoken {
         let lines = lock(&self.adapter).note(text);
         self.try_say(lines)
     }
 
-    /// Gives a person's answer to a question that came over this agent's lines.
+    /// Sends a person's answer to a question from this agent's output.
     pub(super) fn answer_question(&self, request: &str, text: &str) -> Spoken {
         if !lock(&self.asked).contains(request) {
             return Spoken::Nothing;
@@ -69,12 +70,13 @@ impl Voice {
         let lines = lock(&self.adapter).answer(request, &Answer::Accepted(text.to_owned()));
         let said = self.try_say(lines);
         if matches!(said, Spoken::Lines(_)) {
+            // Only once it was sent. Otherwise it stays due and is tried again.
             lock(&self.asked).remove(request);
         }
         said
     }
 
-    /// Nothing more will be said: the agent's input ends.
+    /// Closes the agent's input.
     pub(super) fn close(&self) {
         *lock(&self.outbox) = None;
     }

@@ -1,14 +1,14 @@
-//! Watches one attempt for silence, and for an agent that does not end after its turn did; and wakes whoever keeps its time.
+//! Watches one attempt for silence, and for an agent that does not exit after its turn; also drives the recording of active time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::worked;
 
-/// How long an agent may linger after its terminal event.
+/// How long an agent may take to exit after its terminal event.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// Shared by whoever reads the agent and the thread that watches.
+/// Shared by the agent's reader and the watching thread.
 #[derive(Clone)]
 pub(super) struct Watchdog {
     shared: Arc<(Mutex<Seen>, Condvar)>,
@@ -16,20 +16,20 @@ pub(super) struct Watchdog {
 
 struct Seen {
     last: Instant,
-    /// Questions to a person that are open: nobody need say a word meanwhile.
+    /// Open questions to a person: silence is expected meanwhile.
     questions: u32,
     finished: Option<Instant>,
     over: bool,
 }
 
-/// What a watchdog barks at.
+/// What a watchdog reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bark {
-    /// Nothing was heard for too long.
+    /// There was no output for too long.
     Idle,
-    /// The turn has ended, the process has not.
+    /// The turn has ended but the process has not.
     Lingers,
-    /// Another moment has passed.
+    /// Another interval has passed.
     Moment,
 }
 
@@ -39,18 +39,17 @@ impl Watchdog {
         Self { shared: Arc::new((Mutex::new(seen), Condvar::new())) }
     }
 
-    /// Something sensible was heard.
+    /// Something meaningful was printed.
     pub(super) fn heard(&self) {
         self.lock().last = Instant::now();
     }
 
-    /// It asked a person.
+    /// The agent asked a person.
     pub(super) fn asks(&self) {
         self.lock().questions += 1;
         self.shared.1.notify_one();
     }
 
-    /// A person answered.
     pub(super) fn answered(&self) {
         let mut seen = self.lock();
         seen.questions = seen.questions.saturating_sub(1);
@@ -65,14 +64,14 @@ impl Watchdog {
         self.shared.1.notify_one();
     }
 
-    /// The agent is gone.
+    /// The agent has exited.
     pub(super) fn over(&self) {
         self.lock().over = true;
         self.shared.1.notify_one();
     }
 
-    /// Watches until the agent is gone. Silence is barked at once per limit, for as long as it lasts: whoever hears it may
-    /// know of a question that was asked elsewhere. That it lingers is told once.
+    /// Watches until the agent has exited. Silence is reported once per limit, for as long as it lasts: the receiver may know of
+    /// a question that was asked elsewhere. Lingering is reported once.
     pub(super) fn watch(&self, idle: Option<Duration>, mut bark: impl FnMut(Bark)) {
         let mut has_lingered = false;
         let mut moment = Instant::now() + worked::EVERY;
@@ -89,6 +88,8 @@ impl Watchdog {
                         Bark::Moment => moment = now + worked::EVERY,
                     }
                     drop(seen);
+                    // Without the lock: reporting waits for the driver, and the reader must not wait for that to say that it
+                    // heard something.
                     bark(reason);
                     self.lock()
                 }
@@ -107,6 +108,7 @@ impl Watchdog {
 
 fn next_bark(seen: &Seen, idle: Option<Duration>, has_lingered: bool) -> Option<(Instant, Bark)> {
     match (seen.finished, idle) {
+        // After the terminal event silence is expected; only the exit is still awaited.
         (Some(at), _) if !has_lingered => Some((at + LINGER, Bark::Lingers)),
         (None, Some(idle)) if seen.questions == 0 => {
             Some((seen.last.checked_add(idle)?, Bark::Idle))

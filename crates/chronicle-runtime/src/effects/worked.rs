@@ -1,7 +1,8 @@
-//! How long an attempt has worked, on disk while it works. Whoever finds it lost after `kill -9` knows what it had used up of a
-//! time-out or a budget, but for the last moments.
+//! Active time of an attempt, on disk while it works. After `kill -9`, whoever finds it lost knows how much of a timeout or
+//! budget it had used, except for the last moments.
 //!
-//! A file beside the keeper's lock, not a line of the ledger: an attempt that works for a night would write thousands of them.
+//! It is a file beside the keeper's lock and not a line of the ledger: an attempt that works all night would write thousands of
+//! lines.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,12 +10,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the time is written down: what a crash gives back at most.
+/// How often the time is written: the most that a crash can lose.
 pub(super) const EVERY: Duration = Duration::from_secs(2);
-/// Digits of the number, always as many, so that one write replaces all of the last.
+/// Fixed number of digits, so that one write replaces the whole content.
 const DIGITS: usize = 20;
 
-/// Writes the time of one attempt down.
+/// Writes the active time of one attempt.
 pub(super) struct Worked {
     path: PathBuf,
     file: Option<File>,
@@ -22,13 +23,13 @@ pub(super) struct Worked {
 }
 
 impl Worked {
-    /// Nothing is written before the first time: most attempts that end at once need no file.
+    /// Nothing is written before the first interval: most attempts that end at once need no file.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, file: None, known_ms: 0 }
     }
 
-    /// Writes the time down, unless it stands still because a person is asked. What cannot be written is lost with a crash, and
-    /// with nothing else: the ledger has the whole time when the attempt ends.
+    /// Writes the time, unless it has not changed. A failed write only matters after a crash: the ledger gets the whole time when
+    /// the attempt ends.
     pub(super) fn keep(&mut self, active_ms: u64) {
         if active_ms > self.known_ms && self.write(active_ms).is_ok() {
             self.known_ms = active_ms;
@@ -42,14 +43,15 @@ impl Worked {
             self.file = Some(how);
         }
         let Some(file) = &self.file else { return Ok(()) };
+        // One write of constant length, so that a crash leaves the old or the new number.
         file.write_all_at(format!("{active_ms:0DIGITS$}").as_bytes(), 0)?;
         file.sync_data()
     }
 }
 
-/// What an earlier supervisor wrote down; 0 where it wrote nothing that can be read.
+/// The time that an earlier supervisor wrote; 0 if it cannot be read.
 pub(super) fn known_ms(path: &Path) -> u64 {
-    // Opening what is no file, a pipe for one, might wait for ever.
+    // The folder is inside the project: opening a pipe that a worker put there would block for ever.
     let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
     let mut digits = [0; DIGITS];
     let read = |mut file: File| io::Read::read_exact(&mut file, &mut digits);

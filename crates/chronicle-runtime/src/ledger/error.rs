@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger, in words for people.
+//! Errors of the ledger, in words for people.
 
 use std::io;
 use std::path::{Component, Path};
@@ -16,173 +16,173 @@ pub enum LedgerError {
     /// There is no such run.
     #[error("there is no {what}")]
     Missing {
-        /// What there should be, and where: "run folder at `…`".
+        /// What is missing, and where: "run folder at `…`".
         what: String,
     },
-    /// Another writer lives.
+    /// Another live writer holds the lock.
     #[error("the run at `{place}` is held by {}", holder_words(holder.as_deref()))]
     Held {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
-        /// Who; none when they have not said so yet.
+        /// The holder; `None` if it has not written its name yet.
         holder: Option<Box<Holder>>,
     },
-    /// Another writer took the lock from this one.
+    /// Another writer took the lock away from this one.
     #[error("the lock of `{place}` was taken by another writer")]
     Fenced {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
     },
-    /// Somebody else changed the ledger.
+    /// The ledger was changed outside of Chronicle.
     #[error("the ledger `{place}` is other than it was left: {why}")]
     Conflict {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
-        /// What differs.
+        /// What differs from what was written.
         why: String,
     },
-    /// A writer is to begin before the end of the ledger.
+    /// A writer would start before the end of the ledger.
     #[error("the ledger `{place}` goes on after line {seq}, the last that was read")]
     Stale {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
         /// The last line that was read.
         seq: u64,
     },
-    /// A line is not what was written.
+    /// A line differs from what was written.
     #[error("the ledger `{place}` is damaged in line {line}, at {spot}: {why}")]
     Damaged {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
         /// The line, from 1.
         line: u64,
-        /// Where that line is, in the words of the backend: "byte 0".
+        /// Position of that line, in the backend's terms: "byte 0".
         spot: String,
         /// What is wrong with it.
         why: String,
     },
-    /// A whole line uses a word of a newer Chronicle: the run can be read up to it, and not be written.
+    /// A complete line has an event or value of a newer Chronicle. The run can be read up to it, but not written.
     #[error("line {line} of the ledger `{place}` says `{kind}`, which this version does not know")]
     UnknownKind {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
         /// The line, from 1.
         line: u64,
-        /// The kind of event, or a word inside one.
+        /// The unknown event kind, or the unknown value inside of one.
         kind: String,
     },
-    /// A whole line is of a version that this Chronicle would misjudge.
+    /// A complete line has a version that this Chronicle would misjudge.
     #[error(
         "line {line} of the ledger `{place}` is of version {version}, this Chronicle reads up to {VERSION}"
     )]
     NewerVersion {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
         /// The line, from 1.
         line: u64,
-        /// Its version.
+        /// `v` of that line.
         version: u32,
     },
-    /// A write of this writer failed before, so that it cannot know what is kept.
+    /// An earlier write of this writer failed, so it cannot know what is on disk.
     #[error("nothing more is written to `{place}`, since an earlier write failed")]
     Poisoned {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
     },
     /// Something is too large to be written.
     #[error("{what} for `{place}` has {bytes} bytes, more than {limit}")]
     TooLarge {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
-        /// What.
+        /// A line or an artifact.
         what: &'static str,
-        /// Its size.
+        /// Size of the rejected data.
         bytes: usize,
-        /// The most it may have.
+        /// Largest allowed size, in bytes.
         limit: usize,
     },
-    /// What is to be written cannot be put into JSON.
+    /// A line cannot be serialized as JSON.
     #[error("line {seq} for `{place}` cannot be written")]
     Unwritable {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
-        /// The line.
+        /// Number of the line that was not written.
         seq: u64,
-        /// Why.
+        /// The error of the serializer.
         source: serde_json::Error,
     },
-    /// An artifact is not what its name says, or is not there.
+    /// An artifact is missing, or its content does not match its sum.
     #[error("the artifact `{id}` of `{place}` {why}")]
     Artifact {
-        /// Which run.
+        /// Path of the run's folder, or its name in another backend.
         place: String,
-        /// Which artifact.
+        /// Sum that the ledger refers to.
         id: ArtifactId,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The backend could not be reached or did not answer. The call may have taken effect; it can be repeated.
+    /// The backend did not answer. The call may have taken effect and can be repeated.
     #[error("the ledger `{place}` cannot be reached: {what}")]
     Unavailable {
-        /// Which ledger.
+        /// Path of the ledger, or its name in another backend.
         place: String,
-        /// What went wrong.
+        /// The backend's own error, for people.
         what: String,
     },
-    /// There is no room.
+    /// The disk is full.
     #[error("no room on the disk to {doing} `{place}`")]
     Full {
-        /// What was being done.
+        /// What failed, as a verb: "write".
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         place: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It may not be written.
+    /// The file may not be read or written.
     #[error("not allowed to {doing} `{place}`")]
     Denied {
-        /// What was being done.
+        /// What failed, as a verb: "write".
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         place: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Something that is no file stands in the place of one.
+    /// Something other than a regular file is in the place of one.
     #[error("cannot {doing} `{place}`")]
     Replaced {
-        /// What was being done.
+        /// What failed, as a verb: "open".
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         place: String,
-        /// What is there.
+        /// The error that says what is there.
         source: io::Error,
     },
-    /// A limit of this process on the size of files was reached.
+    /// The process hit a limit on file sizes.
     #[error("the limit on file sizes (`ulimit -f`) does not let Chronicle {doing} `{place}`")]
     Limited {
-        /// What was being done.
+        /// What failed, as a verb: "write".
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         place: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Anything else that the system refused.
+    /// Any other error of the operating system.
     #[error("cannot {doing} `{place}`")]
     Io {
-        /// What was being done.
+        /// What failed, as a verb: "open".
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         place: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl LedgerError {
-    /// One thing to do next.
+    /// One thing to do next, for people.
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "`chronicle runs` lists the runs there are".to_owned(),
@@ -222,7 +222,7 @@ impl LedgerError {
         }
     }
 
-    /// Sorts what the system said by what a person can do about it.
+    /// Classifies an error of the operating system by what a person can do about it.
     pub fn io(doing: &'static str, place: impl Into<String>, source: io::Error) -> Self {
         let place = place.into();
         match source.kind() {
@@ -242,7 +242,7 @@ impl LedgerError {
     }
 }
 
-/// The run that a path leads to, as people name it, with a space before it; nothing when there is none in it.
+/// The run that a path belongs to, as people name it, with a leading space; empty if there is none.
 fn run_of(place: &str) -> String {
     let mut parts = Path::new(place).components().map(Component::as_os_str);
     let id = parts.find(|part| *part == "runs").and_then(|_| parts.next());

@@ -1,28 +1,28 @@
-//! Who holds a ledger's lock.
+//! The holder of a ledger's lock.
 
 use std::fmt;
 
 use chronicle_core::base::time::Millis;
 use serde::{Deserialize, Serialize};
 
-/// The process that writes a ledger, for people to find it.
+/// The process that writes a ledger, so that people can find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its process.
+    /// Process id of the writer.
     pub pid: u32,
-    /// Its host.
+    /// Name of the machine it runs on.
     pub host: String,
-    /// When that process started, in the system's ticks: tells it from a later one of the same number; 0 when unknown.
+    /// Start time of the process in kernel ticks, which distinguishes it from a later one with the same id; 0 if unknown.
     #[serde(default)]
     pub started: u64,
-    /// What it was started as.
+    /// Command line it was started with, shortened.
     pub command: String,
-    /// Since when it holds the lock.
+    /// When it took the lock.
     pub since: Millis,
 }
 
 impl Holder {
-    /// This process.
+    /// Describes the current process.
     pub fn current(command: impl Into<String>, since: Millis) -> Self {
         let name = rustix::system::uname();
         Self {
@@ -36,15 +36,15 @@ impl Holder {
 }
 
 impl Holder {
-    /// Whether it is on this host, where the system knows if it lives.
+    /// True if it runs on this machine, where the system knows whether it lives.
     pub fn is_here(&self) -> bool {
         self.host == rustix::system::uname().nodename().to_string_lossy()
     }
 }
 
 impl Holder {
-    /// Whether that very process lives, as far as this host can tell. One that was killed may seem to hold its lock for a moment:
-    /// a child that it was just starting has the file open until it becomes another program.
+    /// True if that exact process lives, as far as this machine can tell. A killed process may seem to hold its lock for a
+    /// moment: a child between fork and exec still has the file open.
     pub(crate) fn lives(&self) -> bool {
         let is_known = self.is_here() && self.started > 0 && started(std::process::id()).is_some();
         !is_known || started(self.pid) == Some(self.started)
@@ -58,7 +58,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The 22nd field of a process's line; none when it does not live. Its name, the second, may hold spaces and parentheses.
+/// Field 22 of `/proc/PID/stat`; `None` if the process does not live. The name in field 2 may contain spaces and parentheses.
 fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;

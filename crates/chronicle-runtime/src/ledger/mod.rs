@@ -35,10 +35,10 @@ pub trait Ledger: Send + Sync {
     /// Takes the lock, so that nobody else writes; a short holder is waited for. Nothing of the ledger changes yet.
     fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError>;
 
-    /// Who writes it now, for words; none when nobody lives.
+    /// The current writer, for messages; `None` if none lives.
     fn holder(&self) -> Option<Holder>;
 
-    /// Takes the lock away from whoever holds it, at a person's word: their next append is refused as fenced.
+    /// Takes the lock away from its holder at a person's request: the holder's next append fails as fenced.
     fn force(&self) -> Result<(), LedgerError>;
 
     /// The whole lines from there on, each checked against the one before it. The reader owns its connection or file, so that
@@ -61,7 +61,7 @@ pub trait Lines: Iterator<Item = Result<(Line, Head), LedgerError>> + Send {
 
 /// The lock of a ledger that is yet to be read. It is released when dropped.
 pub trait Claim: Send {
-    /// Higher than that of all claims before.
+    /// Higher than that of all earlier claims.
     fn epoch(&self) -> u64;
 
     /// As `Ledger::read`, and nobody writes meanwhile.
@@ -77,10 +77,10 @@ pub trait Claim: Send {
 /// Every call may be repeated after `Unavailable`: it is unknown then whether the call took effect, and the backend finds out
 /// by reading, so that nothing is written twice. After any other failed write the writer refuses to write more.
 pub trait Writer: Send {
-    /// The claim's epoch.
+    /// Epoch of the claim that this writer came from.
     fn epoch(&self) -> u64;
 
-    /// Where the next line goes.
+    /// The end of the ledger, where the next line goes.
     fn head(&self) -> Head;
 
     /// Writes the line, which must be the one due; it is kept only after `sync`.
@@ -106,11 +106,13 @@ pub fn open(
     from: Head,
     mut fold: impl FnMut(Line),
 ) -> Result<Box<dyn Writer>, LedgerError> {
+    // The lock first: a writer that appends while we read would make the fold stale before it is used.
     let claim = ledger.claim(who)?;
     let mut lines = claim.read(from)?;
     for next in lines.by_ref() {
         fold(next?.0);
     }
+    // The writer starts exactly where the fold ended, so state and ledger cannot differ.
     let head = lines.head();
     claim.writer(head)
 }
@@ -118,9 +120,9 @@ pub fn open(
 /// Where the chain stands after a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Head {
-    /// The line's number.
+    /// Number of the last line; 0 for an empty ledger.
     pub seq: u64,
-    /// Its sum.
+    /// Sum of that line, which the next one builds on.
     pub sum: Sum,
     /// Where the line after it is to be found.
     pub at: Cursor,

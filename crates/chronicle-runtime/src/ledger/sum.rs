@@ -33,7 +33,7 @@ impl Sum {
         Self(hasher.finalize().into())
     }
 
-    /// The digits.
+    /// The sum as 64 lower-case hex digits.
     pub fn hex(&self) -> [u8; SUM_DIGITS] {
         let mut digits = [0; SUM_DIGITS];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {

@@ -1,4 +1,4 @@
-//! What the driver puts up for watchers: how far the ledger is on disk, and how the run stands. It never waits for any of them.
+//! What the driver publishes for watchers: how far the ledger is synced, and the current view. Publishing never waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use chronicle_core::view::RunView;
 
 use crate::ledger::Head;
 
-/// How many heads are remembered: a watcher that knows a line after the oldest of them need not read the ledger from its start.
+/// How many heads are remembered: a watcher that knows a later line need not read the ledger from its start.
 const HEADS_MAX: usize = 4_096;
 
-/// The newest of everything.
+/// The latest of everything.
 #[derive(Default)]
 pub(super) struct Board {
     news: Mutex<News>,
@@ -18,14 +18,14 @@ pub(super) struct Board {
 
 #[derive(Default)]
 struct News {
-    /// Where the ledger stood after each sync, the newest last.
+    /// Heads after each sync, latest last.
     heads: VecDeque<Head>,
-    /// How the run stands, and how many views there were before.
+    /// The latest view, and how many there were before.
     view: Option<(u64, Arc<RunView>)>,
 }
 
 impl Board {
-    /// A board for a ledger of which so much is on disk.
+    /// A board for a ledger that is synced up to this head.
     pub(super) fn new(head: Head) -> Self {
         let news = News { heads: VecDeque::from([head]), view: None };
         Self { news: Mutex::new(news) }
@@ -45,13 +45,13 @@ impl Board {
         news.view = Some((count, view));
     }
 
-    /// The last line on disk, and the newest view with its number.
+    /// The last synced line, and the latest view with its number.
     pub(super) fn now(&self) -> (u64, Option<(u64, Arc<RunView>)>) {
         let news = self.news();
         (news.heads.back().map_or(0, |head| head.seq), news.view.clone())
     }
 
-    /// Where to begin to read for somebody who knows all up to that line.
+    /// Where to start reading for a watcher that knows everything up to that line.
     pub(super) fn before(&self, since: u64) -> Head {
         let news = self.news();
         let known = news.heads.iter().rev().find(|head| head.seq <= since);

@@ -1,4 +1,4 @@
-//! The asker's side.
+//! The client side of the link: commands, signals and watchers.
 
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
@@ -20,39 +20,39 @@ use crate::regular::{self, Links};
 
 /// How long a supervisor may take to answer: it syncs its disk first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
-/// Longer than any path of a socket.
+/// Longest content of the link file; socket paths are shorter.
 const NOTE_MAX: u64 = 4 * 1024;
-/// How often somebody who is not the supervisor is met before that is said.
+/// How many connections to other processes are tried before that is reported.
 const CONNECTS_MAX: u32 = 4;
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Why a running supervisor could not be asked.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// It listens, and speaks another version.
+    /// It speaks another version of the protocol.
     #[error("the supervisor is Chronicle {theirs}, this is {}: they cannot talk", env!("CARGO_PKG_VERSION"))]
     Version {
-        /// Its version.
+        /// Version of the supervisor.
         theirs: String,
     },
-    /// Who answers is not who drives the run.
+    /// The process that answers does not hold the run's lock.
     #[error("process {pid} answers for this run, and is not its supervisor: that is {holder}")]
     Impostor {
-        /// Who answers.
+        /// Process id of the one that answers.
         pid: u32,
         /// Who holds the run's lock.
         holder: Box<Holder>,
     },
-    /// It turned us away.
+    /// It refused the connection.
     #[error("the supervisor said: {text}")]
     TurnedAway {
-        /// Its words.
+        /// The reason that it gave.
         text: String,
     },
-    /// It shows a run in a way that is not known here.
+    /// Its views are of a version that this Chronicle does not know.
     #[error(transparent)]
     Newer(#[from] NewerView),
-    /// The connection broke.
+    /// The connection was closed or failed in the middle.
     #[error("the supervisor did not answer")]
     Broken(#[source] io::Error),
 }
@@ -63,7 +63,7 @@ pub struct Client {
     asked: u64,
 }
 
-/// The first line is a greeting, or a refusal.
+/// The first line is a greeting or a refusal.
 #[derive(Deserialize)]
 struct First {
     link: Option<u32>,
@@ -79,14 +79,15 @@ struct Refusal {
 }
 
 impl Client {
-    /// Connects to whoever drives the run in that folder; none when nobody does. A copied folder has the note of the run that
-    /// it was copied from, whose supervisor is not asked.
+    /// Connects to the supervisor of the run in that folder; `None` if there is none. A copied folder has the link file of the
+    /// original run, whose supervisor is not asked.
     ///
-    /// The note lies in the project, where a worker can write. So whoever answers must be the process that holds the run's lock.
+    /// The link file is inside the project, where a worker can write. So the process that answers must hold the run's lock.
     pub fn connect(run_folder: &Path, who: &str) -> Result<Option<Self>, LinkError> {
         for _ in 1..CONNECTS_MAX {
             match Self::reach(run_folder, who, driver_of) {
-                // One supervisor may have followed another meanwhile: then the note is another one by now.
+                // One supervisor may have replaced another between reading the note and checking the lock. Then the note has
+                // changed by now.
                 Err(LinkError::Impostor { .. }) => std::thread::sleep(CONNECT_PAUSE),
                 reached => return reached,
             }
@@ -94,8 +95,8 @@ impl Client {
         Self::reach(run_folder, who, driver_of)
     }
 
-    /// The same for a worker's signal. Who answers is not looked at: below an attempt the system may show other process numbers,
-    /// and a worker that deceives itself harms nobody else.
+    /// The same for a worker's signal. The lock is not checked: below an attempt the system may show other process ids, and a
+    /// worker that deceives itself harms only itself.
     pub(crate) fn connect_as_worker(run_folder: &Path) -> Result<Option<Self>, LinkError> {
         Self::reach(run_folder, "worker", |_, _| Ok(true))
     }
@@ -108,8 +109,9 @@ impl Client {
         let note = regular::read(&run_folder.join(LINK_FILE), NOTE_MAX, Links::Refused);
         let Ok(note) = note else { return Ok(None) };
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&note));
-        // A dead supervisor leaves its note behind.
+        // The note of a dead supervisor stays behind, and nothing listens at its path.
         let Ok(stream) = UnixStream::connect(&path) else { return Ok(None) };
+        // Checked before anything is sent: an impostor must not see a person's command.
         if !is_driver(&stream, run_folder)? {
             return Ok(None);
         }
@@ -118,13 +120,13 @@ impl Client {
         let mut client = Self { lines: BufReader::new(stream), asked: 0 };
         match client.greet(run_folder, who) {
             Ok(is_ours) => Ok(is_ours.then_some(client)),
-            // It was on its way down: nothing was asked yet.
+            // The supervisor was shutting down. Nothing was asked yet, so this is the same as no supervisor.
             Err(LinkError::Broken(error)) if hung_up(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Whether the supervisor drives the run in that folder, and was told who asks.
+    /// True if the supervisor drives the run in that folder. Also tells it the person's name.
     fn greet(&mut self, run_folder: &Path, who: &str) -> Result<bool, LinkError> {
         let first: First = self.read()?;
         if let Some(Refusal { text }) = first.refused {
@@ -143,12 +145,12 @@ impl Client {
         Ok(is_ours)
     }
 
-    /// Asks and waits for the answer; none when the run has come to rest and nothing was heard.
+    /// Sends a request and waits for the answer; `None` if the run rests and the request was not handled.
     pub fn ask(&mut self, ask: Ask) -> Result<Option<Answer>, LinkError> {
         self.ask_marked(ask, None)
     }
 
-    /// Asks for something that bears this mark in the ledger.
+    /// Sends a request that carries this mark in the ledger.
     pub(crate) fn ask_marked(
         &mut self,
         ask: Ask,
@@ -156,7 +158,7 @@ impl Client {
     ) -> Result<Option<Answer>, LinkError> {
         self.asked += 1;
         if let Ask::Signal { .. } = ask {
-            // A worker's question may take days.
+            // No time limit: a worker's question may wait days for a person.
             self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
         }
         self.write(&Request { id: self.asked, ask, mark })?;
@@ -170,7 +172,7 @@ impl Client {
         }
     }
 
-    /// Watches from now on: all that happens after that line, and what attempts say and do if that is wanted.
+    /// Watches from now on: everything after that line and, if wanted, what attempts say and do.
     pub fn watch(mut self, since: u64, activity: bool) -> Result<Watching, LinkError> {
         self.write(&Request { id: 0, ask: Ask::Watch { since, activity }, mark: None })?;
         self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
@@ -187,16 +189,17 @@ impl Client {
     }
 }
 
-/// What a watcher is told.
+/// What a watcher receives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// What happened and is on disk, or how the run stands.
+    /// Synced events, or a new view.
     Update(RunUpdate),
-    /// What an attempt says and does: live, and not all of it.
+    /// Live output of an attempt; may be incomplete.
     Activity(RunActivity),
 }
 
-/// A run that another process drives, as it happens. It ends when the run rests or its supervisor is gone: the ledger has the rest.
+/// A run that another process drives, as it happens. It ends when the run rests or its supervisor is gone; the ledger has the
+/// rest.
 pub struct Watching {
     client: Option<Client>,
 }
@@ -204,7 +207,7 @@ pub struct Watching {
 impl Iterator for Watching {
     type Item = Result<News, LinkError>;
 
-    /// Waits for what comes next.
+    /// Waits for the next message.
     fn next(&mut self) -> Option<Self::Item> {
         let news = self.client.as_mut()?.news().transpose();
         if !matches!(news, Some(Ok(_))) {
@@ -231,7 +234,7 @@ impl Client {
             Ok(Reply::Refused { text }) => Err(LinkError::TurnedAway { text }),
             Ok(Reply::Answer { .. } | Reply::Rests { .. }) => Err(nonsense("nothing was asked")),
             Err(error) => {
-                // A newer view need not even have the shape of ours.
+                // A view of a newer version may not parse at all, so its version is checked by itself.
                 newer(&line)?;
                 Err(LinkError::Broken(error))
             }
@@ -239,14 +242,15 @@ impl Client {
     }
 }
 
-/// Whether the process at the other end drives the run: false when nobody here does, an error when somebody else does.
+/// True if the process at the other end drives the run; false if no process on this machine does; an error if another one does.
 fn driver_of(stream: &UnixStream, run_folder: &Path) -> Result<bool, LinkError> {
     let Some(holder) = Folder::new(run_folder).holder().filter(Holder::is_here) else {
         return Ok(false);
     };
+    // The process id comes from the socket, where the kernel has recorded it.
     let peer = peer::pid(stream).map_err(LinkError::Broken)?;
-    // The lock's text is in the project too, so that the system is asked who has it; and a worker that put a lock of its own
-    // there is still below its attempt.
+    // A worker can write the lock's text, so the kernel is asked who really holds the lock. A worker that put a locked file
+    // of its own there is still below its attempt, which the cookie shows.
     let lockers = process::lockers(&Folder::new(run_folder).lock_path());
     let is_holder = peer == holder.pid
         && (holder.started == 0 || process::started(peer) == Some(holder.started))
@@ -259,7 +263,7 @@ fn driver_of(stream: &UnixStream, run_folder: &Path) -> Result<bool, LinkError> 
     }
 }
 
-/// Whether a line is an update with views of a version that is not known here.
+/// Fails if a line is an update with views of an unknown version.
 fn newer(line: &[u8]) -> Result<(), NewerView> {
     #[derive(Deserialize)]
     struct Line {
@@ -277,7 +281,7 @@ fn nonsense(why: &str) -> LinkError {
 }
 
 impl LinkError {
-    /// Whether the supervisor went away in the middle: what was asked may have been heard.
+    /// True if the supervisor went away in the middle: the request may have been handled.
     pub(crate) fn is_hang_up(&self) -> bool {
         matches!(self, Self::Broken(error) if hung_up(error))
     }

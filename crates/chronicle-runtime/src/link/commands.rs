@@ -1,9 +1,9 @@
-//! Which commands cross the link. Both sides ask here, and there is no other list.
+//! Which commands cross the link. Both sides use this list, and there is no other.
 
 use chronicle_core::event::input::Command;
 
-/// Why a person cannot give this command to a run that somebody drives; none when they can. A command that is new has to be placed
-/// here before it compiles.
+/// Why a person cannot give this command to a driven run; `None` if they can. A new command must be listed here before it
+/// compiles.
 pub(crate) fn barred(command: &Command) -> Option<&'static str> {
     match command {
         Command::Pause { .. }

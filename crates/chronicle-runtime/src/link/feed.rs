@@ -1,5 +1,5 @@
-//! One watcher, as its thread sees it. What happened is read from the ledger, so that however slow it is nothing is missing and
-//! nothing waits for it; of views and activity it gets the newest.
+//! One watcher, as its thread sees it. Events are read from the ledger, so that a slow watcher misses none and delays nobody; of
+//! views and activity it gets the latest.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use super::wire::{self, Reply, RunUpdate};
 use crate::activity::Activities;
 use crate::ledger::{Ledger, Lines};
 
-/// How long the entries of one update may get before the rest is left to the next; at least one line is told.
+/// Most bytes of entries in one update; at least one line is sent.
 const UPDATE_BYTES: u64 = 1024 * 1024;
 
 /// How far a watcher is.
@@ -23,13 +23,13 @@ pub(super) struct Feed<'a> {
     stream: &'a UnixStream,
     lines: Box<dyn Lines>,
     since: u64,
-    /// The number of the last view that it got.
+    /// Number of the last view that it got.
     viewed: Option<u64>,
     activities: Option<(&'a Activities, BTreeMap<AttemptId, u64>)>,
 }
 
 impl<'a> Feed<'a> {
-    /// For somebody who knows all up to that line.
+    /// For a watcher that knows everything up to that line.
     pub(super) fn new(
         (stream, board): (&'a UnixStream, &'a Board),
         ledger: &dyn Ledger,
@@ -41,7 +41,7 @@ impl<'a> Feed<'a> {
         Ok(Self { board, stream, lines, since, viewed: None, activities })
     }
 
-    /// Tells all that is new.
+    /// Sends everything that is new.
     pub(super) fn tell(&mut self) -> io::Result<()> {
         while let Some(update) = self.update()? {
             self.write(&Reply::Update(update))?;
@@ -53,12 +53,14 @@ impl<'a> Feed<'a> {
         Ok(())
     }
 
-    /// The next update; none when all was told.
+    /// The next update; `None` if all was sent.
     fn update(&mut self) -> io::Result<Option<RunUpdate>> {
         loop {
             let (synced, view) = self.board.now();
             let entries = self.read(synced)?;
             let is_caught_up = self.lines.head().seq >= synced;
+            // A view is sent only after all lines that it includes: a watcher must never see a status before the event that led
+            // to it.
             let view = view.filter(|(count, _)| is_caught_up && self.viewed < Some(*count));
             self.viewed = view.as_ref().map(|(count, _)| *count).or(self.viewed);
             let view = view.map(|(_, view)| view);
@@ -72,7 +74,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// Some of what is on disk by now, and not one line more: what is behind it may still be undone by a power cut.
+    /// Some of the synced lines, and not one line more: later lines may still be lost in a power cut.
     fn read(&mut self, synced: u64) -> io::Result<Vec<TimelineEntry>> {
         let (mut entries, mut length) = (Vec::new(), Length(0));
         if self.lines.head().seq < synced {
@@ -95,7 +97,7 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// Counts what would be written.
+/// Counts bytes instead of writing them.
 struct Length(u64);
 
 impl io::Write for Length {

@@ -1,13 +1,13 @@
-//! How others reach a run that is being driven: a unix socket, one line of JSON at a time.
+//! How other processes reach a driven run: a unix socket with one line of JSON per message.
 //!
-//! The supervisor listens (`server.rs`), everybody else asks (`client.rs`) in the words of `wire.rs`. Who is on the other
-//! side is found from the system, not from what they say (`peer.rs`): another user is turned away, and a process below
-//! one of the run's agents is a worker, who may signal and not command. Commands cross as the core has them; `commands.rs` says
-//! which of them a person may give. Reports are for hosts, of which there is none yet: they are refused. Each client has a thread of
-//! its own, so that a slow or hostile one costs nobody else anything.
+//! The supervisor listens (`server.rs`), others connect (`client.rs`); `wire.rs` has the messages. The identity of a client comes
+//! from the kernel, not from what it says (`peer.rs`): another user is refused, and a process below one of the run's agents is a
+//! worker, which may signal but not command. Commands cross as the core has them; `commands.rs` says which of them a person may
+//! give. Reports are for hosts, which do not exist yet: they are refused. Each client has a thread of its own, so that a slow or
+//! hostile one affects nobody else.
 //!
-//! Whoever watches is told all that happened, from any line on (`feed.rs`), once it is on disk, and how the run stands; on request
-//! what its attempts say and do, too. The driver only puts up what is new (`board.rs`) and rings a bell: it never waits for a watcher.
+//! Watchers get everything that happened from any line on (`feed.rs`) once it is synced, and views; on request also what attempts
+//! say and do. The driver only publishes what is new (`board.rs`) and rings a bell: it never waits for a watcher.
 
 mod board;
 mod client;
@@ -32,12 +32,13 @@ pub(crate) use secrets::Secrets;
 pub(crate) use server::{Inside, Publisher, Server};
 pub use wire::{Ask, LINE_MAX, RunUpdate};
 
-/// The file in a run's folder that says where its socket is: the asker's environment may differ from the supervisor's.
+/// File in a run's folder that has the path of its socket, since the client's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";
 
-/// A folder for sockets that nobody else can enter. Socket paths are short: about 100 bytes at most.
+/// A folder for sockets that no other user can enter. Socket paths are limited to about 100 bytes.
 ///
-/// One of the user's own that others can enter is closed to them first. One that is another's, or a link, is refused.
+/// A folder of the user's own that others can enter is closed to them first. One that belongs to another user, or is a link, is
+/// refused.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let uid = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -67,7 +68,7 @@ fn whole_name(run_folder: &Path) -> io::Result<String> {
     Ok(run_folder.canonicalize()?.to_string_lossy().into_owned())
 }
 
-/// Where the socket of the run in that folder goes.
+/// Path of the socket for the run in that folder.
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;
     let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();

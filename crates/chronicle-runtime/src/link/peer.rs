@@ -1,4 +1,4 @@
-//! Who is on the other side, as the system tells it.
+//! Who is at the other end, according to the kernel.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -8,30 +8,31 @@ use chronicle_core::base::ids::AttemptId;
 use crate::cookie::Cookies;
 use crate::process::lineage;
 
-/// Who asks.
+/// The identity of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Peer {
     /// A process of the same user that no agent of ours started.
     Person,
-    /// This very process: a door of ours that others come in by.
+    /// This process itself: the HTTP signal server relays workers.
     Own,
     /// A process below an attempt of this run.
     Worker(AttemptId),
-    /// A process below some agent, and not one of this run's live attempts that could be told.
+    /// A process below some agent that cannot be assigned to a live attempt of this run.
     Stray,
-    /// Another user.
+    /// A process of another user.
     Stranger,
 }
 
-/// The process at the other end: who connected, or who listens.
+/// The process at the other end: the one that connected or listens.
 pub(super) fn pid(stream: &UnixStream) -> io::Result<u32> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     Ok(u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0))
 }
 
-/// Looks at the process that connected, and at everything above it.
+/// Identifies the process that connected by itself and its ancestors.
 pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    // First of all: nothing else is looked up for another user's process.
     if peer.uid != rustix::process::getuid() {
         return Ok(Peer::Stranger);
     }
@@ -43,8 +44,8 @@ pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
     if let Some(cookie) = &found.cookie {
         return Ok(cookies.attempt_of(cookie).map_or(Peer::Stray, Peer::Worker));
     }
-    // A worker that cleared its environment is still below us: agents are our keepers' children. One that is gone by now
-    // may have been anybody.
+    // A worker that cleared its environment is still below this process, since agents are children of our keepers. A process
+    // that is gone by now may have been anybody, so it is not taken for a person.
     let below_us = found.ancestors.contains(&std::process::id());
     Ok(if below_us || !found.is_whole { Peer::Stray } else { Peer::Person })
 }

@@ -1,7 +1,7 @@
-//! Who is connected, and who has to go when somebody else comes and all the room is taken.
+//! Connected clients, and which of them is disconnected when there is no room for another.
 //!
-//! A person's command must be heard however many connections stand open. So workers and watchers have limits of their own
-//! that leave room, and of the others the one that has been silent for longest makes way.
+//! A person's command must get through however many connections are open. So workers and watchers have limits of their own that
+//! leave room, and among the others the one that was silent for longest is disconnected.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,20 +16,20 @@ const WORKERS_MAX: usize = 32;
 /// Most of them that watch.
 const WATCHERS_MAX: usize = 16;
 
-/// What a client is about.
+/// What a client is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// It has not said anything, or has its answer.
+    /// It has not sent anything, or has its answer.
     Idle,
     /// It waits for an answer.
     Asking,
-    /// It is a worker's.
+    /// It belongs to a worker.
     Worker,
-    /// It watches.
+    /// It receives updates and asks nothing more.
     Watching,
 }
 
-/// All clients.
+/// The table of all clients.
 #[derive(Default)]
 pub(super) struct Seats {
     taken: Mutex<Taken>,
@@ -37,7 +37,7 @@ pub(super) struct Seats {
 
 #[derive(Default)]
 struct Taken {
-    /// Counts whatever happens, so that the longest silence is known without a clock.
+    /// Counts events, so that the longest silence is known without a clock.
     count: u64,
     clients: BTreeMap<u64, Client>,
 }
@@ -45,18 +45,18 @@ struct Taken {
 struct Client {
     stream: UnixStream,
     is_for: Use,
-    /// The count when it was heard last.
+    /// The count when it last sent something.
     heard: u64,
 }
 
-/// Room for one client, until it is dropped.
+/// A place for one client, until it is dropped.
 pub(super) struct Seat {
     seats: Arc<Seats>,
     id: u64,
 }
 
 impl Seats {
-    /// Room for a client; none when everybody there is busy.
+    /// A place for a client; `None` if all others are busy.
     pub(super) fn take(self: &Arc<Self>, stream: &UnixStream) -> io::Result<Option<Seat>> {
         let stream = stream.try_clone()?;
         let mut taken = self.taken();
@@ -75,14 +75,14 @@ impl Seats {
 }
 
 impl Taken {
-    /// Hangs up on whoever was idle for longest.
+    /// Disconnects the client that was idle for longest.
     fn make_room(&mut self) -> bool {
         let idle = self.clients.iter().filter(|(_, client)| client.is_for == Use::Idle);
         let Some(id) = idle.min_by_key(|(_, client)| client.heard).map(|(id, _)| *id) else {
             return false;
         };
         if let Some(client) = self.clients.remove(&id) {
-            // Its thread reads the end, and goes.
+            // Its thread reads the end of the stream and exits.
             let _ = client.stream.shutdown(Shutdown::Both);
         }
         true
@@ -90,7 +90,7 @@ impl Taken {
 }
 
 impl Seat {
-    /// The client was heard, and goes on with this. False when there is no room for that, or it had to make way just now.
+    /// Notes what the client does now. False if there is no room for that, or if it was just disconnected.
     pub(super) fn is_for(&self, wanted: Use) -> bool {
         let mut taken = self.seats.taken();
         let most = match wanted {
@@ -98,6 +98,7 @@ impl Seat {
             Use::Worker => WORKERS_MAX,
             Use::Watching => WATCHERS_MAX,
         };
+        // Counted without this client: one that already watches must not be refused its own place.
         let others = taken.clients.iter().filter(|(id, _)| **id != self.id);
         let has_room = others.filter(|(_, client)| client.is_for == wanted).count() < most;
         taken.count += 1;
@@ -140,7 +141,7 @@ mod tests {
             self.seats.take(&ours).unwrap()
         }
 
-        /// Which clients were hung up on. All others have nothing to read, and would wait.
+        /// Clients that were disconnected. All others have nothing to read and would block.
         fn gone(&self) -> Vec<usize> {
             let is_gone = |end: &UnixStream| {
                 end.set_nonblocking(true).unwrap();

@@ -1,5 +1,5 @@
-//! The secrets of attempts: whoever signals for one must know its own. They live as long as this supervisor, and nowhere on disk
-//! but in what the agent itself is given to read.
+//! Secrets of attempts: a signal must carry the secret of its attempt. They live as long as this supervisor, and are on disk only
+//! in files that the agent itself reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chronicle_core::base::ids::AttemptId;
 use uuid::Uuid;
 
-/// The secrets of all attempts that live here.
+/// Secrets of all live attempts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Secrets {
     known: Arc<Mutex<BTreeMap<AttemptId, String>>>,
 }
 
 impl Secrets {
-    /// A new secret for an attempt, in the place of any before it.
+    /// A new secret for an attempt, replacing an earlier one.
     pub(crate) fn issue(&self, attempt: AttemptId) -> String {
         let secret = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         self.known().insert(attempt, secret.clone());
         secret
     }
 
-    /// Only those that still live keep theirs.
+    /// Drops the secrets of attempts that are over.
     pub(crate) fn retain(&self, lives: impl Fn(AttemptId) -> bool) {
         self.known().retain(|attempt, _| lives(*attempt));
     }
 
-    /// Whose secret this is. Compared by hash, so that nothing is learned from how long it takes.
+    /// The attempt that a secret belongs to. Hashes are compared, so that timing reveals nothing.
     pub(super) fn attempt(&self, secret: &str) -> Option<AttemptId> {
         let said = blake3::hash(secret.as_bytes());
         let known = self.known();

@@ -1,4 +1,4 @@
-//! The supervisor's side: one thread listens, one per client answers.
+//! The supervisor's side of the link: one thread listens, one per client answers.
 
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -30,20 +30,20 @@ use crate::inbox::Remote;
 use crate::ledger::{Head, atomic_write};
 use crate::project::RunFolder;
 
-/// How long a client may take to read what it asked for.
+/// How long a client may take to read its answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// Longest id of a worker's call.
 const REQUEST_MAX: usize = 200;
-/// How often a client that waits for a person is looked for.
+/// How often it is checked whether a client that waits for a person is still there.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// What workers hear who would command.
+/// Answer to workers that try a person's command.
 const FOR_PEOPLE: &str = "this is a person's command, and a worker gave it";
-/// Who reports about attempts from outside performs them: no attempt is a host's yet.
+/// Answer to reports from outside: no attempt is performed by a host yet.
 const NO_HOST: &str = "only the host that performs an attempt can report about it, and none does";
 /// How long a client may take to greet.
 const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The socket of a run that is driven here. It goes away with this value.
+/// The socket of a run that this process drives. It is removed when dropped.
 pub(crate) struct Server {
     shared: Arc<Shared>,
     socket: PathBuf,
@@ -61,25 +61,25 @@ struct Shared {
     watchers: Watchers,
     redactor: Arc<Redactor>,
     secrets: Secrets,
-    /// Rings when a person has answered something: whoever waits for an answer asks again then.
+    /// Rings when a person has answered something: clients that wait for an answer ask again.
     answers: Bell,
 }
 
-/// What the link shares with those who work in the same process.
+/// What the link shares with other parts of this process.
 pub(crate) struct Inside {
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) secrets: Secrets,
     pub(crate) activities: Activities,
 }
 
-/// Tells watchers how the run stands. Never waits for any of them.
+/// Publishes updates to watchers. Never waits for any of them.
 #[derive(Clone)]
 pub(crate) struct Publisher {
     shared: Arc<Shared>,
 }
 
 impl Server {
-    /// Listens for the run in that folder, of whose ledger so much is on disk.
+    /// Listens for the run in that folder, whose ledger is synced up to this head.
     pub(crate) fn start(
         run: &RunFolder,
         remote: Remote,
@@ -87,13 +87,14 @@ impl Server {
         head: Head,
     ) -> io::Result<Self> {
         let socket = socket_path(&run.path)?;
-        // We hold the run's lock, so a socket that is there is a dead supervisor's.
+        // This process holds the run's lock, so an existing socket belongs to a dead supervisor.
         match std::fs::remove_file(&socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
         let listener = UnixListener::bind(&socket)?;
         let note = run.path.join(LINK_FILE);
+        // Bind first, then publish the path: a client that reads the note must find a listener.
         atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
         let shared = Arc::new(Shared {
             cookies: run.cookies(),
@@ -122,8 +123,9 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        // Wakes the listener, which then sees that it is over.
+        // `accept` cannot be interrupted, so this connection wakes the listener, which then sees `is_over`.
         let _ = UnixStream::connect(&self.socket);
+        // The note goes first, so that new clients find no supervisor instead of a closed socket.
         let _ = std::fs::remove_file(&self.note);
         let _ = std::fs::remove_file(&self.socket);
         self.shared.answers.ring();
@@ -132,24 +134,24 @@ impl Drop for Server {
 }
 
 impl Publisher {
-    /// Wakes whoever waits for a person's answer.
+    /// Wakes clients that wait for a person's answer.
     pub(crate) fn answered(&self) {
         self.shared.answers.ring();
     }
 
-    /// So much of the ledger is on disk by now.
+    /// The ledger is synced up to this head.
     pub(crate) fn synced(&self, head: Head) {
         self.shared.watchers.synced(head);
     }
 
-    /// The run stands like this.
+    /// Publishes a new view.
     pub(crate) fn stands(&self, view: Arc<RunView>) {
         self.shared.watchers.stands(view);
     }
 }
 
 impl Shared {
-    /// The answer, be it that a person must give it first. The same call again is the same question.
+    /// The answer to a request; if a person must give it first, waits for them. The same call sent again is the same question.
     fn settled(
         &self,
         stream: &UnixStream,
@@ -157,7 +159,9 @@ impl Shared {
         ask: &Ask,
     ) -> Option<Answer> {
         loop {
+            // Counted before asking: an answer that arrives between asking and waiting must not be missed.
             let before = self.answers.count();
+            // Redacted before parsing: the texts of a signal go to the ledger.
             let answer = self.answer(remote, peer, self.without_secrets(ask.clone()));
             if answer != Some(Answer::Waits) {
                 return answer;
@@ -169,7 +173,7 @@ impl Shared {
         }
     }
 
-    /// What a worker says is written down: secrets go first, as from its other lines.
+    /// Signals are recorded, so they are redacted first, like a worker's other output.
     fn without_secrets(&self, ask: Ask) -> Ask {
         let Ask::Signal { request, tool, mut arguments, secret } = ask else { return ask };
         self.redactor.value(&mut arguments);
@@ -191,15 +195,17 @@ impl Shared {
                 Some(why) => refuse(why),
                 None => remote.submit(command),
             },
-            // Whoever watches asks for nothing else.
+            // Handled in `serve`, which never passes it on.
             Ask::Watch { .. } => None,
         }
     }
 
-    /// Who signals: the attempt that the secret belongs to. A process below another attempt may know it and still not use it.
+    /// The attempt that a signal is from, by its secret. A process below another attempt may know the secret but not use it.
     fn signaller(&self, peer: &Peer, secret: &str) -> Result<AttemptId, &'static str> {
         let known = self.secrets.attempt(secret);
         match (peer, known) {
+            // The HTTP signal server is part of this process, so the process tree says nothing about the worker behind it.
+            // There, only the secret counts.
             (Peer::Own, Some(attempt)) => Ok(attempt),
             (Peer::Worker(attempt), Some(known)) if *attempt == known => Ok(known),
             (Peer::Own | Peer::Worker(_), _) => Err("this is not the secret of your attempt"),
@@ -223,15 +229,16 @@ impl Shared {
             let serve = move || {
                 let _ = it.serve(&stream, &seat);
             };
-            // Without a thread the seat is free again.
+            // If no thread can be started, the closure is dropped, and its seat with it.
             let _ = std::thread::Builder::new().name("client".to_owned()).spawn(serve);
         }
     }
 
-    /// Answers one client until it goes, or says something that makes no sense.
+    /// Serves one client until it disconnects or sends an invalid message.
     fn serve(&self, mut stream: &UnixStream, seat: &Seat) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         stream.set_read_timeout(Some(GREET_PATIENCE))?;
+        // Before the first byte is read: who asks is decided by the kernel, not by what the client says.
         let peer = peer::of(stream, &self.cookies)?;
         if peer == Peer::Stranger {
             return turn_away(stream, "this run is another user's");
@@ -249,9 +256,10 @@ impl Shared {
             );
             return turn_away(stream, &why);
         }
+        // The time limit was for the greeting only. A client may stay connected and idle; `seats.rs` decides who has to go.
         stream.set_read_timeout(None)?;
         let remote = self.remote.named(&greeting.who);
-        // A worker's seat stays a worker's, whatever it asks.
+        // A worker's seat stays a worker's seat, whatever it asks for, so that workers cannot use up the seats of people.
         let is_for = |wanted| peer != Peer::Person || seat.is_for(wanted);
         while is_for(Use::Idle) {
             match wire::read::<Request>(&mut lines, LINE_MAX) {
@@ -265,7 +273,7 @@ impl Shared {
                         return turn_away(stream, "too many watch this run");
                     }
                     let told = self.watchers.tell(stream, since, activity);
-                    // The ledger could not be read: whoever watches is not left with silence.
+                    // The ledger could not be read; the watcher is told so instead of seeing the connection close.
                     return match told {
                         Err(why) if why.kind() == io::ErrorKind::Other => {
                             turn_away(stream, &why.to_string())
@@ -273,7 +281,7 @@ impl Shared {
                         told => told,
                     };
                 }
-                // It was hung up on before this was read: nothing of it may happen.
+                // It was disconnected before this request was read. It will see no answer, so the request must not take effect.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
                 Ok(Some(Request { id, ask, mark })) => {
                     let remote = remote.marked(mark);
@@ -312,7 +320,7 @@ fn refuse(why: &str) -> Option<Answer> {
     Some(Answer::Refused(why.to_owned()))
 }
 
-/// Whether the other side is gone, so that nobody waits any more.
+/// True if the client has disconnected.
 fn has_hung_up(stream: &UnixStream) -> bool {
     use rustix::net::RecvFlags;
     let mut byte = [0u8; 1];

@@ -1,4 +1,4 @@
-//! All who watch a run. The driver puts up what is new and rings; each watcher's thread looks for itself.
+//! All watchers of a run. The driver publishes what is new and rings; each watcher's thread reads it.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -17,26 +17,26 @@ use crate::bell::Bell;
 use crate::ledger::Head;
 use crate::project::RunFolder;
 
-/// How often a watcher is looked for while nothing happens.
+/// How often it is checked whether a watcher is still there.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How long watchers may take to read the last that happened, once the run rests.
+/// How long watchers may take to read the last updates once the run rests.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How much of what a watcher says is thrown away at once.
+/// Bytes that are discarded at once of what a watcher sends.
 const THROWN_AWAY: usize = 4096;
 
-/// What they look at, and how many they are.
+/// Shared by all watchers' threads.
 pub(super) struct Watchers {
     run: RunFolder,
     board: Board,
     activities: Activities,
     is_over: AtomicBool,
     count: AtomicUsize,
-    /// Rings when one of them goes.
+    /// Rings when a watcher disconnects.
     gone: Bell,
 }
 
 impl Watchers {
-    /// Of a run of whose ledger so much is on disk.
+    /// For a run whose ledger is synced up to this head.
     pub(super) fn new(run: &RunFolder, activities: Activities, head: Head) -> Self {
         Self {
             run: run.clone(),
@@ -48,27 +48,29 @@ impl Watchers {
         }
     }
 
-    /// So much of the ledger is on disk by now.
+    /// The ledger is synced up to this head.
     pub(super) fn synced(&self, head: Head) {
+        // Publish, then ring: a watcher that wakes up must see the new head.
         self.board.synced(head);
         self.activities.bell().ring();
     }
 
-    /// The run stands like this.
+    /// Publishes a new view.
     pub(super) fn stands(&self, view: Arc<RunView>) {
         self.board.stands(view);
         self.activities.bell().ring();
     }
 
-    /// Tells one of them all that is new, until it goes or the run rests.
+    /// Sends one watcher everything new, until it disconnects or the run rests.
     pub(super) fn tell(&self, stream: &UnixStream, since: u64, activity: bool) -> io::Result<()> {
         let _here = Here::begin(self);
         let (ledger, bell) = (self.run.ledger(), self.activities.bell());
         let activities = activity.then_some(&self.activities);
         let mut feed = Feed::new((stream, &self.board), &ledger, since, activities)?;
         loop {
+            // Counted before reading, so that news during the read ends the next wait at once.
             let before = bell.count();
-            // Looked at first: all that happened before it was over is told.
+            // Read before `feed.tell`, so that everything up to the end is still sent.
             let is_over = self.is_over.load(Ordering::SeqCst);
             feed.tell()?;
             if is_over || has_left(stream) {
@@ -78,7 +80,7 @@ impl Watchers {
         }
     }
 
-    /// Gives them a moment to hear how it ended; one that does not read has had its chance.
+    /// Gives watchers a moment to read the end; one that does not read is dropped.
     pub(super) fn see_off(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.activities.bell().ring();
@@ -113,7 +115,7 @@ impl Drop for Here<'_> {
     }
 }
 
-/// Whether a watcher is gone. What it says is not read any more, and thrown away so that its end can be seen behind it.
+/// True if a watcher has disconnected. What it sends is discarded, so that its end can be noticed.
 fn has_left(stream: &UnixStream) -> bool {
     let mut thrown_away = [0u8; THROWN_AWAY];
     for _ in 0..LINE_MAX / THROWN_AWAY as u64 {
@@ -123,6 +125,6 @@ fn has_left(stream: &UnixStream) -> bool {
             Err(_) => return false,
         }
     }
-    // Nobody who watches has so much to say.
+    // No honest watcher sends this much.
     true
 }

@@ -1,4 +1,4 @@
-//! The words of the link.
+//! Messages of the link.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use serde_json::Value;
 
 use crate::activity::RunActivity;
 
-/// Rises when an older side would misunderstand.
+/// Raised when an older side would misunderstand.
 pub(crate) const LINK_VERSION: u32 = 2;
 /// Longest line that a supervisor reads.
 pub const LINE_MAX: u64 = 256 * 1024;
-/// Longest line that an asker reads: the view of a run of thousands of phases, each with its longest summary, and some lines of its
-/// ledger.
+/// Longest line that a client reads: the view of a run with thousands of phases, each with its longest summary, and some lines of
+/// its ledger.
 pub(crate) const VIEW_LINE_MAX: u64 = 64 * 1024 * 1024;
 
-/// What the supervisor says first.
+/// The supervisor's first message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hello {
     pub(super) link: u32,
     pub(super) chronicle: String,
     pub(super) run: String,
-    /// The run's folder: a copy of it carries the note that led here.
+    /// The run's folder: a copy of the folder has the same link file.
     pub(super) folder: String,
 }
 
-/// What the other side says next.
+/// The client's first message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Greeting {
     pub(super) link: u32,
@@ -41,26 +41,26 @@ pub(super) struct Greeting {
 pub(super) struct Request {
     pub(super) id: u64,
     pub(super) ask: Ask,
-    /// What marks a person's command in the ledger, so that one who hears no answer finds out what became of it.
+    /// Marks a person's command in the ledger, so that a client without an answer can find out whether it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mark: Option<String>,
 }
 
-/// What may be asked. Commands cross as they are; `commands.rs` says which of them a person may give here.
+/// Requests. Commands cross as they are; `commands.rs` says which of them a person may give here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
-    /// Is anybody there?
+    /// Asks whether the supervisor still answers.
     Ping,
-    /// A person's command.
+    /// A command from a person.
     Command(Command),
-    /// A worker's call.
+    /// A tool call of a worker.
     Signal {
-        /// The call's id.
+        /// Id of the call. The same call sent again gets the same answer.
         request: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What it is given.
+        /// Arguments of the tool.
         arguments: Value,
         /// The secret of its attempt.
         #[serde(default)]
@@ -68,52 +68,52 @@ pub enum Ask {
     },
     /// What a host saw of an attempt that it performs.
     Report(Box<Report>),
-    /// From now on, all that happens. Nothing else is answered on this connection any more.
+    /// Subscribes to everything that happens. Nothing else is answered on this connection any more.
     Watch {
-        /// The last line that is known already; all after it are told first.
+        /// The last line that the client knows; later ones are sent first.
         since: u64,
-        /// Whether to tell what attempts say and do, too.
+        /// True to also receive what attempts say and do.
         activity: bool,
     },
 }
 
-/// What comes back.
+/// Messages of the supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// To a request, once it is on disk.
+    /// The answer to a request, sent once it is synced.
     Answer {
-        /// Which.
+        /// Number of the request.
         id: u64,
-        /// What.
+        /// The answer, as the engine gave it.
         answer: Answer,
     },
-    /// Not heard: the run has come to rest. Who asked finds it in its ledger.
+    /// The request was not handled because the run rests. The ledger has the result.
     Rests {
-        /// Which request.
+        /// Number of the request.
         id: u64,
     },
-    /// The connection is turned away, and ends. This one is understood by every version of the link.
+    /// The connection is refused and closed. Every version of the link understands this.
     Refused {
-        /// Why, and what would be right.
+        /// The reason, and what to do instead.
         text: String,
     },
-    /// To a watcher: what is on disk by now.
+    /// To a watcher: newly synced events.
     Update(RunUpdate),
-    /// To a watcher: what an attempt says and does.
+    /// To a watcher: live output of an attempt.
     Activity(RunActivity),
 }
 
-/// What has happened since the last update, and how the run stands.
+/// New events since the last update, and the current view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunUpdate {
-    /// The version of the views in it.
+    /// Version of the views in it.
     pub v: u32,
-    /// The last line that was told: where to go on from on another connection.
+    /// The last line that was sent: where to continue on another connection.
     pub seq: u64,
-    /// What happened, in order and without a gap.
+    /// Events in order and without a gap.
     pub entries: Vec<TimelineEntry>,
-    /// How the run stands, where that is news. A watcher that is slow misses some, never the newest.
+    /// The current view, if it is new. A slow watcher misses some, but never the latest.
     pub view: Option<Arc<RunView>>,
 }
 
@@ -127,7 +127,7 @@ impl Reply {
     }
 }
 
-/// Reads one message; none at the end. A line that is too long or makes no sense is an error.
+/// Reads one message; `None` at the end. A line that is too long or invalid is an error.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(
     from: &mut impl BufRead,
     most: u64,
@@ -135,7 +135,7 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
     line(from, most)?.map(|line| understood(&line)).transpose()
 }
 
-/// Reads one whole line; none at the end.
+/// Reads one complete line; `None` at the end.
 pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if from.by_ref().take(most + 1).read_until(b'\n', &mut line)? == 0 {
@@ -147,7 +147,7 @@ pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<
     Ok(Some(line))
 }
 
-/// The message in a line.
+/// Parses the message in a line.
 pub(super) fn understood<T: for<'de> Deserialize<'de>>(line: &[u8]) -> io::Result<T> {
     serde_json::from_slice(line).map_err(|error| bad(format!("not understood: {error}")))
 }
@@ -156,7 +156,7 @@ fn bad(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Writes one line.
+/// Writes one message as a line.
 pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

@@ -1,4 +1,4 @@
-//! Programs that are no agents: a short tool, or another `chronicle` that supervises by itself.
+//! Programs that are not agents: short tools, and other `chronicle` processes that supervise on their own.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,22 +16,22 @@ use crate::regular::{self, Links};
 /// How much of a short tool's output is read.
 const TOOL_OUTPUT_MAX: u64 = 64 * 1024;
 
-/// Where the output of a program beside us goes.
+/// Where the output of another program goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// To where ours goes.
+    /// Both streams go where ours go.
     Both,
-    /// Its talk to where ours goes, its result nowhere.
+    /// Its stderr goes where ours goes, its stdout is discarded.
     Talk,
 }
 
-/// Leaves the terminal and everybody on it: what happens to them does not happen to us.
+/// Detaches from the terminal: its hang-up or Ctrl-C no longer reaches this process.
 pub fn leave_terminal() -> io::Result<()> {
     rustix::process::setsid()?;
     Ok(())
 }
 
-/// Starts a program that outlives us; what it says goes into a file.
+/// Starts a program that outlives this process; its output goes into a file.
 pub fn detached<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, log: &Path) -> io::Result<Child> {
     let mut options = File::options();
     let log = regular::open(log, options.create(true).append(true), Links::Refused)?;
@@ -39,15 +39,15 @@ pub fn detached<S: AsRef<OsStr>>(argv: &[S], cwd: &Path, log: &Path) -> io::Resu
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()
 }
 
-/// Runs a short tool to its end; it asks nobody anything.
+/// Runs a short tool to its end, without input.
 pub(crate) fn tool<S: AsRef<OsStr>>(argv: &[S], cwd: &Path) -> io::Result<Output> {
     command(argv, cwd)?.stdin(Stdio::null()).output()
 }
 
-/// Runs a short tool that may not end by itself: what it printed, or none when it took longer or printed no text.
+/// Runs a short tool with a time limit. Returns its output, or `None` if it took too long or printed no text.
 ///
-/// It has a process group of its own, all of which is ended, and it is not waited for beyond the time, whoever holds its
-/// output open.
+/// It has a process group of its own, all of which is killed, and it is not waited for beyond the limit, whoever holds its output
+/// open.
 pub(crate) fn tool_within<S: AsRef<OsStr>>(
     argv: &[S],
     cwd: &Path,
@@ -66,13 +66,14 @@ pub(crate) fn tool_within<S: AsRef<OsStr>>(
     let reading = std::thread::Builder::new().name("tool".to_owned()).spawn(read);
     let text = reading.ok().and_then(|_| heard.recv_timeout(time).ok()).flatten();
     if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        // Also after success: a tool may leave children behind that hold its output open.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
     text
 }
 
-/// Starts a program that goes on by itself. It is not ours to keep: it ends when it wants to.
+/// Starts an independent program. It is not kept: it ends when it wants to.
 pub fn beside<S: AsRef<OsStr>>(
     argv: &[S],
     cwd: &Path,

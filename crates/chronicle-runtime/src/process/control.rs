@@ -1,4 +1,4 @@
-//! The supervisor's hold on a keeper: stop it, renew its lease, wait for its end.
+//! The supervisor's handle on a keeper: stop it, renew its lease, wait for its end.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::Shutdown;
@@ -13,20 +13,18 @@ use super::order::KeeperEnd;
 use super::sweep;
 use super::wire::{self, Got, Inbox, Report, Word};
 
-/// How long a keeper may need to end everything by force, after the grace; one that takes longer is
-/// itself stuck and is killed.
+/// How long a keeper may need to kill everything after the grace period. One that takes longer is stuck and is killed itself.
 pub(super) const END_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Stops an agent and waits for its end. Clones share one hold, on any threads.
+/// Stops an agent and waits for its end. Clones share one handle and may be used from any thread.
 ///
-/// When the last clone is dropped before the end was waited for, the agent is ended at once, and the
-/// drop blocks until it has.
+/// If the last clone is dropped before the end was waited for, the agent is killed at once, and the drop blocks until it is gone.
 #[derive(Debug, Clone)]
 pub struct Control {
     hold: Arc<Hold>,
 }
 
-/// What the clones share. Apart from [`Line`], so that the lease thread never drops it.
+/// Shared by the clones. Separate from [`Line`], so that the lease thread never drops it.
 #[derive(Debug)]
 struct Hold {
     line: Arc<Line>,
@@ -51,7 +49,7 @@ pub(super) struct Line {
 }
 
 impl Control {
-    /// Writes must not block: a keeper that stands still would hold up the leases of all others.
+    /// Writes must not block: a keeper that is stopped would delay the leases of all others.
     pub(super) fn new(line: Line) -> io::Result<Self> {
         line.socket.set_nonblocking(true)?;
         let hold = Hold { line: Arc::new(line), waiting: Mutex::default() };
@@ -71,21 +69,22 @@ impl Control {
         lock(&self.hold.line.keeper).id()
     }
 
-    /// Asks the agent to end and ends it by force after `grace`. Returns at once; a second call can
-    /// only shorten the grace. Does nothing once the agent has ended.
+    /// Asks the agent to end, and kills it after `grace`. Returns at once. A second call can only shorten the grace period. Does
+    /// nothing once the agent has ended.
     pub fn stop(&self, grace: Duration) {
         self.hold.line.stop(grace);
     }
 
-    /// Blocks until nothing of the agent is left and tells how it ended; again and again the same.
+    /// Blocks until nothing of the agent is left. Repeated calls return the same end.
     pub fn wait(&self) -> KeeperEnd {
         self.hold.wait_until(None)
     }
 }
 
 impl Hold {
-    /// The end; at the deadline the keeper is killed, so that there is one.
+    /// Waits for the end. At the deadline the keeper is killed, so that there is one.
     fn wait_until(&self, deadline: Option<Instant>) -> KeeperEnd {
+        // Held while reading: only one thread reads the socket, and the others get the stored end.
         let mut waiting = lock(&self.waiting);
         if let Some(end) = &waiting.end {
             return end.clone();
@@ -96,7 +95,7 @@ impl Hold {
         }
         self.line.reap();
         let end = told.unwrap_or_else(|| {
-            // A dead keeper ends nothing any more: what has its cookie is ours to end.
+            // A dead keeper kills nothing any more, so everything with its cookie is killed here.
             sweep::sweep(&self.line.cookie);
             KeeperEnd::KeeperDied
         });
@@ -107,6 +106,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // The keeper sees a closed socket as a dead supervisor and kills everything.
         let _ = self.line.socket.shutdown(Shutdown::Write);
         self.wait_until(Some(Instant::now() + END_PATIENCE));
     }
@@ -124,18 +124,19 @@ impl Line {
         }
     }
 
-    /// Says one word whole or fails: half a word would spoil all that follow.
+    /// Sends a whole word or fails: half a word would corrupt all later ones.
     fn say(&self, word: &Word) -> io::Result<()> {
         let line = wire::line(word)?;
         let _one_at_a_time = lock(&self.writing);
         if (&self.socket).write(&line)? == line.len() {
             return Ok(());
         }
+        // Half a message would corrupt the stream. Closing it makes the keeper end its agent, which is the safe side.
         self.socket.shutdown(Shutdown::Write)?;
         Err(ErrorKind::WriteZero.into())
     }
 
-    /// A full socket is left alone: a keeper with so many words unread does not need one more.
+    /// Skips a full socket: a keeper with that many unread words does not need another one.
     pub(super) fn renew(&self) {
         let _ = self.say(&Word::Renew);
     }
@@ -144,19 +145,20 @@ impl Line {
         let due = Instant::now().checked_add(grace.saturating_add(END_PATIENCE));
         let mut stop_due = lock(&self.stop_due);
         *stop_due = stop_due.map_or(due, |before| due.map(|due| due.min(before)));
+        // Released before writing to the socket: the lease thread takes this lock for every keeper.
         drop(stop_due);
-        // If it cannot be said the keeper is gone, or stands still and is killed when overdue.
+        // If this fails, the keeper is gone, or it hangs and is killed when it is overdue.
         let _ = self.say(&Word::Stop { grace_ms: wire::millis(grace) });
     }
 
-    /// Kills a keeper that did not stop in time. Never waits: the lease thread calls it.
+    /// Kills a keeper that did not stop in time. Never waits, since the lease thread calls it.
     pub(super) fn kill_if_overdue(&self) {
         if lock(&self.stop_due).is_some_and(|due| Instant::now() > due) {
             self.kill();
         }
     }
 
-    /// What is below the keeper first: once it is dead, nobody finds what cleared its environment.
+    /// Kills processes below the keeper first: once it is dead, those that cleared their environment cannot be found.
     fn kill(&self) {
         let mut keeper = lock(&self.keeper);
         if let Ok(None) = keeper.try_wait() {
@@ -165,14 +167,15 @@ impl Line {
         }
     }
 
-    /// After its last word a keeper has nothing left to do but to exit.
+    /// After its last word, a keeper only has to exit.
     fn reap(&self) {
         let mut keeper = lock(&self.keeper);
+        // It has reported its end or was killed already. This only makes sure that `wait` returns.
         let _ = keeper.kill();
         let _ = keeper.wait();
     }
 
-    /// The last word, or none if the keeper died without one or the deadline passed.
+    /// The last word; `None` if the keeper died without one or the deadline passed.
     fn read_end(&self, inbox: &mut Inbox, deadline: Option<Instant>) -> Option<KeeperEnd> {
         loop {
             match inbox.next::<Report>() {
@@ -197,7 +200,7 @@ impl Line {
     }
 }
 
-/// A panic elsewhere leaves nothing half done behind these locks.
+/// A panic elsewhere leaves nothing half-done behind these locks, so poisoning is ignored.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

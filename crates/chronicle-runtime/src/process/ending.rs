@@ -1,4 +1,4 @@
-//! The processes below a keeper, and how all of them are ended.
+//! The processes below a keeper, and how all of them are killed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, 
 use super::sweep::{CLEAN_SCANS, ROUND, count};
 use super::table::{self, Process};
 
-/// Rounds of killing, each at most [`ROUND`] long, until the rest counts as survivors.
+/// Rounds of killing, each at most [`ROUND`] long. What is left then counts as survivors.
 const KILL_ROUNDS_MAX: u32 = 500;
 
 /// Everything below this keeper.
 pub(super) struct Tree {
     cookie: String,
     agent: Pid,
-    /// When the keeper started. What was there before does not bear its cookie, so its environment is not read: most of the
-    /// machine's processes are older.
+    /// Start time of the keeper. Older processes cannot carry its cookie, so their environment is not read; most processes on a
+    /// machine are older.
     since: u64,
     end: Option<WaitStatus>,
     asked: BTreeSet<Process>,
@@ -30,18 +30,18 @@ impl Tree {
         Self { cookie, agent, since, end: None, asked: BTreeSet::new(), strays: BTreeSet::new() }
     }
 
-    /// How the agent ended, once it was reaped.
+    /// Exit status of the agent, once it was reaped.
     pub(super) fn agent_end(&self) -> Option<WaitStatus> {
         self.end
     }
 
-    /// Processes besides the agent that were sent a signal to end.
+    /// Number of processes besides the agent that were signalled.
     pub(super) fn strays(&self) -> u32 {
         count(self.strays.len())
     }
 
-    /// Reaps what has ended; tells whether any child is left. As every orphan below comes back to
-    /// the keeper, no child means that nothing is left at all.
+    /// Reaps ended children. Returns true if any child is left. Every orphan below is adopted by the keeper, so no child means
+    /// that nothing is left at all.
     pub(super) fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -53,8 +53,8 @@ impl Tree {
         }
     }
 
-    /// Asks everything to end that was not asked before. A stopped process only hears it when it
-    /// is continued.
+    /// Sends SIGTERM to everything that has not got it yet, then SIGCONT: a stopped process handles a signal only when it is
+    /// continued.
     pub(super) fn ask_all(&mut self) {
         self.signal_group(Signal::TERM);
         for process in self.all() {
@@ -66,18 +66,20 @@ impl Tree {
         }
     }
 
-    /// Kills everything, round after round, and tells how many would not go. `pause` waits until
-    /// a child ends, at most for the time given.
+    /// Kills everything, round after round. Returns how many would not die. `pause` waits until a child ends, at most for the
+    /// given time.
     pub(super) fn kill_all(&mut self, mut pause: impl FnMut(Duration)) -> u32 {
         let mut clean_scans = 0;
         for _ in 0..KILL_ROUNDS_MAX {
             self.signal_group(Signal::KILL);
             let found = self.all();
+            // Children before parents: a parent that sees its child die could start another one.
             for process in found.iter().rev() {
                 if table::signal(*process, Signal::KILL) {
                     self.count_stray(*process);
                 }
             }
+            // Two clean scans in a row are required: a process in the middle of an exec is invisible to one scan.
             let is_clean = !self.reap() && found.is_empty() && !self.is_stray_left();
             clean_scans = if is_clean { clean_scans + 1 } else { 0 };
             if clean_scans >= CLEAN_SCANS {
@@ -90,13 +92,14 @@ impl Tree {
         count(self.all().len())
     }
 
-    /// All below this process, and all with the cookie wherever they are.
+    /// All processes below this one, and all with the cookie anywhere.
     fn all(&self) -> Vec<Process> {
         let own = std::process::id();
         let table = table::all();
         let mut found = table::below(own, &table);
         for process in table.into_iter().map(|row| row.process) {
             let is_other = process.pid != own && !found.contains(&process);
+            // A process that started before the keeper cannot have inherited its cookie.
             let is_later = process.started >= self.since;
             if is_other && is_later && table::has_cookie(process, &self.cookie) {
                 found.push(process);
@@ -105,7 +108,7 @@ impl Tree {
         found
     }
 
-    /// What was killed may show no cookie any more, and yet need a moment to go.
+    /// A killed process may have no readable cookie any more and still need a moment to go.
     fn is_stray_left(&self) -> bool {
         self.strays.iter().any(|stray| table::read(stray.pid) == Some(*stray))
     }
@@ -116,7 +119,7 @@ impl Tree {
         }
     }
 
-    /// Where processes cannot be listed, the agent's group is all that is known of them.
+    /// Where processes cannot be listed, only the agent's process group is known.
     fn signal_group(&self, signal: Signal) {
         if cfg!(not(target_os = "linux")) {
             let _ = kill_process_group(self.agent, signal);

@@ -1,7 +1,7 @@
 //! `chronicle keeper-exec`: the last step between a keeper and its agent.
 //!
-//! It does in the agent's own process what must happen before the agent's first instruction, and
-//! then becomes the agent: `keeper-exec KEEPER-PID LOCK-FILE FOLDER PROGRAM [ARGUMENT…]`.
+//! It does in the agent's own process what must happen before the agent's first instruction, then replaces itself with the agent:
+//! `keeper-exec KEEPER-PID LOCK-FILE FOLDER PROGRAM [ARGUMENT…]`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 use super::lock::{self, Entry};
 
-/// The exit codes that shells give a program which cannot be started.
+/// Exit codes that shells use for a program that cannot be started.
 pub(super) const NOT_FOUND: u8 = 127;
 pub(super) const NOT_STARTED: u8 = 126;
 
@@ -30,8 +30,8 @@ pub fn main(args: &[OsString]) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs `tool-exec PARENT-PID PROGRAM [ARGUMENT…]`: becomes a short program that does not outlive who started it. Returns only
-/// if it failed.
+/// Runs `tool-exec PARENT-PID PROGRAM [ARGUMENT…]`: becomes a short program that does not outlive its parent. Returns only if it
+/// failed.
 pub fn tool(args: &[OsString]) -> ExitCode {
     let [_, _, parent, program, arguments @ ..] = args else {
         let _ = writeln!(std::io::stderr(), "Error: `tool-exec` is for Chronicle itself");
@@ -44,13 +44,14 @@ pub fn tool(args: &[OsString]) -> ExitCode {
     ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED })
 }
 
-/// A session of its own keeps terminals away; the death signal keeps it from outliving the keeper.
+/// A session of its own detaches it from terminals; the death signal keeps it from outliving the keeper.
 fn bind_to(keeper: &OsStr) -> bool {
+    // Fails only for the leader of a process group, which a fresh child is not.
     let _ = rustix::process::setsid();
     dies_with(keeper)
 }
 
-/// Has the kernel end this process when its parent dies, and whatever program it becomes.
+/// Asks the kernel to kill this process when its parent dies, even after an exec.
 fn dies_with(parent: &OsStr) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -59,7 +60,7 @@ fn dies_with(parent: &OsStr) -> bool {
             return false;
         }
     }
-    // One that died before the line above sends no signal any more.
+    // The parent may have died before the line above; then no signal comes any more, and this process has been adopted.
     let above = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().to_string());
     above.as_deref().map(OsStr::new) == Some(parent)
 }
@@ -85,7 +86,7 @@ fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, Str
     (NOT_FOUND, text)
 }
 
-/// The standard streams are the agent's already, so the keeper reads the reason from the lock file.
+/// The standard streams already belong to the agent, so the keeper reads the reason from the lock file.
 fn say_why(lock_file: &Path, text: String) {
     if let Ok(file) = OpenOptions::new().append(true).open(lock_file) {
         let _ = lock::add(&file, &Entry::CannotStart { text });

@@ -1,23 +1,23 @@
-//! Hands the agent's stdin from the supervisor to the keeper.
+//! Passes the agent's stdin from the supervisor to the keeper.
 //!
-//! A child gets three files by its standard streams: the keeper's are the socket, the agent's stdout
-//! and the agent's stderr. The fourth, the agent's stdin, cannot be inherited by number: safe code
-//! cannot close a number again, and it would leak into the agent and all its children.
+//! A child gets three files as standard streams: for the keeper these are the socket and the agent's stdout and stderr. The
+//! fourth, the agent's stdin, cannot be inherited by number: safe code cannot close a number again, and it would leak into the
+//! agent and all its children.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
 
-/// On Linux the keeper opens the pipe through the supervisor's entry in `/proc`: nothing is
-/// inheritable at any moment, so spawns elsewhere in this process cannot catch it either.
+/// On Linux the keeper opens the pipe through the supervisor's entry in `/proc`: nothing is ever inheritable, so a concurrent
+/// spawn in this process cannot catch it.
 #[cfg(target_os = "linux")]
 pub(super) fn offer(read_end: &PipeReader) -> OsString {
     format!("/proc/{}/fd/{}", std::process::id(), read_end.as_raw_fd()).into()
 }
 
-/// Elsewhere it is inherited, and stays open in the agent as one number too many: a write to an
-/// agent that closed its stdin fails only once the agent has ended.
+/// Elsewhere it is inherited and stays open in the agent as an extra number: a write to an agent that closed its stdin fails only
+/// once the agent has ended.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn offer(read_end: &PipeReader) -> OsString {
     format!("/dev/fd/{}", read_end.as_raw_fd()).into()
@@ -28,8 +28,7 @@ pub(super) fn fetch(offered: &OsString) -> io::Result<File> {
     File::open(offered)
 }
 
-/// Runs the spawn while the read end may be inherited; one spawn at a time, so that no other
-/// keeper inherits it.
+/// Spawns while the read end is inheritable; one spawn at a time, so that no other keeper inherits it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn while_offered<T>(
     read_end: &PipeReader,
@@ -44,7 +43,7 @@ pub(super) fn while_offered<T>(
     spawned
 }
 
-/// Nothing is inherited here, so nothing has to be guarded.
+/// Nothing is inherited here, so nothing needs a guard.
 #[cfg(target_os = "linux")]
 pub(super) fn while_offered<T>(
     _read_end: &PipeReader,

@@ -33,9 +33,9 @@ use super::order::{COOKIE_VARIABLE, own_executable};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
 use crate::fail::{self, Point};
 
-/// Time for what the agent left running, once the agent itself has ended.
+/// Grace period for processes that the agent left running when it ended.
 pub(crate) const STRAY_GRACE: Duration = Duration::from_secs(2);
-/// Time for the agent when the keeper itself is told to end by a signal.
+/// Grace period for the agent when the keeper itself gets a signal to end.
 pub(crate) const TERM_GRACE: Duration = Duration::from_secs(5);
 
 /// Runs a keeper to its end.
@@ -57,12 +57,15 @@ fn keep() -> io::Result<()> {
         Err(text) => return line.say(&Report::Refused { text }),
     };
     fail::at(Point::KeeperAfterLock);
+    // The lock is held before anything is started. A later supervisor that finds no lock file can rely on it that no agent
+    // ever ran.
     line.say(&Report::Ready)?;
+    // Without `Go` nothing starts: the supervisor may have died after writing the order.
     let Some(Word::Go) = line.next()? else { return Ok(()) };
     let nowhere = nowhere()?;
     let started = start_agent(&order, ready.stdin);
     fail::at(Point::KeeperAfterStart);
-    // From here on only the agent holds its streams, so that their ends are its own.
+    // The keeper closes its copies of the agent's streams. Otherwise readers would not see their end when the agent exits.
     dup2_stdout(&nowhere)?;
     dup2_stderr(&nowhere)?;
     let report = match started {
@@ -74,12 +77,13 @@ fn keep() -> io::Result<()> {
         }
         Err(text) => Report::CannotStart { text },
     };
-    // Everything has ended: this is the last moment at which the agent can have changed a file.
+    // Everything has ended: this is the last moment at which the agent can have changed a file, and the time on the lock
+    // file is how the trees know it.
     lock::touch(&ready.lock);
     fail::at(Point::KeeperBeforeReport);
-    // If nobody is there to hear it, everything has been ended all the same.
+    // If the supervisor is gone, the report is lost, but everything has been killed anyway.
     let _ = line.say(&report);
-    // Whoever gets the lock may take it that this process is gone, so it lasts until the exit.
+    // Never unlocked explicitly: whoever gets the lock concludes that this process is gone, so it must last until the exit.
     std::mem::forget(ready.lock);
     Ok(())
 }
@@ -95,7 +99,7 @@ struct Line {
 }
 
 impl Line {
-    /// Moves the socket out of the way of the agent's own stdin.
+    /// Moves the socket away from fd 0, which becomes the agent's stdin.
     fn take_stdin() -> io::Result<Self> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         dup2_stdin(nowhere()?)?;
@@ -106,7 +110,7 @@ impl Line {
         (&self.socket).write_all(&wire::line(report)?)
     }
 
-    /// The next message; none if the supervisor is gone or says nothing for too long.
+    /// The next message; `None` if the supervisor is gone or silent for too long.
     fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<M>> {
         let deadline = Instant::now() + HANDSHAKE_PATIENCE;
         loop {
@@ -121,7 +125,7 @@ impl Line {
     }
 }
 
-/// What a keeper must hold before it says that it is ready.
+/// What a keeper must have before it reports that it is ready.
 struct Ready {
     lock: File,
     stdin: File,
@@ -135,13 +139,14 @@ impl Ready {
             .map_err(|error| format!("cannot lock `{}`: {error}", lock_file.display()))?;
         let stdin = handover::fetch(&order.stdin)
             .map_err(|error| format!("cannot open the agent's stdin: {error}"))?;
+        // Before the agent starts: a SIGCHLD that comes earlier than its handler would be missed.
         let signals = Signals::new().map_err(|error| format!("cannot handle signals: {error}"))?;
         adopt_orphans().map_err(|error| format!("cannot become a subreaper: {error}"))?;
         Ok(Self { lock, stdin, signals })
     }
 }
 
-/// Processes that lose their parent come back to us instead of going to init.
+/// Makes this process the subreaper: orphans below are adopted by it instead of by init.
 fn adopt_orphans() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -156,7 +161,8 @@ struct Signals {
 
 impl Signals {
     fn new() -> io::Result<Self> {
-        // A terminal's signals are for the supervisor, which tells us what to do.
+        // A terminal's signals are meant for the supervisor, which tells the keeper what to do. A handler instead of "ignore":
+        // an ignored signal would be inherited by the agent.
         let swallowed = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGHUP, SIGQUIT] {
             signal_hook::flag::register(signal, Arc::clone(&swallowed))?;
@@ -172,7 +178,7 @@ fn pipe_of(signal: i32) -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// Empties a signal's pipe; tells whether the signal came.
+/// Drains a signal's pipe. Returns true if the signal arrived.
 fn came(mut pipe: &UnixStream) -> bool {
     let mut bytes = [0; 64];
     let mut came = false;
@@ -204,17 +210,17 @@ fn start_agent(order: &Order, stdin: File) -> Result<Pid, String> {
         .ok_or_else(|| format!("the system gave the process id {}", child.id()))
 }
 
-/// Why the keeper ends everything.
+/// Why the keeper kills everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// The agent has ended or its grace is over.
+    /// The agent has ended, or its grace period is over.
     Over,
     LeaseRanOut,
     /// The supervisor is gone.
     Orphaned,
 }
 
-/// The keeper while the agent lives.
+/// The keeper while the agent is live.
 struct Watch<'a> {
     line: &'a mut Line,
     lock: &'a File,
@@ -242,7 +248,7 @@ impl<'a> Watch<'a> {
     }
 
     fn run(mut self) -> Report {
-        // A keeper that can watch no longer must not leave its agent unwatched.
+        // If watching fails, the agent is killed rather than left unwatched.
         let cause = self.watch().unwrap_or(Cause::Orphaned);
         let signals = &self.signals;
         let survivors = self.tree.kill_all(|most| {
@@ -258,11 +264,12 @@ impl<'a> Watch<'a> {
             let has_children = self.tree.reap();
             if self.tree.agent_end().is_some() && !self.has_left {
                 self.has_left = true;
-                // Nothing below is nobody to ask: what bears the cookie elsewhere is looked for at the end.
+                // Without children there is nothing to signal. Processes with the cookie elsewhere are found by `kill_all`.
                 if has_children {
                     self.begin_end(STRAY_GRACE);
                 }
             }
+            // Checked before the lease: if the agent has ended as well, its own end is reported.
             if !has_children || is_past(self.kill_due) {
                 return Ok(Cause::Over);
             }
@@ -276,7 +283,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Sleeps until something happens and takes in what it was.
+    /// Sleeps until something happens, and handles it.
     fn sleep_until(&mut self, due: Option<Instant>) -> io::Result<Got> {
         let mut fds = [
             PollFd::new(&self.line.socket, PollFlags::IN),
@@ -285,6 +292,7 @@ impl<'a> Watch<'a> {
         ];
         wire::wait_until(&mut fds, due)?;
         let has_words = wire::is_readable(&fds[0]);
+        // Only drained here; `reap` at the top of the loop collects the children.
         came(&self.signals.child_ended);
         if came(&self.signals.told_to_end) {
             self.stop(TERM_GRACE);
@@ -310,11 +318,12 @@ impl<'a> Watch<'a> {
     }
 
     fn stop(&mut self, grace: Duration) {
+        // An agent that had already ended was not stopped by us, whatever its strays do.
         self.stopped |= self.tree.agent_end().is_none();
         self.begin_end(grace);
     }
 
-    /// Asks everything to end; the nearest of all deadlines counts.
+    /// Sends SIGTERM to everything; the nearest of all deadlines counts.
     fn begin_end(&mut self, grace: Duration) {
         self.tree.ask_all();
         self.kill_due = self.kill_due.into_iter().chain(after(grace)).min();
@@ -337,7 +346,7 @@ impl<'a> Watch<'a> {
         Report::Ended { code, signal, strays, survivors, stopped }
     }
 
-    /// What `keeper-exec` wrote down, if it failed.
+    /// The error that `keeper-exec` wrote, if it failed.
     fn why_not_started(&self) -> Option<String> {
         lock::entries(Path::new(&self.order.lock_file)).into_iter().find_map(|entry| match entry {
             Entry::CannotStart { text } => Some(text),
@@ -346,7 +355,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The instant after a time; none if that is further away than instants go.
+/// The instant after a duration; `None` if it is too far away.
 fn after(time: Duration) -> Option<Instant> {
     Instant::now().checked_add(time)
 }

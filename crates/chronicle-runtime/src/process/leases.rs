@@ -1,4 +1,4 @@
-//! Renews the leases of all living keepers, on one permanent thread.
+//! Renews the leases of all live keepers, on one permanent thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::control::{Line, lock};
 use super::spawn::SpawnError;
 
-/// Most keepers that live at one time in one supervisor.
+/// Most live keepers of one supervisor.
 pub(crate) const KEEPERS_MAX: usize = 1024;
 /// A lease is renewed this often before it would run out.
 const RENEWALS_PER_LEASE: u32 = 4;
-/// Longest pause between two rounds, so that a keeper that did not stop in time is seen soon.
+/// Longest pause between two rounds, so that a keeper that did not stop in time is noticed soon.
 const ROUND_MAX: Duration = Duration::from_secs(1);
-/// Shortest pause, so that a lease of nothing does not keep a processor busy.
+/// Shortest pause, so that a zero lease does not keep a core busy.
 const ROUND_MIN: Duration = Duration::from_millis(5);
 
 static LEASES: Leases = Leases { live: Mutex::new(Live::new()), added: Condvar::new() };
@@ -25,7 +25,7 @@ struct Leases {
 
 struct Live {
     lines: Vec<Weak<Line>>,
-    /// Counts additions, so that one during a round is not slept over.
+    /// Counts additions, so that one during a round is not missed.
     additions: u64,
     has_thread: bool,
 }
@@ -36,7 +36,7 @@ impl Live {
     }
 }
 
-/// Refuses a keeper too many before anything of it exists.
+/// Refuses a new keeper before anything of it exists, if there are too many.
 pub(super) fn make_room() -> Result<(), SpawnError> {
     let mut live = lock(&LEASES.live);
     live.lines.retain(|line| line.strong_count() > 0);
@@ -46,7 +46,7 @@ pub(super) fn make_room() -> Result<(), SpawnError> {
     Ok(())
 }
 
-/// Renews the lease of this keeper from now on, until its last [`super::Control`] is dropped.
+/// Renews the lease of this keeper until its last [`super::Control`] is dropped.
 pub(super) fn add(line: &Arc<Line>) -> Result<(), SpawnError> {
     let mut leases = lock(&LEASES.live);
     if !leases.has_thread {
@@ -70,18 +70,20 @@ fn renew_for_ever() {
         live.lines.retain(|line| line.strong_count() > 0);
         let lines: Vec<Arc<Line>> = live.lines.iter().filter_map(Weak::upgrade).collect();
         let additions = live.additions;
+        // Not held while writing: adding a keeper must not wait for a slow socket.
         drop(live);
         for line in &lines {
             line.renew();
             line.kill_if_overdue();
         }
         let pause = lines.iter().map(|line| line.lease / RENEWALS_PER_LEASE).min();
+        // These are strong references; holding them while sleeping would keep the sockets of ended keepers open.
         drop(lines);
         live = pause_for(pause, additions);
     }
 }
 
-/// Until the next round is due or a keeper is added; with no keeper, only the latter.
+/// Waits for the next round or a new keeper; without keepers, only for a new one.
 fn pause_for(pause: Option<Duration>, additions: u64) -> MutexGuard<'static, Live> {
     let live = lock(&LEASES.live);
     let nothing_new = |live: &mut Live| live.additions == additions;

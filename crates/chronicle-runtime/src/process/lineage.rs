@@ -1,4 +1,4 @@
-//! What stands above a process: whether an agent of ours is among its ancestors.
+//! The ancestors of a process: whether one of our agents is among them.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -7,17 +7,17 @@ use super::order::COOKIE_VARIABLE;
 
 /// More ancestors than any process has.
 const ANCESTORS_MAX: usize = 128;
-/// How often the way up is walked again when somebody on it died meanwhile.
+/// How often the walk is repeated if an ancestor died meanwhile.
 const WALKS_MAX: usize = 16;
 
-/// What was found above a process, itself included.
+/// What was found above a process, including itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lineage {
-    /// The nearest cookie.
+    /// Cookie of the nearest ancestor that has one.
     pub cookie: Option<String>,
-    /// The process and everything above it, as far as it can be seen.
+    /// The process and its ancestors, as far as they are visible.
     pub ancestors: Vec<u32>,
-    /// Whether nothing above it was missed. Of a process that is gone nothing can be told.
+    /// True if no ancestor was missed. Nothing is known about a process that is gone.
     pub is_whole: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Lineage {
 pub(crate) fn of(pid: u32) -> Lineage {
     let mut found = walk(pid);
     for _ in 1..WALKS_MAX {
-        // Whoever loses a parent is at once below another.
+        // A process that loses its parent is adopted at once, so the next walk finds a complete path.
         if found.is_whole || found.cookie.is_some() || is_gone(pid) {
             break;
         }
@@ -44,7 +44,8 @@ fn walk(pid: u32) -> Lineage {
         }
         next = parent_of(pid);
     }
-    // The last one is the first of all, or another user's that we may not look at; else it died under our eyes.
+    // The path is complete if it ends at init or at another user's process, which we may not inspect. Otherwise an ancestor
+    // died during the walk.
     found.is_whole = match (found.ancestors.last(), next) {
         (_, Some(next)) => next <= 1,
         (Some(last), None) => !is_gone(*last),
@@ -58,7 +59,7 @@ fn is_gone(pid: u32) -> bool {
     pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// Every living process that bears such a cookie, found in one look.
+/// Every live process with a matching cookie, found in one scan.
 pub(crate) fn bearing(is_such: impl Fn(&str) -> bool) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -74,7 +75,7 @@ fn cookie_of(pid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// The fourth field of its line; its name, the second, may hold spaces and parentheses.
+/// Field 4 of `/proc/PID/stat`; the name in field 2 may contain spaces and parentheses.
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()

@@ -1,6 +1,6 @@
-//! The lock file of an attempt: locked while its keeper lives, and saying who that is.
+//! The lock file of an attempt: locked while its keeper lives, with the keeper's name.
 //!
-//! One JSON object a line, appended, because the keeper and `keeper-exec` both write it.
+//! It has one JSON object per line, appended, because both the keeper and `keeper-exec` write it.
 
 use std::fs::{File, FileTimes, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -24,8 +24,8 @@ pub(super) enum Entry {
     CannotStart { text: String },
 }
 
-/// Takes the lock and writes who holds it. The lock lasts as long as the file stays open. Its name is on disk before this
-/// returns: after a power cut, an attempt without one counts as never begun.
+/// Takes the lock and writes the holder. The lock lasts as long as the file stays open. The file's name is synced before this
+/// returns: after a power cut, an attempt without a lock file counts as never started.
 pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = regular::open(path, options.create(true).append(true), Links::Refused)?;
@@ -33,6 +33,7 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
         TryLockError::WouldBlock => io::Error::other("another keeper holds it"),
         TryLockError::Error(error) => error,
     })?;
+    // Emptied only under the lock: until then the content belongs to the keeper that holds it.
     file.set_len(0)?;
     let pid = std::process::id();
     let started = table::read(pid).map_or(0, |process| process.started);
@@ -43,21 +44,21 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Appends one line in one write, so that two writers cannot mix theirs.
+/// Appends one line in one write, so that two writers cannot interleave.
 pub(super) fn add(mut file: &File, entry: &Entry) -> io::Result<()> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
     file.write_all(&line)
 }
 
-/// Leaves a sign of life: whatever changed later was not done by what this keeper keeps.
+/// Sets the modification time: changes after it were not made by this keeper's processes.
 pub(super) fn touch(file: &File) {
     let now = FileTimes::new().set_modified(SystemTime::now());
-    // One that cannot be left makes later work unclear, and nothing else.
+    // If this fails, later changes of files count as unclear; nothing else depends on it.
     let _ = file.set_times(now);
 }
 
-/// The lines that can be read; a half-written one says nothing.
+/// All readable lines; a torn one is skipped.
 pub(super) fn entries(path: &Path) -> Vec<Entry> {
     let bytes = regular::read(path, LOCK_FILE_MAX, Links::Refused).unwrap_or_default();
     let lines = bytes.split(|byte| *byte == b'\n');

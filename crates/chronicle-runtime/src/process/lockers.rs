@@ -1,17 +1,17 @@
-//! Who holds the lock of a file, as the system tells it.
+//! Which processes hold a lock on a file, according to the kernel.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The processes that have locked this very file; none where the system does not tell.
+/// Processes that have locked this file; empty where the kernel does not tell.
 pub(crate) fn lockers(file: &Path) -> Vec<u32> {
     let Ok(found) = std::fs::symlink_metadata(file) else { return Vec::new() };
     let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     table.lines().filter_map(|line| locker(line, found.ino())).collect()
 }
 
-/// `1: FLOCK  ADVISORY  WRITE 708 00:13:21 0 EOF`: the process, and the file by device and inode. The device is not compared:
-/// some file systems tell another one here than in a file's own figures.
+/// Parses `1: FLOCK  ADVISORY  WRITE 708 00:13:21 0 EOF`: the process, and the file by device and inode. The device is not
+/// compared: some file systems report another one here than in the file's metadata.
 fn locker(line: &str, inode: u64) -> Option<u32> {
     let mut fields = line.split_ascii_whitespace().skip_while(|field| *field != "FLOCK");
     let (pid, place) = (fields.nth(3)?, fields.next()?);

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that marks an agent and everything it starts.
+/// Environment variable that marks an agent and everything it starts.
 pub(crate) const COOKIE_VARIABLE: &str = "CHRONICLE_COOKIE";
-/// How long a supervisor may be frozen before its keepers end their agents.
+/// How long a supervisor may be frozen before its keepers kill their agents.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
 
 /// One agent to start under a keeper of its own.
@@ -19,15 +19,15 @@ pub struct KeeperOrder {
     pub cookie: String,
     /// Locked by the keeper while it lives; its folder must exist.
     pub lock_file: PathBuf,
-    /// How long the keeper goes on without a sign of life from the supervisor.
+    /// How long the keeper continues without hearing from the supervisor.
     pub lease: Duration,
-    /// The folder that the agent works in.
+    /// Working folder of the agent.
     pub cwd: PathBuf,
     /// The agent's program and its arguments.
     pub argv: Vec<OsString>,
-    /// Variables of ours that the agent must not see.
+    /// Variables of this process that the agent must not see.
     pub env_remove: Vec<String>,
-    /// Variables that the agent gets besides.
+    /// Additional variables for the agent.
     pub env_set: BTreeMap<String, String>,
 }
 
@@ -47,24 +47,24 @@ impl KeeperOrder {
     }
 }
 
-/// The arguments of a command phase: one line for the shell.
+/// Arguments for a command phase: one line for the shell.
 pub fn shell_argv(command: &str) -> Vec<OsString> {
     vec!["/bin/sh".into(), "-c".into(), command.into()]
 }
 
-/// The running image itself, so that an upgrade in mid-run cannot mix two versions.
+/// The running image itself, so that an upgrade during a run cannot mix two versions.
 #[cfg(target_os = "linux")]
 pub fn own_executable() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
-/// Other systems have no name for the running image: the path it was started from must do.
+/// Other systems have no name for the running image, so this is the path it was started from.
 #[cfg(not(target_os = "linux"))]
 pub fn own_executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("chronicle"))
 }
 
-/// That binary, by a name under which another process can start it while we live.
+/// The binary, by a path that other processes can start while this one lives.
 pub(crate) fn executable_for_others(chronicle: &Path) -> PathBuf {
     if chronicle == Path::new("/proc/self/exe") {
         PathBuf::from(format!("/proc/{}/exe", std::process::id()))
@@ -73,27 +73,27 @@ pub(crate) fn executable_for_others(chronicle: &Path) -> PathBuf {
     }
 }
 
-/// How an agent under a keeper came to its end. Nothing of it is left, but for `survivors`.
+/// How an agent under a keeper ended. Nothing of it is left, except for `survivors`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeeperEnd {
     /// The agent ran and ended.
     Ended {
-        /// Its exit code; none if a signal ended it.
+        /// Its exit code; `None` if a signal killed it.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// The signal that killed it.
         signal: Option<i32>,
-        /// Processes besides the agent that had to be ended.
+        /// Processes besides the agent that had to be killed.
         strays: u32,
-        /// Processes that could not be ended: another user's, or stuck in the kernel.
+        /// Processes that could not be killed: another user's, or stuck in the kernel.
         survivors: u32,
-        /// Whether it was told to stop, by [`super::Control::stop`] or by a signal to the keeper.
+        /// True if it was told to stop, by [`super::Control::stop`] or by a signal to the keeper.
         stopped: bool,
     },
-    /// The supervisor gave no sign of life for the length of the lease; everything was ended.
+    /// The supervisor was silent for the length of the lease; everything was killed.
     LeaseRanOut {
-        /// Processes besides the agent that had to be ended.
+        /// Processes besides the agent that had to be killed.
         strays: u32,
-        /// Processes that could not be ended.
+        /// Processes that could not be killed.
         survivors: u32,
     },
     /// The agent's program could not be started.
@@ -101,6 +101,6 @@ pub enum KeeperEnd {
         /// Why, naming the program.
         text: String,
     },
-    /// The keeper was killed; everything with its cookie has been ended since.
+    /// The keeper was killed; everything with its cookie has been killed since.
     KeeperDied,
 }

@@ -1,6 +1,6 @@
-//! Reads what an agent prints, in bounded memory.
+//! Reads an agent's output in bounded memory.
 //!
-//! Back-pressure comes from the pipe: who reads slowly makes the agent wait.
+//! Back-pressure comes from the pipe: a slow reader makes the agent wait.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -22,7 +22,7 @@ pub enum ReadLine {
     TooLong {
         /// Its first [`TOO_LONG_START`] bytes.
         start: String,
-        /// Its whole length.
+        /// Its total length, including the skipped part.
         bytes: u64,
     },
     /// A line that is not UTF-8.
@@ -40,7 +40,7 @@ pub struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of `from`.
+    /// Reads lines from `from`.
     pub fn new(from: R) -> Self {
         Self { from: BufReader::with_capacity(CHUNK_BYTES, from), line: Vec::new() }
     }
@@ -73,7 +73,7 @@ impl<R: Read> Lines<R> {
         Ok(ReadLine::TooLong { start, bytes })
     }
 
-    /// Counts what stands before the line end, and skips both.
+    /// Counts bytes before the line end, and skips both.
     fn skip_to_line_end(&mut self) -> io::Result<u64> {
         let mut skipped = 0;
         loop {
@@ -123,7 +123,7 @@ impl Ring {
         Self { lines: VecDeque::new(), bytes: 0, lines_max, bytes_max }
     }
 
-    /// Adds a line; the oldest go. A line longer than the whole ring loses its end.
+    /// Adds a line and drops the oldest. A line longer than the whole ring loses its end.
     pub(crate) fn push(&mut self, mut line: String) {
         line.truncate(line.floor_char_boundary(self.bytes_max));
         line.shrink_to_fit();

@@ -1,7 +1,7 @@
 //! Starts keepers.
 //!
-//! No `pre_exec` here: it would force a fork of the whole supervisor, which costs more the more
-//! memory that holds. What must happen between fork and exec happens in `keeper-exec`.
+//! There is no `pre_exec` here: it would force a fork of the whole supervisor, which costs more the more memory it has. What must
+//! happen between fork and exec happens in `keeper-exec`.
 
 use std::io::{self, ErrorKind, PipeReader, Write};
 use std::net::Shutdown;
@@ -22,28 +22,28 @@ use super::order::{COOKIE_VARIABLE, KeeperOrder};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report};
 use crate::fail::{self, Point};
 
-/// A started agent: its pipes and the hold on its keeper.
+/// A started agent: its pipes and the handle on its keeper.
 ///
-/// Whoever drops every [`Control`] without waiting ends the agent at once.
+/// Dropping every [`Control`] without waiting kills the agent at once.
 #[derive(Debug)]
 pub struct Kept {
-    /// The agent's stdin; taken and dropped, it is closed.
+    /// The agent's stdin; dropping it closes the pipe.
     pub stdin: Option<ChildStdin>,
-    /// The agent's stdout.
+    /// Read end of the agent's stdout.
     pub stdout: ChildStdout,
-    /// The agent's stderr.
+    /// Read end of the agent's stderr.
     pub stderr: ChildStderr,
     /// Stops the agent and waits for its end.
     pub control: Control,
 }
 
-/// Why no keeper came to be. An agent that cannot be started is [`super::KeeperEnd::CannotStart`].
+/// Why no keeper was started. An agent that cannot be started is [`super::KeeperEnd::CannotStart`].
 #[derive(Debug, Error)]
 pub enum SpawnError {
     /// The order names no program.
     #[error("no program to start")]
     NoProgram,
-    /// Too many keepers live.
+    /// There are too many live keepers.
     #[error("{0} keepers are running already")]
     TooMany(usize),
     /// A pipe or socket could not be made.
@@ -52,9 +52,9 @@ pub enum SpawnError {
     /// Our own executable could not be started.
     #[error("cannot start the keeper `{path}`")]
     Keeper {
-        /// Our executable.
+        /// Path of the `chronicle` binary.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -64,13 +64,13 @@ pub enum SpawnError {
     /// The keeper did not take the order.
     #[error("the keeper refused: {text}")]
     Refused {
-        /// Its reason.
+        /// The keeper's own words.
         text: String,
     },
     /// The socket broke or closed, or the keeper took too long.
     #[error("the keeper `{path}` did not become ready")]
     NotReady {
-        /// Our executable.
+        /// Path of the `chronicle` binary.
         path: PathBuf,
         /// What happened on the socket.
         #[source]
@@ -79,7 +79,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// Whether the keeper came to be and died before it started anything. Another one may fare better.
+    /// True if the keeper was started and died before it started anything. A retry may succeed.
     pub(crate) fn is_death(&self) -> bool {
         let ended = [ErrorKind::UnexpectedEof, ErrorKind::BrokenPipe, ErrorKind::ConnectionReset];
         matches!(self, Self::NotReady { source, .. } if ended.contains(&source.kind()))
@@ -91,6 +91,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     if order.argv.is_empty() {
         return Err(SpawnError::NoProgram);
     }
+    // Checked before anything exists, so that a refusal leaves nothing to clean up.
     leases::make_room()?;
     let (socket, keeper_socket) = UnixStream::pair().map_err(SpawnError::Pipes)?;
     let (stdin_read, stdin) = io::pipe().map_err(SpawnError::Pipes)?;
@@ -98,17 +99,19 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
         .map_err(|source| SpawnError::Keeper { path: order.chronicle.clone(), source })?;
     fail::at(Point::BeforeFirstReport);
     if let Err(error) = handshake(order, &socket, &stdin_read) {
-        // It started nothing yet, so the keeper alone has to go.
+        // It has started nothing yet, so only the keeper has to be killed.
         let _ = child.kill();
         let _ = child.wait();
         return Err(error);
     }
+    // The keeper has opened its own copy. Keeping ours would hide from the writer that the agent closed its stdin.
     drop(stdin_read);
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(SpawnError::Pipes(ErrorKind::BrokenPipe.into()));
     };
     let line = Line::new(socket, child, order.lease, order.cookie.clone());
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
+    // From here on an agent may run. If a later step fails, dropping `control` kills it.
     control.go().map_err(|source| not_ready(order, source))?;
     leases::add(control.line())?;
     Ok(Kept { stdin: Some(ChildStdin::from(OwnedFd::from(stdin))), stdout, stderr, control })
@@ -118,7 +121,7 @@ fn not_ready(order: &KeeperOrder, source: io::Error) -> SpawnError {
     SpawnError::NotReady { path: order.chronicle.clone(), source }
 }
 
-/// In a process group of its own, so that a terminal's Ctrl-C reaches the supervisor alone.
+/// In a process group of its own, so that Ctrl-C on a terminal reaches only the supervisor.
 fn spawn_keeper(
     order: &KeeperOrder,
     socket: UnixStream,
@@ -128,7 +131,7 @@ fn spawn_keeper(
     command
         .arg0("chronicle")
         .arg("keeper")
-        // Only for people who look at the list of processes: the order comes by the socket.
+        // Only for people who look at the process list: the order itself comes over the socket, where no other user can read it.
         .arg(&order.lock_file)
         .env(COOKIE_VARIABLE, &order.cookie)
         .stdin(OwnedFd::from(socket))
@@ -138,7 +141,7 @@ fn spawn_keeper(
     handover::while_offered(stdin_read, || command.spawn())
 }
 
-/// Tells the order and waits until the keeper holds the lock and the agent's stdin.
+/// Sends the order and waits until the keeper holds the lock and the agent's stdin.
 fn handshake(
     order: &KeeperOrder,
     socket: &UnixStream,

@@ -1,4 +1,4 @@
-//! Ends what a dead keeper or a dead supervisor left behind, by its cookie.
+//! Kills what a dead keeper or a dead supervisor left behind, found by its cookie.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -16,48 +16,48 @@ use crate::regular::{self, Links};
 
 /// How long killed processes may need to go; longer means that the kernel holds them.
 pub const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
-/// Pause between two looks at processes that were killed but are still there.
+/// Pause between two scans for killed processes that are still there.
 pub(super) const ROUND: Duration = Duration::from_millis(20);
-/// Scans in a row that must find nothing: in the middle of an exec a process shows no environment.
+/// Scans in a row that must find nothing: during an exec, a process has no readable environment.
 pub(super) const CLEAN_SCANS: u32 = 2;
-/// Pause between two looks at a lock: the system has no lock with a time limit.
+/// Polling interval for a lock: the system has no lock with a time limit.
 const LOCK_LOOK: Duration = Duration::from_millis(10);
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Processes that were killed.
     pub ended: u32,
-    /// Processes that would not go within [`SWEEP_PATIENCE`], or are another user's.
+    /// Processes that did not die within [`SWEEP_PATIENCE`], or are another user's.
     pub survivors: u32,
 }
 
-/// Why a keeper's end could not be made sure of.
+/// Why it is uncertain whether a keeper has ended.
 #[derive(Debug, Error)]
 pub enum SweepError {
     /// The lock file could not be opened or locked.
     #[error("cannot lock `{path}`")]
     Lock {
-        /// The lock file.
+        /// Path of the attempt's lock file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Somebody holds the lock who is not the keeper that the file names.
+    /// The lock is held by a process that is not the keeper named in the file.
     #[error("`{path}` is still locked, and not by the keeper that it names")]
     StillHeld {
-        /// The lock file.
+        /// Path of the attempt's lock file.
         path: PathBuf,
     },
 }
 
-/// Every living process that carries the cookie, but never our own.
+/// Every live process with the cookie, except our own.
 pub fn by_cookie(cookie: &str) -> Vec<Process> {
     marked(&others(), cookie)
 }
 
-/// Kills everything that carries the cookie, and what is below it, and waits until it is gone.
+/// Kills every process with the cookie and those below it, and waits until they are gone.
 pub fn sweep(cookie: &str) -> Swept {
     end_all(|| {
         let all = others();
@@ -75,8 +75,8 @@ pub fn sweep(cookie: &str) -> Swept {
 
 /// Makes sure that the keeper of an earlier supervisor and all its processes are gone.
 ///
-/// A keeper whose supervisor died ends everything by itself: this waits for it for as long as
-/// `patience`, then kills it, and in the end sweeps by the cookie.
+/// A keeper whose supervisor died kills everything by itself: this waits for it for `patience`, then kills it, and finally sweeps
+/// by the cookie.
 pub fn await_keeper(
     lock_file: &Path,
     cookie: &str,
@@ -86,19 +86,22 @@ pub fn await_keeper(
     let mut options = OpenOptions::new();
     let file = match regular::open(lock_file, options.read(true).write(true), Links::Refused) {
         Ok(file) => file,
-        // No keeper ever got so far as to take its lock; it may be on its way, with the cookie.
+        // No keeper got as far as taking its lock. One may be starting right now; it already has the cookie.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(sweep(cookie)),
         Err(error) => return Err(failed(error)),
     };
     let mut swept = Swept::default();
+    // The lock is free as soon as the keeper's process is gone, however it ended.
     if !lock_within(&file, patience).map_err(failed)? {
         let killed = kill_holder(lock_file, cookie);
+        // If the named keeper does not live, something else holds the lock and waiting would not help.
         let patience = killed.map_or(Duration::ZERO, |_| SWEEP_PATIENCE);
         swept = killed.unwrap_or_default();
         if !lock_within(&file, patience).map_err(failed)? {
             return Err(SweepError::StillHeld { path: lock_file.to_owned() });
         }
     }
+    // Even after a clean exit: a process that the keeper could not kill still has the cookie.
     let rest = sweep(cookie);
     Ok(Swept { ended: swept.ended + rest.ended, survivors: rest.survivors })
 }
@@ -118,13 +121,14 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
     }
 }
 
-/// Kills the keeper that the file names, if that very process still lives, and first all below it:
-/// once the keeper is dead nobody finds what cleared its environment.
+/// Kills the keeper named in the file, if that exact process still lives. Processes below it are killed first: once the keeper is
+/// dead, those that cleared their environment cannot be found.
 fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
     let (pid, started) = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
         Entry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
         Entry::Keeper { .. } | Entry::Agent { .. } | Entry::CannotStart { .. } => None,
     })?;
+    // Compare the start time: the process id may belong to another process by now.
     let keeper = table::read(pid).filter(|process| process.started == started)?;
     let swept = end_all(|| table::below(keeper.pid, &others()));
     let killed = u32::from(table::signal(keeper, Signal::KILL));
@@ -138,14 +142,14 @@ pub(super) fn kill_below(keeper: u32) {
     }
 }
 
-/// Kills what `scan` finds until it finds nothing more, children before their parents.
+/// Kills what `scan` finds until it finds nothing, children before parents.
 fn end_all(scan: impl Fn() -> Vec<Process>) -> Swept {
     let deadline = Instant::now() + SWEEP_PATIENCE;
     let mut ended: BTreeSet<Process> = BTreeSet::new();
     let mut clean_scans = 0;
     loop {
         let mut found = scan();
-        // What was killed may show no cookie any more, and yet need a moment to go.
+        // A killed process may have no readable cookie any more and still need a moment to go.
         let going = ended.iter().filter(|one| table::read(one.pid) == Some(**one));
         let going: Vec<Process> = going.copied().filter(|one| !found.contains(one)).collect();
         found.extend(going);

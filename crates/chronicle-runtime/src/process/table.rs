@@ -1,17 +1,17 @@
-//! The table of living processes, and signals that cannot hit the wrong one.
+//! The table of live processes, and signals that cannot hit the wrong one.
 
 use rustix::process::{Pid, Signal};
 
-/// One process. The start time makes it unique: a process id alone may be given out again.
+/// One process. Its start time makes it unique: process ids are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
-    /// The process id.
+    /// May be reused after the process has ended.
     pub pid: u32,
     /// When it started, in the kernel's ticks since boot.
     pub started: u64,
 }
 
-/// A process and where it hangs, which changes when its parent ends.
+/// A process and its parent, which changes when the parent ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) process: Process,
@@ -29,7 +29,7 @@ pub(super) fn below(root: u32, all: &[Row]) -> Vec<Process> {
     let mut found: Vec<Process> = children(root, all).collect();
     let mut next = 0;
     while next < found.len() {
-        // A table read while processes come and go may hold a circle.
+        // The table is not read atomically, so it may contain a cycle.
         let fresh: Vec<_> =
             children(found[next].pid, all).filter(|child| !found.contains(child)).collect();
         found.extend(fresh);
@@ -42,7 +42,7 @@ fn children(parent: u32, all: &[Row]) -> impl Iterator<Item = Process> {
     all.iter().filter(move |row| row.parent == parent).map(|row| row.process)
 }
 
-/// When that process started; none when it does not live.
+/// Start time of that process; `None` if it does not live.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     read(pid).map(|process| process.started)
 }
@@ -63,13 +63,13 @@ mod system {
     use super::super::wire;
     use super::{Process, Row, Signal};
 
-    /// Most of an environment that is searched; the kernel allows no more than this.
+    /// Most bytes of an environment that are searched; the kernel allows no more.
     const ENVIRON_MAX: u64 = 8 * 1024 * 1024;
-    /// Room for most environments and for every line of the table. Such files do not say their size, and reading them in
+    /// Enough for most environments and for every line of the table. Such files do not report their size, and reading them in
     /// small pieces took most of the time of a short run.
     const USUAL_BYTES: usize = 8 * 1024;
 
-    /// Every living process.
+    /// Reads every live process from the kernel.
     pub(in super::super) fn all() -> Vec<Row> {
         let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
         folder
@@ -84,11 +84,11 @@ mod system {
         read_row(pid).map(|row| row.process)
     }
 
-    /// A leader that ended while its threads run on lives.
+    /// A leader that ended while its threads run still counts as live.
     fn read_row(pid: u32) -> Option<Row> {
         let stat = whole(pid, "stat")?;
         let stat = String::from_utf8_lossy(&stat);
-        // The name stands in parentheses and may itself hold any character.
+        // The name is in parentheses and may contain any character, so the split is at the last one.
         let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
         let threads: u32 = fields.get(17)?.parse().ok()?;
         let is_over = matches!(*fields.first()?, "Z" | "X") && threads <= 1;
@@ -104,7 +104,7 @@ mod system {
         Some(bytes)
     }
 
-    /// Whether the environment that a process was started with carries the cookie.
+    /// True if the environment that a process was started with has the cookie.
     pub(in super::super) fn has_cookie(process: Process, cookie: &str) -> bool {
         let Some(environ) = whole(process.pid, "environ") else { return false };
         environ.split(|byte| *byte == 0).any(|variable| {
@@ -115,19 +115,19 @@ mod system {
         })
     }
 
-    /// Sends a signal to this process and no other; tells whether it was sent.
+    /// Sends a signal to this exact process. Returns true if it was sent.
     pub(in super::super) fn signal(process: Process, signal: Signal) -> bool {
         let Some(pid) = process.raw() else { return false };
         match pidfd_open(pid, PidfdFlags::empty()) {
-            // From here on the descriptor means one process, so the check stays true.
+            // The descriptor refers to one process for good, so the check after it stays true.
             Ok(pidfd) => is_same(process) && pidfd_send_signal(pidfd, signal).is_ok(),
             Err(Errno::SRCH) => false,
-            // An old kernel: the check and the signal are as near to each other as can be.
+            // An old kernel without pidfds: the gap between check and signal is as small as possible.
             Err(_) => is_same(process) && kill_process(pid, signal).is_ok(),
         }
     }
 
-    /// Waits until this process has ended or the time has come.
+    /// Waits until this process has ended or the time is over.
     pub(in super::super) fn wait_gone(process: Process, until: Instant) {
         let pidfd = process.raw().map(|pid| pidfd_open(pid, PidfdFlags::empty()));
         match pidfd {
@@ -144,7 +144,7 @@ mod system {
     }
 }
 
-/// Without `/proc` no process is found but by its number.
+/// Without `/proc`, processes are only found by their id.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Short programs that are no agents: they ask nobody anything, take their input at once and have a time limit.
+//! Short programs that are not agents: no questions, input given at once, and a time limit.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -12,19 +12,20 @@ use std::time::{Duration, Instant};
 use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::order::own_executable;
 
-/// How much of what a tool says about itself is kept.
+/// Most bytes of a tool's stderr that are kept.
 const TALK_MAX: u64 = 64 * 1024;
-/// How long a tool may take unless it is given a limit of its own.
+/// Default time limit of a tool.
 const TIME_MAX: Duration = Duration::from_mins(1);
-/// How much a tool may print unless it is given a limit of its own.
+/// Default limit of a tool's output.
 const OUTPUT_MAX: usize = 16 * 1024 * 1024;
 
-/// Whether this process is our binary, which has the command that tools are started by.
+/// True in our own binary, which has the command that starts tools.
 static DIE_WITH_US: AtomicBool = AtomicBool::new(false);
 
-/// From now on no tool outlives this process, not even if it is killed. Only for a program that has the command `tool-exec`.
+/// From now on no tool outlives this process, even if it is killed. Only for a program that has the command `tool-exec`.
 ///
-/// The kernel tells a child when the *thread* that started it ends. Whoever runs a tool waits for it, so that is no sooner.
+/// The kernel signals a child when the *thread* that started it ends. The thread that runs a tool waits for it, so that is never
+/// too early.
 pub fn tools_die_with_us() {
     DIE_WITH_US.store(cfg!(target_os = "linux"), Ordering::Relaxed);
 }
@@ -45,11 +46,11 @@ pub struct Tool {
 /// How it ended, and what it said.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// Exit code or signal of the process.
     pub status: ExitStatus,
-    /// What it printed.
+    /// Everything it printed, up to its limit.
     pub stdout: Vec<u8>,
-    /// What it said about itself, as far as kept.
+    /// Its stderr, as far as it was kept.
     pub stderr: String,
 }
 
@@ -79,25 +80,27 @@ impl Tool {
         self
     }
 
-    /// What it reads.
+    /// Sets what it reads from stdin.
     pub fn input(mut self, bytes: Vec<u8>) -> Self {
         self.input = bytes;
         self
     }
 
-    /// How long it may take, and how much it may print.
+    /// Sets its time limit and its output limit.
     pub(crate) fn limits(mut self, time: Duration, output: usize) -> Self {
         (self.time_max, self.output_max) = (time, output);
         self
     }
 
-    /// Runs it and keeps what it prints. One that takes too long or prints too much is ended.
+    /// Runs it and keeps its output. It is killed if it takes too long or prints too much.
     pub fn run(self) -> io::Result<Ran> {
         let mut child = self.spawn()?;
         let until = Instant::now() + self.time_max;
         let stdin = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let max = self.output_max;
+        // Input is written on its own thread while output is read: a tool that fills one pipe while we block on the other would
+        // hang both.
         feed(stdin, self.input);
         let printed = reading(stdout, max as u64 + 1)?;
         let said = reading(stderr, TALK_MAX)?;
@@ -114,7 +117,7 @@ impl Tool {
         Ok(Ran { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
     }
 
-    /// Runs it and passes on what it prints as it comes.
+    /// Runs it and passes its output on as it arrives.
     pub(crate) fn stream(self, to: &mut dyn Write) -> io::Result<Ran> {
         let mut child = self.spawn()?;
         let stdin = child.stdin.take();
@@ -123,7 +126,7 @@ impl Tool {
         let said = reading(stderr, TALK_MAX)?;
         let copied = stdout.map_or(Ok(0), |mut from| io::copy(&mut from, to));
         if let Err(error) = copied {
-            // Whoever reads has gone away.
+            // The reader of our output is gone, for example a closed pager.
             let _ = (child.kill(), child.wait());
             return Err(error);
         }
@@ -153,7 +156,7 @@ impl Tool {
     }
 }
 
-/// Writes beside the reading: a tool that answers while it reads would wait for ever else. One that stops reading says why
+/// Writes while others read: a tool that answers while it reads would otherwise wait for ever. One that stops reading reports why
 /// by its exit code.
 fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
     if let Some(mut stdin) = stdin {
@@ -162,7 +165,7 @@ fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
     }
 }
 
-/// Reads so much beside us; the rest is read and forgotten only once somebody has heard of it.
+/// Reads up to that many bytes on another thread; the rest is discarded only once the excess was noticed.
 fn reading(pipe: Option<impl Read + Send + 'static>, max: u64) -> io::Result<Receiver<Vec<u8>>> {
     let (told, heard) = channel();
     let read = move || {
@@ -180,7 +183,7 @@ fn heard(from: &Receiver<Vec<u8>>, until: Instant) -> Option<Vec<u8>> {
     from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
 }
 
-/// Tells a program that could not be started from one that failed, where another one starts it for us.
+/// Distinguishes a program that could not be started from one that failed, if `tool-exec` started it.
 fn started(status: ExitStatus) -> io::Result<ExitStatus> {
     let code = |code: u8| Some(i32::from(code));
     match status.code() {

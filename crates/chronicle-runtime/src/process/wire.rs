@@ -1,4 +1,4 @@
-//! The words between supervisor and keeper: JSON lines on one socket, both ends the same binary.
+//! Messages between supervisor and keeper: JSON lines on one socket; both ends are the same binary.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::order::KeeperEnd;
 
-/// Longest line on the socket. An order carries the agent's arguments as numbers, four bytes for
-/// one, and the kernel takes at most a few megabytes of them.
+/// Longest line on the socket. An order has the agent's arguments as numbers, four bytes per byte, and the kernel accepts at most
+/// a few megabytes of them.
 pub(super) const WIRE_LINE_MAX: usize = 32 * 1024 * 1024;
 /// How long either side waits for the other until the agent starts.
 pub(super) const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(20);
@@ -28,23 +28,23 @@ pub(super) struct Order {
     pub(super) argv: Vec<OsString>,
     pub(super) env_remove: Vec<String>,
     pub(super) env_set: BTreeMap<String, String>,
-    /// Where the agent's stdin is fetched from.
+    /// Where the keeper opens the agent's stdin.
     pub(super) stdin: OsString,
 }
 
-/// The later lines to a keeper.
+/// Later messages to a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
-    /// Start the agent: a supervisor that died before saying so starts nothing.
+    /// Starts the agent: a supervisor that died before this starts nothing.
     Go,
-    /// The supervisor lives.
+    /// Renews the lease: the supervisor is alive.
     Renew,
-    /// End the agent, by force after the grace.
+    /// Stops the agent, and kills it after the grace period.
     Stop { grace_ms: u64 },
 }
 
-/// What a keeper says: one line before the agent starts, one at its end.
+/// Messages of a keeper: one line before the agent starts, one at its end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
@@ -56,7 +56,7 @@ pub(super) enum Report {
 }
 
 impl Report {
-    /// The end that this line tells of, if it does.
+    /// The end that this message reports, if any.
     pub(super) fn into_end(self) -> Option<KeeperEnd> {
         match self {
             Self::Ready => None,
@@ -80,7 +80,7 @@ pub(super) fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Puts lines together from whatever the socket gives.
+/// Assembles lines from what the socket delivers.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,

@@ -18,16 +18,16 @@ const SECRET_MAX: usize = 4_096;
 pub(super) struct LastWords {
     pub(super) finished: bool,
     pub(super) error: Option<(CrashClass, String)>,
-    /// When there is a new quota.
+    /// When the quota resets.
     pub(super) quota_until: Option<Millis>,
-    /// How long its service wants to be left alone.
+    /// How long the service asked to wait.
     pub(super) retry_after_ms: Option<u64>,
-    /// Whether it ever said anything that means something.
+    /// True if it ever printed something that its adapter understood.
     pub(super) has_spoken: bool,
-    /// What it said first, while it did not.
+    /// Its first line, as long as it has not.
     pub(super) first_line: String,
     pub(super) stderr: Ring,
-    /// Lines that meant nothing.
+    /// Lines that its adapter could not parse.
     pub(super) not_understood: u64,
     /// What it said since its last tool, with any secrets: they are taken out when it is reported.
     pub(super) said: String,

@@ -48,6 +48,7 @@ impl Held {
         text: &str,
         (redactor, transcript): (&Redactor, &Transcript),
     ) {
+        // Pieces of another text cannot complete a secret of this one, so this text is finished.
         if self.kind.replace(kind) != Some(kind) || self.pieces.is_full() {
             self.write(redactor, transcript);
         }
@@ -64,6 +65,7 @@ impl Held {
                 transcript.add_at(line.at, From::Agent, &redactor.line(&line.text));
             }),
             Some(pieces) => lines.iter().zip(pieces).for_each(|(line, piece)| {
+                // Only the piece is replaced. The rest of the line is redacted by itself.
                 let text = with_piece(redactor, line, &piece);
                 transcript.add_at(line.at, From::Agent, &text);
             }),

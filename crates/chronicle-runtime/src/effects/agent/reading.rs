@@ -68,7 +68,7 @@ impl<'a> Reading<'a> {
             }
             let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
             if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
-                // It waits for an answer that it will not get, goes its own way, tries for ever, or is no agent at all.
+                // It waits for an answer that never comes, ignores a verdict, retries for ever, or is not an agent at all.
                 control.stop(STOP_GRACE);
                 is_stopped = true;
             }
@@ -86,9 +86,11 @@ impl<'a> Reading<'a> {
             }
         };
         let Shared { context, attempt, transcript, .. } = self.shared;
+        // Redacted before it is parsed: whatever the adapter reports from this line goes to the ledger.
         let redacted = context.redactor.line(&text);
         context.activities.line(*attempt, redacted.len());
-        // From a line that has secrets in it nothing but sums and pieces are taken as they were printed.
+        // Two things must come from the original line. Sums of calls: two calls that differ only in a secret are different
+        // calls. Pieces of text: half a secret looks harmless until the pieces are joined.
         let has_secrets = matches!(redacted, Cow::Owned(_));
         let voice = &self.shared.voice;
         let raw = if has_secrets || is_stopped { voice.glance(&text) } else { Vec::new() };
@@ -220,7 +222,7 @@ impl<'a> Reading<'a> {
 
     /// Hands a call on. A question may take days: its answer comes through the driver, and silence is no fault meanwhile.
     fn signal(&mut self, request: &str, signal: Signal) {
-        // Noted first: the answer may be on its way before ours has come back.
+        // Before the signal is sent: a person's answer may arrive through the driver before this call returns.
         let is_question = matches!(signal, Signal::Ask(_));
         if is_question {
             self.shared.voice.asks(request);

@@ -39,7 +39,7 @@ impl Verdicts {
         let open = |it: &Judged| it.id == id && !it.has_ended;
         let fitting = self.0.iter().position(|it| open(it) && it.may_run == ok);
         let of_an_open_one = fitting.or_else(|| self.0.iter().position(open));
-        // An agent may tell the same end twice.
+        // An agent may report the same end twice.
         let at = of_an_open_one.or_else(|| self.0.iter().rposition(|it| it.id == id));
         let Some(ended) = at.and_then(|at| self.0.get_mut(at)) else { return false };
         ended.has_ended = true;

@@ -1,7 +1,7 @@
-//! `state.cache`: the state as it was after some line, so that opening a long run need not fold it all.
+//! `state.cache`: the state after some line, so that opening a long run need not fold all lines.
 //!
-//! A projection: it may be deleted at any time, and is not believed unless everything about it fits, the ledger above
-//! all. It begins with one line of JSON, what it must fit; the rest is the state.
+//! It is a projection: it may be deleted at any time, and is used only if everything about it matches, above all the ledger. Its
+//! first line is JSON that says what it must match; the rest is the state.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use super::{Folder, disk, io_error};
 use crate::ledger::{Head, LedgerError, Sum};
 
 pub(super) const CACHE: &str = "state.cache";
-/// Rises when the layout of this file or the shape of the state changes.
+/// Raised when the layout of this file, the shape of the state or the fold of old lines changes.
 const FORMAT: u32 = 14;
 /// A larger cache is not written and not read.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -25,14 +25,14 @@ struct Fits {
     format: u32,
     version: String,
     head: Head,
-    /// The name of the run's folder; absent in caches of earlier versions.
+    /// Name of the run's folder; missing in caches of earlier versions.
     #[serde(default)]
     run: String,
-    /// Of the head, the run and the state: a head that was changed would have the next line taken for damage.
+    /// Covers the head, the run and the state: with a modified head, the next line would look damaged.
     sum: Sum,
 }
 
-/// Keeps the state as it is after the line that ends at `head`.
+/// Saves the state after the line that ends at `head`.
 pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
     let path = folder.path().join(CACHE);
     let saved = encode(folder, head, state).and_then(|bytes| match bytes.len() as u64 {
@@ -42,10 +42,11 @@ pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), 
     saved.map_err(|error| io_error("write", &path, error))
 }
 
-/// The state that was kept, and after which line; none when there is any doubt.
+/// The saved state and its head; `None` if there is any doubt.
 pub fn load<T: DeserializeOwned>(folder: &Folder) -> Option<(Head, T)> {
     let Kept { fits, bytes, body } = kept(folder)?;
     let is_ours = fits.format == FORMAT
+        // Another version may fold the same lines to another state.
         && fits.version == env!("CARGO_PKG_VERSION")
         && stands(&mut LedgerFile::of(folder), &fits.head).ok()?;
     if !is_ours {
@@ -55,9 +56,10 @@ pub fn load<T: DeserializeOwned>(folder: &Folder) -> Option<(Head, T)> {
     Some((fits.head, serde_json::from_str(body).ok()?))
 }
 
-/// How far the ledger went when the cache was written, whatever became of it since. A cache is written after the ledger is
-/// synced, so that a ledger without this line has lost it. One that was copied from another run says nothing about this one.
+/// How far the ledger went when the cache was written, whatever happened to it since. The cache is written after a sync, so a
+/// ledger without this line has lost it. A cache that was copied from another run says nothing about this one.
 pub fn known(folder: &Folder) -> Option<Head> {
+    // Whether format and version match does not matter here: how far the ledger went is true in any case.
     kept(folder).filter(|kept| kept.fits.run == name(folder)).map(|kept| kept.fits.head)
 }
 
@@ -65,11 +67,10 @@ fn name(folder: &Folder) -> String {
     folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A cache that is whole.
 struct Kept {
     fits: Fits,
     bytes: Vec<u8>,
-    /// Where the state begins.
+    /// Offset of the state.
     body: usize,
 }
 
@@ -78,6 +79,7 @@ fn kept(folder: &Folder) -> Option<Kept> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let fits: Fits = serde_json::from_slice(&bytes[..end]).ok()?;
     let body = end + 1;
+    // The cache is written without being part of the chain, so its own sum is the only protection against a torn write.
     let is_whole = fits.sum == sum(&fits.head, &fits.run, &bytes[body..]).ok()?;
     is_whole.then_some(Kept { fits, bytes, body })
 }

@@ -1,5 +1,4 @@
-//! Reading: from a head on, line by line, each checked against the one before it. One buffer is held, however long the
-//! ledger is.
+//! Reads lines from a head on and checks each against the one before. Uses one buffer, however long the ledger is.
 
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -13,14 +12,14 @@ use super::line::{self, CLOSING_BYTES, LINE_BYTES_MAX, LineError};
 use super::{io_error, offset, place};
 use crate::ledger::{Cursor, Head, LedgerError, Lines};
 
-/// How much is read at once, of a ledger that has so much; the buffer grows only for a line that is longer.
+/// Usual size of a read; the buffer grows only for a longer line.
 const READ_BYTES: usize = 256 * 1024;
-/// The smallest buffer.
+/// Size of the buffer for short ledgers.
 const READ_BYTES_MIN: usize = 4 * 1024;
-/// How often a file is looked at while a reader waits for its next line: nobody tells who only reads.
+/// Polling interval while a reader waits for the next line: nothing notifies a process that only reads.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The whole lines of a file from a head on.
+/// The complete lines of a file from a head on.
 pub(super) struct FolderLines {
     chain: Chain,
     is_over: bool,
@@ -62,11 +61,11 @@ pub(super) struct Chain {
     source: LedgerFile,
     path: PathBuf,
     head: Head,
-    /// Holds the bytes from the head on between `start` and `end`.
+    /// Bytes after the head, between `start` and `end`.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Up to here there is no line feed.
+    /// No line feed before this offset.
     searched: usize,
 }
 
@@ -91,7 +90,7 @@ impl Chain {
         Ok(FolderLines { chain: self, is_over: false })
     }
 
-    /// Checks every sum up to a head that was kept elsewhere, without reading what the lines say.
+    /// Verifies every sum up to a head that was stored elsewhere, without parsing the lines.
     pub(super) fn check_up_to(mut self, to: &Head) -> Result<(), LedgerError> {
         while offset(&self.head) < offset(to) {
             let Some(length) = self.seek()? else { return Err(self.conflict("it became shorter")) };
@@ -115,11 +114,11 @@ impl Chain {
         }
     }
 
-    /// Whether there is a whole line by now.
+    /// True if there is a complete line by now.
     fn has_next(&mut self) -> Result<bool, LedgerError> {
         self.searched = self.start;
         if self.find_line().is_none() {
-            // A line that was not whole may have been cut and written anew: its bytes are read again.
+            // An incomplete line may have been cut and replaced since, so its bytes are read again.
             (self.start, self.end, self.searched) = (0, 0, 0);
             if self.seek()?.is_none() {
                 return self.check_size().map(|()| false);
@@ -129,7 +128,7 @@ impl Chain {
         Ok(true)
     }
 
-    /// Reads on until there is a whole line, and says how long it is.
+    /// Reads until there is a complete line. Returns its length.
     fn seek(&mut self) -> Result<Option<usize>, LedgerError> {
         loop {
             if let Some(length) = self.find_line() {
@@ -153,7 +152,7 @@ impl Chain {
         let bytes = &self.buffer[self.start..self.start + length];
         let (line, sum) =
             line::decode(bytes, &self.head.sum, self.head.seq + 1).map_err(|error| {
-                // The same line must be wrong again when it is asked for again.
+                // Asking again must report the same error for the same line.
                 self.searched = self.start;
                 line_error(&self.path, &self.head, error)
             })?;
@@ -163,7 +162,7 @@ impl Chain {
         Ok((line, self.head))
     }
 
-    /// Reads on; false when there is nothing more.
+    /// Reads more; false at the end.
     fn fill(&mut self) -> Result<bool, LedgerError> {
         self.make_room()?;
         let at = offset(&self.head) + (self.end - self.start) as u64;
@@ -208,7 +207,7 @@ impl Chain {
     }
 }
 
-/// Whether the line that ends at this head is in the ledger. Its sum covers everything before it.
+/// True if the line that ends at this head is in the ledger. Its sum covers everything before it.
 pub(super) fn stands(source: &mut LedgerFile, head: &Head) -> io::Result<bool> {
     let Some(mut at) = offset(head).checked_sub(CLOSING_BYTES as u64) else {
         return Ok(*head == Head::EMPTY);
@@ -230,7 +229,7 @@ pub(super) fn stands(source: &mut LedgerFile, head: &Head) -> io::Result<bool> {
     Ok(end == line::closing(&head.sum))
 }
 
-/// What is wrong with the line after `head`.
+/// The error for the line after `head`.
 fn line_error(path: &Path, head: &Head, error: LineError) -> LedgerError {
     let line = head.seq + 1;
     match error {

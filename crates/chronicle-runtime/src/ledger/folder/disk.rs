@@ -1,6 +1,5 @@
-//! What a ledger needs of a file system, and nothing more. The real one is `real.rs`; tests bring
-//! others, which lose what was not synced or fail as told. No rules are in here: those are in `folder.rs`, `lock.rs`,
-//! `durable.rs` and `writer.rs`.
+//! The file system operations that a ledger needs. The real one is `real.rs`; tests bring others, which lose what was not synced
+//! or fail on request. The rules are in `mod.rs`, `lock.rs`, `durable.rs` and `writer.rs`.
 
 use std::fmt::Debug;
 use std::io;
@@ -9,93 +8,93 @@ use std::time::SystemTime;
 
 /// A file system, as one process sees it.
 pub trait Disk: Debug + Send + Sync {
-    /// Opens a file.
+    /// Opens a file; `how` says whether it must exist.
     fn open(&self, path: &Path, how: How) -> io::Result<Box<dyn DiskFile>>;
-    /// What is at that path; none when nothing is.
+    /// Metadata of a path; `None` if nothing is there.
     fn look(&self, path: &Path) -> io::Result<Option<Entry>>;
     /// The names in a folder.
     fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
-    /// Makes one folder.
+    /// Creates one folder, whose parent must exist.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
-    /// Gives a file another name, in the place of what had it.
+    /// Renames a file atomically, replacing an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Takes a file's name away.
+    /// Removes a file, which must exist.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Brings the names in a folder to the disk.
+    /// Syncs the names in a folder, so that they survive a power cut.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 }
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// To read one that is there.
+    /// Reading; the file must exist.
     Read,
-    /// To read, and to write at its end only; it is made if need be.
+    /// Reading, and writing only at the end; created if missing.
     Append,
-    /// To read and to write anywhere; it is made if need be.
+    /// Reading and writing anywhere; created if missing.
     Update,
-    /// To write one that must not be there yet.
+    /// Writing a new file; it must not exist.
     New,
 }
 
-/// What a path or an open file stands for.
+/// Metadata of a path or of an open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Which file it is, whatever its name.
+    /// Stays the same when the file is renamed.
     pub identity: Identity,
-    /// How many bytes it has.
+    /// Size of the file in bytes.
     pub length: u64,
-    /// Whether it is a folder.
+    /// True for a folder.
     pub is_folder: bool,
     /// When it was last written or touched.
     pub changed: SystemTime,
 }
 
-/// Which file it is, whatever its name.
+/// Identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// The file system.
+    /// Device number of the file system.
     pub device: u64,
-    /// The file on it.
+    /// Inode number on that device.
     pub inode: u64,
 }
 
-/// An open file.
+/// An open file of a [`Disk`].
 pub trait DiskFile: Send {
-    /// What it is now.
+    /// Metadata of the file as it is now.
     fn entry(&self) -> io::Result<Entry>;
-    /// Reads some bytes from there on; none at the end.
+    /// Reads some bytes at an offset; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
-    /// Adds bytes at the end; on failure some of them may be there.
+    /// Appends bytes; a failure may leave some of them.
     fn append(&self, bytes: &[u8]) -> io::Result<()>;
-    /// Writes bytes from there on; on failure some of them may be there. Not for one that was opened to append.
+    /// Writes bytes at an offset; a failure may leave some of them. Not for files that were opened to append.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
-    /// Makes it so long.
+    /// Truncates the file to that length.
     fn cut(&self, length: u64) -> io::Result<()>;
     /// Returns once its bytes are on disk.
     fn sync(&self) -> io::Result<()>;
-    /// What a system does after a sync that failed: it takes what was not written for written, and the next sync succeeds.
+    /// Simulates what a kernel does after a failed sync: dirty pages are marked clean, and the next sync succeeds.
     fn forget(&self) {}
-    /// Takes the lock that dies with its process, alone or beside others who share it; false when somebody else has it.
+    /// Takes the OS lock that is released when the process dies; false if another process holds it.
     fn try_lock(&self, with: Sharing) -> io::Result<bool>;
-    /// Gives the lock back.
+    /// Releases the lock that `try_lock` took.
     fn unlock(&self);
-    /// Makes it as if it was written now, by the disk's clock.
+    /// Sets the modification time to now, by the disk's clock.
     fn touch(&self) -> io::Result<()>;
-    /// The same open file once more.
+    /// Duplicates the file handle.
     fn again(&self) -> io::Result<Box<dyn DiskFile>>;
 }
 
-/// With whom a lock is shared.
+/// Whether other processes may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// With nobody.
+    /// Exclusive: no other holder is allowed.
     Alone,
-    /// With all who share it too.
+    /// Shared with other shared holders.
     Shared,
 }
 
-/// Reads a whole file of at most so many bytes; none when it is not there.
+/// Reads a whole file of at most that many bytes; `None` if it does not exist.
 pub(super) fn read(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match disk.open(path, How::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -111,7 +110,7 @@ pub(super) fn read(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<Optio
     Ok(Some(bytes))
 }
 
-/// Reads until the buffer is full or there is nothing more.
+/// Reads until the buffer is full or the file ends.
 pub(super) fn read_full(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

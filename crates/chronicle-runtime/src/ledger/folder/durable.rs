@@ -1,4 +1,4 @@
-//! Writing that survives a crash: a name appears only with its whole content, and stays.
+//! Writes that survive a crash: a name appears only with its complete content, and stays.
 
 use std::io;
 use std::path::Path;
@@ -8,22 +8,22 @@ use super::disk::{Disk, Entry, How};
 use super::real::Real;
 use crate::fail::{self, Point};
 
-/// Ends the names of files that are not yet what they shall be. A killed process may leave some behind.
+/// Suffix of files that are not complete yet. A killed process may leave some behind.
 const UNFINISHED: &str = ".unfinished";
-/// So many names are tried for one: others are taken by those who died.
+/// Most temporary names that are tried: others may be left over from killed processes.
 const NAMES_MAX: u32 = 10_000;
 
-/// Replaces a file by new content, whole or not at all, and returns once that is on disk.
+/// Replaces a file atomically, and returns once it is on disk.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_whole(&Real, path, bytes)
 }
 
-/// Replaces a file by new content without waiting for the disk: after a power cut it may be the old one, or empty.
+/// Replaces a file without waiting for the disk: after a power cut it may have its old content or be empty.
 pub fn quick_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(&Real, (path, folder_of(path)), bytes, Pace::Quick)
 }
 
-/// As `atomic_write`, with what is not finished yet in another folder: one that whoever finds it may sweep.
+/// Like `atomic_write`, with the temporary file in another folder, where leftovers may be removed by anyone.
 pub fn atomic_write_from(path: &Path, room: &Path, bytes: &[u8]) -> io::Result<()> {
     match replace(&Real, (path, room), bytes, Pace::Durable) {
         // The two are on different disks.
@@ -39,7 +39,7 @@ enum Pace {
     Quick,
 }
 
-/// As `atomic_write`, on that disk.
+/// Like `atomic_write`, on that disk.
 pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(disk, (path, folder_of(path)), bytes, Pace::Durable)
 }
@@ -62,6 +62,8 @@ fn replace(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
+                // Content before name: the rename makes the file visible, so its bytes must be on disk by then. Otherwise a
+                // power cut could leave a complete name with an empty file.
                 let written =
                     file.append(bytes).and_then(|()| if is_durable { file.sync() } else { Ok(()) });
                 let written = written.and_then(|()| {
@@ -69,9 +71,10 @@ fn replace(
                     disk.rename(&unfinished, path)
                 });
                 if written.is_err() {
-                    // What cannot be removed is swept by the next who holds the lock.
+                    // If this fails too, the next holder of the lock removes the file.
                     let _ = disk.remove(&unfinished);
                 }
+                // The rename itself survives a power cut only once the folder is synced.
                 let settle = || if is_durable { disk.sync_folder(folder) } else { Ok(()) };
                 return written.and_then(|()| settle());
             }
@@ -80,38 +83,39 @@ fn replace(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes a folder and those above it, and returns once they are on disk.
+/// Creates a folder with its parents, and returns once they are on disk.
 pub(super) fn create_folder(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     let is_folder = |entry: Option<Entry>| entry.is_some_and(|entry| entry.is_folder);
     if is_folder(disk.look(path)?) {
         return Ok(());
     }
     let above = folder_of(path);
-    // Nothing is above `.`, and it is missing where the current folder was removed.
+    // `.` has no parent, and does not exist if the current folder was removed.
     if above != path {
         create_folder(disk, above)?;
     }
     match disk.make_folder(path) {
-        // Somebody else made it just now.
+        // Another process created it in the meantime.
         Err(error)
             if error.kind() == io::ErrorKind::AlreadyExists && is_folder(disk.look(path)?) => {}
         made => made?,
     }
+    // Parents are created and synced first, so that a synced folder is never lost with an unsynced parent.
     disk.sync_folder(above)
 }
 
-/// Removes what a killed writer left unfinished. Only for the one who holds the lock.
+/// Removes unfinished files of a killed writer. Only for the holder of the lock.
 pub(super) fn sweep(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     sweep_named(disk, folder, ".")
 }
 
-/// Removes what killed writers of this one file left unfinished. Only for the one who may write it now.
+/// Removes unfinished files for this one path. Only for its current writer.
 pub fn sweep_beside(path: &Path) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     sweep_named(&Real, folder_of(path), &format!(".{name}."))
 }
 
-/// Whether a file is one that its writer did not finish.
+/// True for a file that its writer did not finish.
 pub fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with('.') && name.ends_with(UNFINISHED)

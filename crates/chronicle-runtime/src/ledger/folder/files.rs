@@ -1,4 +1,4 @@
-//! The open files of a ledger. They hold no rules: those are in `writer.rs`.
+//! The open files of a ledger. The rules for using them are in `writer.rs`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::ledger::ArtifactId;
 /// How much of a ledger is copied or counted at once.
 const PIECE: usize = 256 * 1024;
 
-/// The bytes of a ledger for reading. A run that was just made has none yet.
+/// The bytes of a ledger for reading. A new run has none yet.
 pub(super) struct LedgerFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
@@ -37,23 +37,23 @@ impl LedgerFile {
         Ok(self.file.as_deref())
     }
 
-    /// Reads some bytes from there on; none at the end.
+    /// Reads some bytes at an offset; 0 at the end.
     pub(super) fn read_at(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         self.file()?.map_or(Ok(0), |file| file.read_at(buffer, at))
     }
 
-    /// Reads until the buffer is full or there is nothing more.
+    /// Reads until the buffer is full or the file ends.
     pub(super) fn read_full(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         self.file()?.map_or(Ok(0), |file| disk::read_full(file, buffer, at))
     }
 
-    /// How many there are.
+    /// Size of the ledger in bytes.
     pub(super) fn size(&mut self) -> io::Result<u64> {
         self.file()?.map_or(Ok(0), |file| Ok(file.entry()?.length))
     }
 }
 
-/// How many bytes there are from there on, and how many lines, the last one be it without its line feed.
+/// Number of bytes and lines after an offset; a last line without a line feed counts.
 pub(super) fn beyond(file: &mut LedgerFile, from: u64) -> io::Result<(u64, u64)> {
     let (mut piece, mut at, mut lines, mut last) = (vec![0; PIECE], from, 0, b'\n');
     loop {
@@ -81,12 +81,12 @@ fn copy(from: &mut LedgerFile, to: &dyn DiskFile) -> io::Result<()> {
     }
 }
 
-/// The files of a ledger under a claimed lock.
+/// The files of a ledger whose lock is held.
 pub(super) struct Files {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     path: PathBuf,
-    /// Opened to append, so that even a writer that lost its lock unseen cannot overwrite a line.
+    /// Opened to append, so that even a writer that lost its lock unnoticed cannot overwrite a line.
     file: Box<dyn DiskFile>,
     identity: Identity,
     lock: Lock,
@@ -97,58 +97,59 @@ impl Files {
         let path = folder.join(LEDGER);
         let artifacts = folder.join(ARTIFACTS);
         create_folder(disk.as_ref(), &artifacts)?;
+        // Only the holder of the lock may remove these: an unfinished file of a live writer has the same kind of name.
         sweep(disk.as_ref(), folder)?;
         sweep(disk.as_ref(), &artifacts)?;
         let file = disk.open(&path, How::Append)?;
-        // Names must be on disk before anything in the files is relied upon, also when they were made by one who died.
+        // The names must be on disk before the content of the files is relied on, even if a writer that died had created them.
         disk.sync_folder(folder)?;
         let identity = file.entry()?.identity;
         Ok(Self { disk, folder: folder.to_owned(), path, file, identity, lock })
     }
 
-    /// What it is called in words.
+    /// Path of the folder, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The claim's epoch.
+    /// Epoch of the claim that holds these files.
     pub(super) fn epoch(&self) -> u64 {
         self.lock.epoch()
     }
 
-    /// Whether the lock is still this one's.
+    /// True if this process still holds the lock.
     pub(super) fn is_held(&self) -> io::Result<bool> {
         self.lock.is_held()
     }
 
-    /// Whether the one before ended without a word, so that what it wrote need not be on disk, whatever the system says.
+    /// True if the previous holder did not release the lock cleanly, so that its last lines may not be on disk.
     pub(super) fn was_left(&self) -> bool {
         self.lock.was_left
     }
 
-    /// Ends without a word, as one who is killed, unless all that was read and written is on disk.
+    /// Leaves the lock as a killed process would, unless everything that was read and written is on disk.
     pub(super) fn leave_broken(&mut self, is_broken: bool) {
         self.lock.is_broken = is_broken;
     }
 
-    /// Renews the lock's time.
+    /// Renews the lock's modification time.
     pub(super) fn heartbeat(&mut self) -> io::Result<()> {
         self.lock.heartbeat()
     }
 
-    /// For reading what is there.
+    /// A handle for reading.
     pub(super) fn source(&self) -> io::Result<LedgerFile> {
         let file = Some(self.file.again()?);
         Ok(LedgerFile { disk: Arc::clone(&self.disk), path: self.path.clone(), file })
     }
 
-    /// How many bytes there are; none when another file has taken the ledger's place.
+    /// Size in bytes; `None` if another file has replaced the ledger.
     pub(super) fn size(&self) -> io::Result<Option<u64>> {
         let entry = self.disk.look(&self.path)?.filter(|entry| entry.identity == self.identity);
         Ok(entry.map(|entry| entry.length))
     }
 
-    /// Adds bytes at the end; on failure some of them may be there.
+    /// Appends bytes; a failure may leave some of them.
     pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.append(bytes)
     }
@@ -158,19 +159,20 @@ impl Files {
         self.file.sync()
     }
 
-    /// Writes bytes where they are already, so that the system knows of them once more.
+    /// Writes the bytes that are already there, so that the kernel marks them as dirty again.
     pub(super) fn write_again(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.disk.open(&self.path, How::Update)?.write_at(bytes, at)
     }
 
-    /// Drops everything from there on, on disk too.
+    /// Truncates the ledger and syncs it.
     pub(super) fn cut(&mut self, size: u64) -> io::Result<()> {
+        // Synced at once: otherwise a power cut could bring the removed bytes back.
         self.file.cut(size)?;
         self.file.sync()
     }
 
-    /// Keeps the torn line of that number beside the ledger, on disk, and says in which file. A line may be torn twice;
-    /// what was set aside first is not written over.
+    /// Saves a torn line beside the ledger, synced, and returns the file's name. A line may be torn twice: earlier files are not
+    /// overwritten.
     pub(super) fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {
         const TORN_FILES_MAX: u32 = 1_000;
         for number in 1..=TORN_FILES_MAX {
@@ -180,7 +182,7 @@ impl Files {
             };
             let path = self.folder.join(&name);
             match disk::read(self.disk.as_ref(), &path, LINE_BYTES_MAX as u64)? {
-                // A crash came between setting it aside and cutting it.
+                // A crash came between saving the tail and cutting it.
                 Some(kept) if kept == tail => return Ok(name),
                 Some(_) => {}
                 None => return write_whole(self.disk.as_ref(), &path, tail).map(|()| name),
@@ -189,7 +191,7 @@ impl Files {
         Err(io::Error::other("too many torn lines were set aside already"))
     }
 
-    /// Keeps the ledger as it is beside itself, on disk, and says in which file.
+    /// Saves a copy of the whole ledger beside it, synced, and returns the file's name.
     pub(super) fn keep_whole(&mut self) -> io::Result<String> {
         const DAMAGED_FILES_MAX: u32 = 1_000;
         let mut source = self.source()?;
@@ -200,6 +202,7 @@ impl Files {
                 opened => opened?,
             };
             copy(&mut source, file.as_ref())?;
+            // The copy and its name must be on disk before the ledger is cut.
             file.sync()?;
             self.disk.sync_folder(&self.folder)?;
             return Ok(name);
@@ -207,11 +210,11 @@ impl Files {
         Err(io::Error::other("too many damaged ledgers were kept already"))
     }
 
-    /// Keeps a body, on disk.
+    /// Saves an artifact, synced.
     pub(super) fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()> {
         let path = self.folder.join(ARTIFACTS).join(id.to_string());
         match disk::read(self.disk.as_ref(), &path, ARTIFACT_BYTES_MAX as u64) {
-            // The one who kept it may have died before its name was on disk.
+            // The process that wrote it may have died before the name was on disk.
             Ok(Some(kept)) if kept == body => self.disk.sync_folder(&self.folder.join(ARTIFACTS)),
             _ => write_whole(self.disk.as_ref(), &path, body),
         }

@@ -1,7 +1,7 @@
 //! One line as bytes: `{"seq":…,"at":…,"v":…,"by":…,"events":…,"sum":"<64 hex>"}` and a line feed.
 //!
-//! The sum covers the raw bytes, so it is checked before anything is parsed: what fails after that was written so, by a
-//! newer Chronicle or by a mistake, and is no damage of the disk. Start with `encode`; `decode` is its inverse.
+//! The sum covers the raw bytes, so it is checked before anything is parsed: whatever fails after that was written that way, by a
+//! newer Chronicle or by mistake, and is not damage on disk. Start with `encode`; `decode` is its inverse.
 
 use chronicle_core::event::record::{Line, VERSION};
 use serde::Deserialize;
@@ -9,53 +9,53 @@ use thiserror::Error;
 
 use crate::ledger::{SUM_DIGITS, Sum};
 
-/// No line is longer, its line feed included: what is larger belongs into an artifact.
+/// Longest line, including its line feed: larger data belongs into an artifact.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Most lines are shorter: room that is taken at once need not grow.
+/// Most lines are shorter: reserving this avoids growing the buffer.
 const LINE_BYTES_USUAL: usize = 512;
 
 const OPENS: &[u8] = b",\"sum\":\"";
 const CLOSES: &[u8] = b"\"}\n";
 
-/// How long the end of a line is, from `,"sum"` to the line feed.
+/// Length of the end of a line, from `,"sum"` to the line feed.
 pub(super) const CLOSING_BYTES: usize = OPENS.len() + SUM_DIGITS + CLOSES.len();
 
-/// Why some bytes are not the line that is due.
+/// Why some bytes are not the expected line.
 #[derive(Debug, Error)]
 pub enum LineError {
-    /// It does not end as a line ends.
+    /// It does not end as a line must.
     #[error("it does not end in its sum")]
     Unclosed,
-    /// Its bytes, or the line before it, are not those that were summed.
+    /// Its bytes, or the line before it, do not match the sum.
     #[error("its sum is wrong")]
     Sum,
-    /// It is whole, but not the line that is due here.
+    /// It is intact, but has the wrong number.
     #[error("its number is {found} where {expected} is due")]
     Sequence {
-        /// What it says.
+        /// `seq` of the line.
         found: u64,
-        /// What is due.
+        /// `seq` that must follow the previous line.
         expected: u64,
     },
-    /// It is whole, but uses a word that this version does not know.
+    /// It is intact, but has an event or value that this version does not know.
     #[error("it says `{kind}`, which this version does not know")]
     UnknownKind {
-        /// The kind of event, or a word inside one.
+        /// The unknown event kind, or the unknown value inside of one.
         kind: String,
     },
-    /// It is whole, but this version would misjudge it.
+    /// It is intact, but this version would misjudge it.
     #[error("it is of version {version}, and this Chronicle reads up to {VERSION}")]
     NewerVersion {
-        /// Its version.
+        /// `v` of the line.
         version: u32,
     },
-    /// It is whole, but is not a line.
+    /// It is intact, but not a line of a ledger.
     #[error("it is not a line of a ledger: {0}")]
     Shape(serde_json::Error),
 }
 
-/// Writes a line, and says the sum that the next one follows.
+/// Serializes a line. Returns the sum that the next line builds on.
 pub fn encode(line: &Line, previous: &Sum) -> Result<(Vec<u8>, Sum), serde_json::Error> {
     let mut bytes = Vec::with_capacity(LINE_BYTES_USUAL);
     serde_json::to_writer(&mut bytes, line)?;
@@ -66,10 +66,12 @@ pub fn encode(line: &Line, previous: &Sum) -> Result<(Vec<u8>, Sum), serde_json:
     Ok((bytes, sum))
 }
 
-/// Reads a line with its line feed, and says the sum that the next one follows.
+/// Parses a line with its line feed. Returns the sum that the next line builds on.
 pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, Sum), LineError> {
     let sum = checked(bytes, previous)?;
+    // The sum was right, so an error from here on is not damage on disk: a newer Chronicle wrote the line.
     let line: Line = parse(bytes).map_err(|error| explain(bytes, error))?;
+    // Checked after the sum and before the content is used: a newer meaning of known words must not be folded.
     if line.v > VERSION {
         return Err(LineError::NewerVersion { version: line.v });
     }
@@ -79,7 +81,7 @@ pub fn decode(bytes: &[u8], previous: &Sum, expected_seq: u64) -> Result<(Line, 
     Ok((line, sum))
 }
 
-/// Checks that a line follows the one with that sum, without reading what it says.
+/// Verifies that a line follows the given sum, without parsing it.
 pub(super) fn checked(bytes: &[u8], previous: &Sum) -> Result<Sum, LineError> {
     let (body, end) = split(bytes).ok_or(LineError::Unclosed)?;
     let sum = previous.then(body);
@@ -89,7 +91,7 @@ pub(super) fn checked(bytes: &[u8], previous: &Sum) -> Result<Sum, LineError> {
     Err(if is_closing(end) { LineError::Sum } else { LineError::Unclosed })
 }
 
-/// Whether it is UTF-8 is asked once for the whole line, not for each of its strings.
+/// Checks UTF-8 once for the whole line instead of for each string.
 fn parse(bytes: &[u8]) -> Result<Line, serde_json::Error> {
     match std::str::from_utf8(bytes) {
         Ok(text) => serde_json::from_str(text),
@@ -116,7 +118,7 @@ fn is_closing(end: &[u8]) -> bool {
     end.starts_with(OPENS) && end.ends_with(CLOSES)
 }
 
-/// The sum is right, yet the line says something else than we know.
+/// The sum matches, but the content is unknown: finds out why.
 fn explain(bytes: &[u8], error: serde_json::Error) -> LineError {
     #[derive(Deserialize)]
     struct Version {
@@ -131,8 +133,8 @@ fn explain(bytes: &[u8], error: serde_json::Error) -> LineError {
     }
 }
 
-/// The word that serde did not find among the variants of an enum. Its message is the only place that has it; the
-/// contract's tests of unknown kinds hold it to that.
+/// The word that serde did not find among an enum's variants. Only its message has it; the contract's tests of unknown kinds make
+/// sure of that.
 fn unknown_word(error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let (word, _) = text.strip_prefix("unknown variant `")?.split_once('`')?;

@@ -1,7 +1,8 @@
-//! The lock file: an OS lock that dies with its holder, and who that is, for people and for disks without locks.
+//! The lock file: an OS lock that is released when its holder dies, plus the holder's name, for people and for disks without
+//! locks.
 //!
-//! The file is never removed, since a lock on a removed file excludes nobody. Its content is one line of JSON, `epoch`
-//! first, overwritten in place.
+//! The file is never removed, since a lock on a removed file excludes nobody. Its content is one line of JSON, `epoch` first,
+//! overwritten in place.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,25 +17,25 @@ use super::durable::{folder_of, write_whole};
 use super::{io_error, place};
 use crate::ledger::{Holder, LedgerError};
 
-/// How long a claim waits for a holder before it gives up: most hold it for an instant.
+/// How long a claim waits for a holder: most hold the lock only briefly.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
-/// A holder on another host lives until its last heartbeat is as old as this.
+/// A holder on another machine counts as dead when its last heartbeat is this old.
 pub const HEARTBEAT_LIMIT: Duration = Duration::from_mins(1);
-/// How often a holder says that it lives.
+/// How often a holder renews its heartbeat.
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-/// The content is shorter; more is not ours.
+/// Longest content that is read; ours is shorter.
 const CONTENT_BYTES_MAX: u64 = 16 * 1024;
 
-/// What the lock file says.
+/// The content of the lock file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
     epoch: u64,
     #[serde(default)]
     holder: Option<Holder>,
-    /// Whether it was taken by force: the one before may still be writing.
+    /// True if it was taken by force: the previous holder may still be writing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     forced: bool,
 }
@@ -47,14 +48,14 @@ pub(super) struct Lock {
     identity: Identity,
     epoch: u64,
     content: Vec<u8>,
-    /// Whether the one before ended without a word: killed, overtaken, or with a write that failed.
+    /// True if the previous holder did not release it cleanly: killed, replaced, or after a failed write.
     pub(super) was_left: bool,
-    /// Whether this one must end so too: nobody has brought to the disk what was left.
+    /// True if this holder must not release it cleanly either: leftover data was not brought to disk.
     pub(super) is_broken: bool,
 }
 
-/// A file under an OS lock. It is unlocked by word, since closing it is not enough: a child that is just being started
-/// has it open too, until it becomes another program (`a_child_being_started_does_not_keep_the_lock`).
+/// A file under an OS lock. It is unlocked explicitly, since closing it is not enough: a child process between fork and exec has
+/// it open too (`a_child_being_started_does_not_keep_the_lock`).
 struct Locked(Box<dyn DiskFile>);
 
 impl Drop for Locked {
@@ -68,7 +69,7 @@ enum Taken {
     Theirs(Option<Holder>),
 }
 
-/// Takes the lock, waiting for a short holder.
+/// Takes the lock, waiting for a short-lived holder.
 pub(super) fn take(
     disk: &Arc<dyn Disk>,
     path: &Path,
@@ -88,29 +89,32 @@ pub(super) fn take(
             let place = place(folder_of(path));
             return Err(LedgerError::Held { place, holder: holder.map(Box::new) });
         }
+        // Polling, because an OS lock has no wait with a time limit.
         thread::sleep(pause.min(left));
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-/// Who holds the lock now.
+/// The holder of the lock, if one lives.
 pub(super) fn holder(disk: &dyn Disk, path: &Path, host: &str) -> Option<Holder> {
     let file = disk.open(path, How::Read).ok()?;
     let content = read(file.as_ref()).ok()?;
-    // A shared lock does not stop others who only look.
+    // A shared lock, so that several processes can look at the same time without seeing each other as holders.
     match file.try_lock(Sharing::Shared) {
         Ok(false) => content.holder.filter(Holder::lives),
         _ => live_elsewhere(Locked(file).0.as_ref(), content.holder, host).ok()?,
     }
 }
 
-/// Puts a fresh lock file in the place of one that somebody may hold.
+/// Replaces the lock file with a fresh one, whoever holds the old one.
 pub(super) fn force(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     let epoch = match disk.open(path, How::Read) {
         Ok(file) => read(file.as_ref())?.epoch,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
+    // A new file with a new inode: the old holder keeps its OS lock on the old inode, and notices the change by `is_held`.
+    // The epoch is kept, so that the next claim still gets a higher one.
     write_whole(disk, path, &encode(&Content { epoch, holder: None, forced: true })?)
 }
 
@@ -119,8 +123,8 @@ impl Lock {
         self.epoch
     }
 
-    /// Whether the file at the path is still this one and still says what we wrote. The first finds a lock that was
-    /// replaced, the second one that another host took over on a disk without locks.
+    /// True if the path still has this file with our content. The file's identity reveals a replaced lock, its content a takeover
+    /// by another machine on a disk without locks.
     pub(super) fn is_held(&self) -> io::Result<bool> {
         if !is_at(self.disk.as_ref(), &self.path, self.identity)? {
             return Ok(false);
@@ -130,7 +134,7 @@ impl Lock {
         Ok(content[..count] == self.content)
     }
 
-    /// The time is the disk's, where the disk is another host's.
+    /// The time comes from the disk, which may be on another machine.
     pub(super) fn heartbeat(&self) -> io::Result<()> {
         self.file.0.touch()
     }
@@ -138,6 +142,8 @@ impl Lock {
     fn write(&mut self, holder: Option<&Holder>) -> io::Result<()> {
         let (epoch, holder) = (self.epoch, holder.cloned());
         self.content = encode(&Content { epoch, holder, forced: false })?;
+        // Write over the old content, then truncate. A crash in between leaves rests of the old line behind the line feed, which
+        // `read` ignores.
         self.file.0.write_at(&self.content, 0)?;
         self.file.0.cut(self.content.len() as u64)?;
         self.file.0.sync()
@@ -147,7 +153,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if !self.is_broken && matches!(self.is_held(), Ok(true)) {
-            // What cannot be cleared is only words: the OS lock goes with the file.
+            // An error is harmless: the OS lock is released with the file, and a name left in it only makes the next writer more
+            // careful.
             let _ = self.write(None);
         }
     }
@@ -161,15 +168,18 @@ fn try_take(disk: &Arc<dyn Disk>, path: &Path, who: &Holder) -> io::Result<Taken
     let file = Locked(file);
     let identity = file.0.entry()?.identity;
     if !is_at(disk.as_ref(), path, identity)? {
-        // Replaced between opening and locking: this lock excludes nobody.
+        // The file was replaced between opening and locking, so this lock excludes nobody.
         return Ok(Taken::Theirs(None));
     }
     let Content { epoch, holder, forced } = read(file.0.as_ref())?;
+    // A clean release clears the holder. If one is still named, its process died or was replaced.
     let was_left = holder.is_some() || forced;
+    // The OS lock was free, which proves nothing about other machines on a network disk. There, only the heartbeat counts.
     if let Some(holder) = live_elsewhere(file.0.as_ref(), holder, &who.host)? {
         return Ok(Taken::Theirs(Some(holder)));
     }
     let (path, epoch) = (path.to_owned(), epoch.saturating_add(1));
+    // Until this writer has settled the ledger, dropping the lock must leave it looking abandoned.
     let (disk, content, is_broken) = (Arc::clone(disk), Vec::new(), was_left);
     let mut lock = Lock { disk, file, path, identity, epoch, content, was_left, is_broken };
     lock.write(Some(who))?;
@@ -180,7 +190,7 @@ fn is_at(disk: &dyn Disk, path: &Path, identity: Identity) -> io::Result<bool> {
     Ok(disk.look(path)?.is_some_and(|entry| entry.identity == identity))
 }
 
-/// A holder on another host, where a free OS lock proves nothing, as long as it gives signs of life.
+/// A holder on another machine, where a free OS lock proves nothing, as long as it renews its heartbeat.
 fn live_elsewhere(
     file: &dyn DiskFile,
     holder: Option<Holder>,
@@ -190,7 +200,7 @@ fn live_elsewhere(
         return Ok(None);
     };
     let beat = file.entry()?.changed;
-    // A beat from the future is from a clock that is ahead of ours.
+    // A heartbeat from the future comes from a clock that is ahead of ours; it counts as fresh.
     let age = SystemTime::now().duration_since(beat).unwrap_or_default();
     Ok((age < HEARTBEAT_LIMIT).then_some(holder))
 }
@@ -201,7 +211,7 @@ fn encode(content: &Content) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the first line; whatever a crash left behind it is older. A torn line still has its epoch.
+/// Reads the first line; anything after it is an older leftover. A torn line still has its epoch.
 fn read(file: &dyn DiskFile) -> io::Result<Content> {
     let length = file.entry()?.length.min(CONTENT_BYTES_MAX);
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];

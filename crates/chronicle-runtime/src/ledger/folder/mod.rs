@@ -1,9 +1,9 @@
-//! The ledger in a run's folder: `ledger.jsonl`, `artifacts/`, `lock`, and torn lines that were set aside. The format, for
-//! programs that are not Chronicle, is in `docs/ledger-format.md`. Nothing outside of this folder opens ledger files.
+//! The ledger in a run's folder: `ledger.jsonl`, `artifacts/`, `lock`, and torn lines that were moved aside. The format for other
+//! programs is in `docs/ledger-format.md`. Nothing outside of this folder opens ledger files.
 //!
 //! `writer.rs` has the order of checks and writes, `chain.rs` reads, `line.rs` is one line as bytes, `files.rs` holds the open
-//! files. All of it goes through `disk.rs`, so that the same code runs on the real file system and, in tests, on one that
-//! loses what was not synced.
+//! files. All of it goes through `disk.rs`, so that the same code runs on the real file system and, in tests, on one that loses
+//! what was not synced.
 
 mod cache;
 mod chain;
@@ -39,7 +39,7 @@ const LEDGER: &str = "ledger.jsonl";
 const ARTIFACTS: &str = "artifacts";
 const LOCK: &str = "lock";
 
-/// A run's folder.
+/// A run's folder as a ledger. Nothing is opened until it is used.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
@@ -48,37 +48,37 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A folder that is there already, or is not: that is said when it is used.
+    /// A handle for a folder that may not exist; that is checked on use.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::on(Arc::new(Real), path)
     }
 
-    /// The same on that disk.
+    /// The same on another disk.
     pub fn on(disk: Arc<dyn Disk>, path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), patience: LOCK_PATIENCE, disk }
     }
 
-    /// Makes the folder and those above it, and returns once they are on disk.
+    /// Creates the folder with its parents, and returns once they are on disk.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, LedgerError> {
         let folder = Self::new(path);
         folder.make()?;
         Ok(folder)
     }
 
-    /// Makes the folder and those above it, and returns once they are on disk.
+    /// Creates the folder with its parents, and returns once they are on disk.
     pub fn make(&self) -> Result<(), LedgerError> {
         create_folder(self.disk.as_ref(), &self.path)
             .and_then(|()| create_folder(self.disk.as_ref(), &self.path.join(ARTIFACTS)))
             .map_err(|error| io_error("make the folder", &self.path, error))
     }
 
-    /// Waits that long for a holder, instead of `LOCK_PATIENCE`.
+    /// Waits that long for a holder instead of `LOCK_PATIENCE`.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Where it is.
+    /// Path of the run's folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -88,29 +88,29 @@ impl Folder {
         self.path.join(LEDGER)
     }
 
-    /// The file that whoever writes holds locked.
+    /// The lock file, held by the writer.
     pub fn lock_path(&self) -> PathBuf {
         self.path.join(LOCK)
     }
 
-    /// How many bytes the lines take up to that head.
+    /// Number of bytes up to that head.
     pub fn bytes(&self, head: &Head) -> u64 {
         offset(head)
     }
 
-    /// Checks every line up to a head that was kept elsewhere, without reading what they say.
+    /// Verifies every line up to a head that was stored elsewhere, without parsing them.
     pub fn check_up_to(&self, head: &Head) -> Result<(), LedgerError> {
         Chain::new(LedgerFile::of(self), &self.ledger_path(), Head::EMPTY).check_up_to(head)
     }
 
-    /// Whether the line that ends at this head is in the ledger. Its sum covers everything before it.
+    /// True if the line that ends at this head is in the ledger. Its sum covers everything before it.
     pub fn has(&self, head: &Head) -> Result<bool, LedgerError> {
         let stands = chain::stands(&mut LedgerFile::of(self), head);
         stands.map_err(|error| io_error("read", &self.ledger_path(), error))
     }
 
-    /// Cuts a damaged ledger after a line that stands, at a person's word. First the whole of it is kept in a file beside it,
-    /// whose name is returned.
+    /// Truncates a damaged ledger after an intact line, at a person's request. A copy of the whole file is saved first; its name
+    /// is returned.
     pub fn cut_back(&self, who: &Holder, at: &Head) -> Result<String, LedgerError> {
         self.check_there()?;
         let lock = lock::take(&self.disk, &self.lock_path(), who, self.patience)?;
@@ -120,13 +120,13 @@ impl Folder {
         FolderClaim::new(files).cut_back(at)
     }
 
-    /// How many bytes follow a line, and how many lines they are, whole or not.
+    /// Number of bytes and lines after a line; a torn line counts.
     pub fn beyond(&self, head: &Head) -> Result<(u64, u64), LedgerError> {
         let counted = files::beyond(&mut LedgerFile::of(self), offset(head));
         counted.map_err(|error| io_error("read", &self.ledger_path(), error))
     }
 
-    /// Removes what only remembers how the ledger was.
+    /// Removes caches of the ledger's earlier content.
     pub fn forget(&self) {
         let _ = self.disk.remove(&self.path.join(cache::CACHE));
     }
@@ -183,12 +183,12 @@ impl Ledger for Folder {
     }
 }
 
-/// Where the line after this head begins, in bytes: what a cursor means here.
+/// Byte offset of the line after this head: the meaning of a cursor here.
 fn offset(head: &Head) -> u64 {
     head.at.0
 }
 
-/// A path as errors name it.
+/// A path as errors show it.
 fn place(path: &Path) -> String {
     path.display().to_string()
 }

@@ -11,7 +11,7 @@ use crate::regular::{self, Links};
 
 use super::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
 
-/// What is really there.
+/// The operating system's file system.
 #[derive(Debug, Clone, Copy)]
 pub struct Real;
 
@@ -24,7 +24,7 @@ impl Disk for Real {
             How::Update => options.read(true).write(true).create(true).truncate(false),
             How::New => options.write(true).create_new(true),
         };
-        // What a worker put in its place must neither hold us up nor lead elsewhere.
+        // A worker may have replaced the file with a pipe, which would block, or a link, which would lead elsewhere.
         Ok(Box::new(regular::open(path, &mut options, Links::Refused)?))
     }
 
@@ -37,7 +37,7 @@ impl Disk for Real {
 
     fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
         let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name());
-        // A name that is not a text is not ours.
+        // A name that is not valid UTF-8 is not one of ours.
         let texts = fs::read_dir(folder)?
             .map(name)
             .filter_map(|name| name.map(|it| it.into_string().ok()).transpose());
@@ -84,6 +84,7 @@ impl DiskFile for File {
     }
 
     fn sync(&self) -> io::Result<()> {
+        // The size is part of what `fdatasync` writes; only times are left out, and nothing depends on them.
         self.sync_data()
     }
 
@@ -100,7 +101,7 @@ impl DiskFile for File {
     }
 
     fn unlock(&self) {
-        // What cannot be unlocked goes with the last who has it open.
+        // If unlocking fails, the lock is released when the last handle is closed.
         let _ = File::unlock(self);
     }
 

@@ -1,4 +1,4 @@
-//! The order in which a ledger is checked, cut and written: whatever the disk.
+//! The order in which a ledger is checked, truncated and written, on any disk.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use super::{io_error, offset, place};
 use crate::fail::{self, Point};
 use crate::ledger::{ArtifactId, Claim, Cursor, Head, LedgerError, Lines, Torn, Writer};
 
-/// Most bytes that wait for a sync, but for a last line that is longer: so much a killed writer may leave unsynced.
+/// Most unsynced bytes, except for a longer last line: this bounds what a killed writer may leave unsynced.
 const UNSYNCED_BYTES_MAX: u64 = 1024 * 1024;
-/// No artifact is larger.
+/// Largest artifact, in bytes.
 pub const ARTIFACT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// A claimed lock over the files of a ledger.
+/// A held lock with the files of a ledger.
 pub(super) struct FolderClaim {
     files: Files,
 }
@@ -30,7 +30,7 @@ impl FolderClaim {
         failed(&self.files, doing)
     }
 
-    /// What follows the line that was read last: nothing, or a line that is not whole.
+    /// Bytes after the last line that was read: nothing, or a torn line.
     fn tail_after(&self, at: &Head) -> Result<Vec<u8>, LedgerError> {
         let mut source = self.files.source().map_err(self.io("read"))?;
         if !stands(&mut source, at).map_err(self.io("read"))? {
@@ -42,18 +42,21 @@ impl FolderClaim {
         let mut tail = vec![0; length.min(LINE_BYTES_MAX)];
         let count = source.read_full(&mut tail, offset(at)).map_err(self.io("read"))?;
         tail.truncate(count);
+        // A line feed means that a complete line follows: somebody wrote after the read. Cutting it off would lose a decision
+        // that may already have been acted on, so the caller must read again.
         if length > LINE_BYTES_MAX || tail.contains(&b'\n') {
             return Err(LedgerError::Stale { place: place(self.files.path()), seq: at.seq });
         }
         Ok(tail)
     }
 
-    /// Keeps the tail before it is cut, so that a crash between the two loses nothing.
+    /// Saves the tail before it is cut off, so that a crash in between loses nothing.
     fn cut_tail(&mut self, at: &Head) -> Result<Option<Torn>, LedgerError> {
         let tail = self.tail_after(at)?;
         if tail.is_empty() {
             return Ok(None);
         }
+        // Save first, then cut: a crash in between leaves the tail twice, never nowhere.
         let aside = self.files.set_aside(at.seq + 1, &tail);
         let kept = aside.map_err(self.io("set aside the torn last line of"))?;
         fail::at(Point::AfterSetAside);
@@ -64,20 +67,24 @@ impl FolderClaim {
 }
 
 impl FolderClaim {
-    /// Brings everything that was read to the disk: the last writer may have died between its append and its sync.
+    /// Brings everything that was read to disk: the last writer may have died between append and sync.
     fn settle(&mut self, at: &Head) -> Result<Option<Torn>, LedgerError> {
         let torn = self.cut_tail(at)?;
+        // The previous writer did not release its lock, so it may have died after a failed sync. Then the page cache cannot be
+        // trusted, and the bytes have to become dirty again before the sync below means anything.
         if self.files.was_left() {
             let again = self.write_again(at);
             again.map_err(self.io("write again the last lines of"))?;
         }
+        // Every line that was read must be on disk before this writer acts on it. The previous writer may have died between its
+        // append and its sync.
         let synced = self.files.sync();
         synced.map_err(self.io("sync"))?;
         Ok(torn)
     }
 
-    /// A sync that failed may have made the system take for written what is not: then the next sync has nothing left to do
-    /// and lies. So what one who died may have left unsynced is written where it stands, byte for byte the same.
+    /// After a failed sync the kernel may believe that lost data was written; the next sync then has nothing to do and lies. So
+    /// the part that a dead writer may have left unsynced is written again in place, byte for byte.
     fn write_again(&mut self, at: &Head) -> io::Result<()> {
         let mut source = self.files.source()?;
         let end = offset(at);
@@ -98,8 +105,8 @@ impl FolderClaim {
 }
 
 impl FolderClaim {
-    /// Cuts everything after a line that stands. The whole file is on disk under another name first, so that a crash between
-    /// the two loses nothing.
+    /// Truncates everything after an intact line. A copy of the whole file is on disk first, so that a crash in between loses
+    /// nothing.
     pub(super) fn cut_back(mut self, at: &Head) -> Result<String, LedgerError> {
         check_held(&self.files)?;
         let mut source = self.files.source().map_err(self.io("read"))?;
@@ -107,6 +114,7 @@ impl FolderClaim {
             let why = format!("line {}, after which it is to be cut, is not there", at.seq);
             return Err(LedgerError::Conflict { place: place(self.files.path()), why });
         }
+        // Copy first, then cut: what a person gives up here must stay recoverable.
         let kept = self.files.keep_whole();
         let kept = kept.map_err(self.io("keep a copy of"))?;
         let cut = self.files.cut(offset(at));
@@ -128,7 +136,7 @@ impl Claim for FolderClaim {
     fn writer(mut self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {
         check_held(&self.files)?;
         let settled = self.settle(&at);
-        // The next one must know when nobody brought it to the disk.
+        // If settling failed, the lock must look abandoned, so that the next writer writes the last lines again.
         self.files.leave_broken(settled.is_err());
         let (files, head, synced) = (self.files, at, offset(&at));
         Ok(Box::new(FolderWriter { files, head, torn: settled?, synced, is_poisoned: false }))
@@ -139,13 +147,13 @@ struct FolderWriter {
     files: Files,
     head: Head,
     torn: Option<Torn>,
-    /// Up to here the ledger is on disk.
+    /// Offset up to which the ledger is on disk.
     synced: u64,
     is_poisoned: bool,
 }
 
 impl FolderWriter {
-    /// Runs something that writes. When it fails, nobody knows what is on disk: nothing more is written.
+    /// Runs an operation that writes. After a failure it is unknown what is on disk, so nothing more is written.
     fn write<T>(
         &mut self,
         doing: &'static str,
@@ -154,22 +162,24 @@ impl FolderWriter {
         if self.is_poisoned {
             return Err(LedgerError::Poisoned { place: place(self.files.path()) });
         }
+        // Check the lock and the file size before every write. A writer that lost its lock, or whose file was changed, must not
+        // add a line: the chain would fork.
         let written = self
             .check_ours()
             .and_then(|()| write(&mut self.files).map_err(failed(&self.files, doing)));
         if written.is_err() {
             self.is_poisoned = true;
-            // Whoever comes next must not believe what the system says of these bytes.
+            // After a failed write the kernel's view of these bytes is unreliable; the next writer has to write them again.
             self.files.leave_broken(true);
         }
         written
     }
 
-    /// Cuts what could not be synced, and was not acted upon. A system that failed to write may take it for written: the
-    /// next writer would read it, sync without an error, act on it, and lose it with the power all the same.
+    /// Cuts off what could not be synced and was not acted on. Otherwise the next writer could read it from the page cache, sync
+    /// without an error, act on it, and lose it in a power cut.
     fn take_back(&mut self) {
         if self.check_ours().is_ok() {
-            // A disk that refuses this too is left as it is: nobody acts on it before it works again.
+            // If cutting fails as well, the bytes stay. Nothing is acted on before the disk works again.
             let _ = self.files.cut(self.synced);
         }
     }
@@ -229,11 +239,13 @@ impl Writer for FolderWriter {
             LedgerError::Unwritable { place: place(self.files.path()), seq: line.seq, source }
         })?;
         self.check_size("a line", bytes.len(), LINE_BYTES_MAX)?;
+        // Sync early so that the unsynced part stays small enough for `write_again` to cover all of it.
         if offset(&self.head) + bytes.len() as u64 > self.synced + UNSYNCED_BYTES_MAX {
             self.sync()?;
         }
         fail::at(Point::BeforeAppend);
         self.write("append to", |files| fail::torn(&bytes, |part| files.append(part)))?;
+        // The head moves only after the write: after a failed append it still describes what is certainly there.
         fail::at(Point::AfterWrite);
         let at = Cursor(offset(&self.head) + bytes.len() as u64);
         self.head = Head { seq: line.seq, sum, at };
@@ -243,13 +255,15 @@ impl Writer for FolderWriter {
     fn sync(&mut self) -> Result<(), LedgerError> {
         let is_synced = self.synced == offset(&self.head);
         fail::at(Point::BeforeSync);
-        // The checks come again: what another writer has overtaken must not be acted upon.
+        // `write` checks the lock again even if there is nothing to sync: decisions of a writer that was replaced meanwhile must
+        // not be acted on.
         let written = self.write("sync", |files| if is_synced { Ok(()) } else { files.sync() });
         match written {
             Ok(()) => {
                 fail::at(Point::AfterSync);
                 self.synced = offset(&self.head);
             }
+            // None of these lines was acted on yet, because acting waits for this sync. So they can be cut off.
             Err(_) => self.take_back(),
         }
         written

@@ -1,7 +1,7 @@
-//! The live, lossy side of attempts: what they say and do. Never in the state or the ledger, never decided on.
+//! Activity: live and lossy output of attempts. It is never part of the state or the ledger, and nothing is decided by it.
 //!
-//! Each attempt has one bounded ring, however many watch. A watcher knows how far it is and takes what came since; one that is too
-//! slow finds the oldest gone, and how much of it. So nobody who writes here ever waits for a watcher.
+//! Each attempt has one bounded ring, however many watchers there are. A watcher knows its position and takes what came since;
+//! one that is too slow is told how many bits it missed. So writers never wait for a watcher.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,54 +12,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::bell::Bell;
 
-/// Longest last word that is kept.
+/// Longest last line that is kept.
 const LAST_MAX: usize = 300;
 /// Longest text of one bit.
 const BIT_MAX: usize = 16 * 1024;
 /// Most bytes of one attempt's bits, and so the most that a watcher can lag behind.
 const RING_BYTES: usize = 256 * 1024;
-/// What a bit costs beside its text.
+/// Assumed size of a bit without its text.
 const BIT_COST: usize = 64;
 
-/// What an attempt does just now.
+/// What an attempt does now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Lines it printed.
+    /// Number of lines it printed.
     pub lines: u64,
-    /// Bytes it printed.
+    /// Number of bytes it printed.
     pub bytes: u64,
-    /// What it said or did last.
+    /// Its last message or action.
     pub last: String,
 }
 
-/// One thing that an attempt said or did. Secrets were taken out of it when it was read.
+/// One thing that an attempt said or did, redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
 pub enum Bit {
-    /// It said this.
+    /// A piece of its message.
     Said(String),
-    /// It thought this.
+    /// A piece of its thinking.
     Thought(String),
-    /// It called this tool.
+    /// Name of a tool that it called.
     Tool(String),
-    /// It changed this file.
+    /// Path of a file that it changed.
     File(String),
-    /// It runs this command.
+    /// A command that it runs.
     Ran(String),
-    /// A command printed this line.
+    /// A line of a command's output.
     Printed(String),
-    /// Something went wrong, and it tries again by itself.
+    /// An error that it retries by itself.
     Retries(String),
 }
 
-/// What came since a watcher looked last.
+/// New bits of one attempt for a watcher.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunActivity {
-    /// Of which attempt.
+    /// The attempt they belong to.
     pub attempt: AttemptId,
-    /// The number of the first bit; they count from 0 in each attempt.
+    /// Number of the first bit; bits count from 0 in each attempt.
     pub at: u64,
-    /// How many before it this watcher has not been told.
+    /// Number of bits before it that this watcher missed.
     pub dropped: u64,
     /// The bits, in order.
     pub bits: Vec<Bit>,
@@ -78,27 +78,27 @@ struct Doing {
     ring: Ring,
 }
 
-/// The newest bits of one attempt.
+/// The latest bits of one attempt.
 #[derive(Debug, Default)]
 struct Ring {
-    /// The number of the oldest that is here.
+    /// Number of the oldest bit in the ring.
     first: u64,
     bits: VecDeque<Bit>,
     bytes: usize,
 }
 
 impl Activities {
-    /// What an attempt does just now.
+    /// Current activity of an attempt.
     pub(crate) fn of(&self, attempt: AttemptId) -> Option<Activity> {
         self.lock().get(&attempt).map(|doing| doing.now.clone())
     }
 
-    /// Rings whenever something was done.
+    /// Rings when there is a new bit.
     pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }
 
-    /// What is new to somebody who has seen each attempt up to there.
+    /// New bits for a watcher that has seen each attempt up to there.
     pub(crate) fn since(&self, seen: &mut BTreeMap<AttemptId, u64>) -> Vec<RunActivity> {
         let shared = self.lock();
         seen.retain(|attempt, _| shared.contains_key(attempt));
@@ -118,7 +118,7 @@ impl Activities {
         now.bytes = now.bytes.saturating_add(bytes as u64);
     }
 
-    /// Adds a bit that has been redacted.
+    /// Adds a redacted bit.
     pub(crate) fn add(&self, attempt: AttemptId, bit: fn(String) -> Bit, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -153,7 +153,7 @@ impl Ring {
         }
     }
 
-    /// The number of the bit that comes next.
+    /// Number of the next bit.
     fn next(&self) -> u64 {
         self.first + self.bits.len() as u64
     }

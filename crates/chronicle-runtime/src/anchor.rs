@@ -1,12 +1,12 @@
-//! Anchors: what is remembered of each run outside of its project, in the user's state folder.
+//! Anchors: what is known of each run outside of its project, in the user's state folder.
 //!
-//! A ledger's sums find damage, not malice: whoever can write the ledger can cut it back, or chain a line of their own to it. An
-//! anchor names the last line that Chronicle itself wrote, and whether it came to rest there. A ledger without that line was cut
-//! or exchanged; one that goes on after a rest was written by somebody else.
+//! A ledger's sums detect damage, not malice: whoever can write the ledger can truncate it, or chain a line of their own to it.
+//! An anchor names the last line that Chronicle itself wrote, and whether the run came to rest there. A ledger without that line
+//! was truncated or replaced; one that continues after a rest was written by another program.
 //!
-//! An anchor may lag behind its ledger, since no line waits for it, and never leads: it is written after the line is synced. Known
-//! limits: what is appended after a crash and before the next start is not found, nor what is done by somebody who can write the
-//! state folder, too. A project that was moved or copied has no anchor until it is driven there.
+//! An anchor may lag behind its ledger, since no line waits for it, but never leads: it is written after the line is synced.
+//! Known limits: lines appended between a crash and the next start are not detected, nor is somebody who can also write the state
+//! folder. A project that was moved or copied has no anchor until it is driven there.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ use crate::ledger::{Head, atomic_write, quick_write};
 use crate::project::RunFolder;
 use crate::regular::{self, Links};
 
-/// An anchor is shorter.
+/// Longest anchor that is read; ours are shorter.
 const ANCHOR_MAX: u64 = 64 * 1024;
 /// Digits of the sum of the folder's path in an anchor's name.
 const PATH_DIGITS: usize = 16;
@@ -29,13 +29,13 @@ const PATH_DIGITS: usize = 16;
 pub(crate) struct Anchor {
     /// The run's folder: a copy of it has an anchor of its own.
     folder: String,
-    /// The last line that is known.
+    /// The last line that Chronicle wrote.
     pub(crate) head: Head,
-    /// Whether nobody has written since: the ledger must end there.
+    /// True if the ledger must end there, because nothing was written since.
     pub(crate) rests: bool,
 }
 
-/// What is remembered of a run; none when nothing is, or it cannot be read.
+/// The anchor of a run; `None` if there is none or it cannot be read.
 pub(crate) fn read(run: &RunFolder) -> Option<Anchor> {
     let (path, folder) = place(run)?;
     let bytes = regular::read(&path, ANCHOR_MAX, Links::Refused).ok()?;
@@ -43,18 +43,17 @@ pub(crate) fn read(run: &RunFolder) -> Option<Anchor> {
     (anchor.folder == folder).then_some(anchor)
 }
 
-/// Remembers that the ledger is synced up to there, and may go on. Its failure costs nothing but that it lags.
+/// Records that the ledger is synced up to there and may grow. A failure only makes the anchor lag.
 pub(crate) fn keep(run: &RunFolder, head: Head) {
     write_quickly(run, head, false);
 }
 
-/// Remembers that the ledger ends there. Only for the one who holds the run's lock, and writes no more.
+/// Records that the ledger ends there. Only for the holder of the run's lock, after its last line.
 pub(crate) fn rest(run: &RunFolder, head: Head) {
     write_quickly(run, head, true);
 }
 
-/// Remembers that the ledger may go on from here. On disk before the first line is: else that line would be somebody else's
-/// after a power cut.
+/// Records that the ledger may grow. Synced before the next line is: otherwise that line would look foreign after a power cut.
 pub(crate) fn wake(run: &RunFolder) -> io::Result<()> {
     let Some(anchor) = read(run).filter(|anchor| anchor.rests) else { return Ok(()) };
     let Some((path, _)) = place(run) else { return Ok(()) };
@@ -73,7 +72,7 @@ fn write_quickly(run: &RunFolder, head: Head, rests: bool) {
     }
 }
 
-/// Where the anchor of a run is, and what its folder is called in there; none when the user has no home.
+/// Path of a run's anchor, and the name of the run's folder in it; `None` if the user has no home.
 fn place(run: &RunFolder) -> Option<(PathBuf, String)> {
     let folder = run.path.canonicalize().ok()?.to_string_lossy().into_owned();
     let sum = blake3::hash(folder.as_bytes()).to_hex();

@@ -1,9 +1,9 @@
-//! Wakes whoever waits, without a queue: they look for themselves at what is new. So nobody who rings ever waits for a listener.
+//! Wakes waiting threads without a queue: they look themselves at what is new. So ringing never waits for a listener.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A bell; clones are the same one.
+/// A bell; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell {
     shared: Arc<(Mutex<Rung>, Condvar)>,
@@ -12,12 +12,12 @@ pub(crate) struct Bell {
 #[derive(Debug, Default)]
 struct Rung {
     count: u64,
-    /// How many wait: an agent's reader rings for every line, and mostly nobody listens.
+    /// Number of waiting threads: an agent's reader rings for every line, and usually nobody waits.
     waiting: usize,
 }
 
 impl Bell {
-    /// Wakes everybody who waits.
+    /// Wakes all waiting threads.
     pub(crate) fn ring(&self) {
         let mut rung = self.rung();
         rung.count += 1;
@@ -26,12 +26,12 @@ impl Bell {
         }
     }
 
-    /// How often it was rung. Whoever asks before they look misses nothing.
+    /// How often it was rung. Asking before looking makes sure that nothing is missed.
     pub(crate) fn count(&self) -> u64 {
         self.rung().count
     }
 
-    /// Waits until it has been rung since that count, and no longer than that.
+    /// Waits until it has been rung since that count, but no longer than `most`.
     pub(crate) fn wait(&self, since: u64, most: Duration) {
         let mut rung = self.rung();
         rung.waiting += 1;

@@ -14,14 +14,14 @@ use std::path::Path;
 use chronicle_core::base::ids::{AttemptId, RunId};
 use chronicle_core::event::notice::About;
 
-/// Digits of the sum in a cookie: hard to hit by chance.
+/// Digits of the sum in a cookie: too many for a collision.
 const DIGITS: usize = 24;
 
-/// Makes and reads the cookies of the run in one folder.
+/// Creates and reads cookies of the run in one folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Cookies {
     run: RunId,
-    /// Device and inode of the run's folder; nothing works in one that cannot be looked at.
+    /// Device and inode of the run's folder.
     place: (u64, u64),
 }
 
@@ -31,12 +31,12 @@ impl Cookies {
         Self { run: run.clone(), place }
     }
 
-    /// What marks the processes of an attempt: the same whenever it is asked for.
+    /// The cookie of an attempt's processes: the same each time.
     pub(crate) fn cookie(&self, attempt: AttemptId) -> String {
         format!("{}-{attempt}-{}", self.run.short(), self.sum("cookie", &attempt))
     }
 
-    /// What marks everything that tells people of something.
+    /// The cookie of processes that send a notice.
     pub(crate) fn notice(&self, about: About) -> String {
         format!("{}-notice-{}", self.run.short(), self.sum("notice", &about))
     }
@@ -49,13 +49,13 @@ impl Cookies {
         digits
     }
 
-    /// The attempt that a cookie belongs to; none for another run's, or another copy's.
+    /// The attempt that a cookie belongs to; `None` for another run or another copy.
     pub(crate) fn attempt_of(&self, cookie: &str) -> Option<AttemptId> {
         let attempt = named(cookie)?;
         (self.cookie(attempt) == cookie).then_some(attempt)
     }
 
-    /// Whether a cookie is of this run and yet not of this folder: of a copy, or from a Chronicle that made them otherwise.
+    /// True if a cookie belongs to this run but not to this folder: to a copy, or from another version of Chronicle.
     pub(crate) fn is_elsewhere(&self, cookie: &str) -> bool {
         let is_of_run = cookie.strip_prefix(self.run.short()).is_some_and(|it| it.starts_with('-'));
         is_of_run && named(cookie).is_some() && self.attempt_of(cookie).is_none()

@@ -1,10 +1,10 @@
-//! Places where this process can be told to die, so that tests can show that it may die anywhere.
+//! Fail points: places where tests can kill this process, to show that it may die anywhere.
 //!
-//! [`at`] stands in product code wherever a death would be awkward, and costs one relaxed load until somebody arms it: the
-//! binary from its environment, to be killed for real, or a test on its own thread, to end as it likes.
+//! [`at`] is called in product code wherever a death would be hard to recover from. It costs one relaxed load until it is armed:
+//! the binary by its environment, to be killed for real, or a test on its own thread.
 //!
-//! `CHRONICLE_FAILPOINT=NAME:NTH[:CUT]` kills at the nth hit of that point. CUT says how much of a line is still written
-//! at `torn-append`: a number of bytes, `half`, or `-1` for all but the last. `count` kills nobody. With
+//! `CHRONICLE_FAILPOINT=NAME:NTH[:CUT]` kills at the nth hit of that point. CUT says how much of a line is still written at
+//! `torn-append`: a number of bytes, `half`, or `-1` for all but the last. `count` kills nothing. With
 //! `CHRONICLE_FAILPOINT_HITS=FILE` the hits of all processes are counted together, one line each; a death is `!NAME`.
 
 use std::cell::RefCell;
@@ -26,15 +26,15 @@ const DEATH: char = '!';
 
 macro_rules! points {
     ($($(#[$doc:meta])* $point:ident = $name:literal,)*) => {
-        /// Where it can end.
+        /// The points at which a process can be killed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Point { $($(#[$doc])* $point,)* }
 
         impl Point {
-            /// Every one.
+            /// Every point, in order of declaration.
             pub const ALL: &[Self] = &[$(Self::$point,)*];
 
-            /// What it is called.
+            /// Its name in `CHRONICLE_FAILPOINT`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$point => $name,)* }
             }
@@ -51,39 +51,39 @@ points! {
     AfterWrite = "after-write",
     /// Lines are about to be synced.
     BeforeSync = "before-sync",
-    /// Lines are synced; nobody knows.
+    /// Lines are synced; nothing was shown or answered.
     AfterSync = "after-sync",
     /// A decision counts; whoever asked is not answered.
     BeforeAnswer = "before-answer",
     /// A torn line is set aside and still in the ledger.
     AfterSetAside = "after-set-aside",
-    /// An agent is due.
+    /// An agent is about to be started.
     BeforeStartAgent = "before-start-agent",
-    /// An agent runs.
+    /// An agent was just started.
     AfterStartAgent = "after-start-agent",
-    /// A command is due.
+    /// A command is about to be started.
     BeforeStartCommand = "before-start-command",
-    /// A command runs.
+    /// A command was just started.
     AfterStartCommand = "after-start-command",
-    /// An attempt is to be stopped.
+    /// An attempt is about to be stopped.
     BeforeStop = "before-stop",
     /// An attempt was told to stop.
     AfterStop = "after-stop",
-    /// A timer is due.
+    /// A timer is about to be started.
     BeforeTimer = "before-timer",
-    /// A timer ran out; nobody knows.
+    /// A timer has fired; it is not reported yet.
     AfterTimer = "after-timer",
-    /// What an earlier supervisor left is to be looked for.
+    /// Leftovers of an earlier supervisor are about to be looked for.
     BeforeObserve = "before-observe",
-    /// What it left is ended; nobody knows.
+    /// They were killed; that is not reported yet.
     AfterObserve = "after-observe",
-    /// A keeper was started and has said nothing yet.
+    /// A keeper was started and has not reported yet.
     BeforeFirstReport = "before-first-report",
-    /// In the keeper: it holds its lock and has not said so.
+    /// In the keeper: it holds its lock and has not reported that.
     KeeperAfterLock = "keeper-after-lock",
-    /// In the keeper: the agent runs, and is not written down.
+    /// In the keeper: the agent runs, and is not recorded yet.
     KeeperAfterStart = "keeper-after-start",
-    /// In the keeper: everything has ended, and it has not said so.
+    /// In the keeper: everything has ended, and that is not reported yet.
     KeeperBeforeReport = "keeper-before-report",
     /// The new state cache is written and not in its place.
     InCacheWrite = "in-cache-write",
@@ -91,19 +91,19 @@ points! {
     InRunJsonWrite = "in-run-json-write",
     /// Another small file is written and not in its place.
     InFileWrite = "in-file-write",
-    /// The project's files are to be recorded.
+    /// The project's files are about to be recorded.
     BeforeTree = "before-tree",
-    /// They are recorded; nobody knows.
+    /// They are recorded; that is not reported yet.
     AfterTree = "after-tree",
     /// A tree is written and neither kept nor named.
     InTree = "in-tree",
     /// Files of an undone phase are gone and the older ones are not back.
     InRestore = "in-restore",
-    /// People are to be told something.
+    /// A notice is about to be sent.
     BeforeNotice = "before-notice",
-    /// They were told; nobody knows.
+    /// It was sent; that is not reported yet.
     AfterNotice = "after-notice",
-    /// A person's command counts; the link has not answered.
+    /// A person's command is recorded; the link has not answered.
     LinkBeforeAnswer = "link-before-answer",
 }
 
@@ -125,16 +125,16 @@ impl Point {
 /// How much of a torn line is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// So many bytes.
+    /// The first that many bytes.
     First(usize),
-    /// Half of them.
+    /// The first half of the bytes.
     Half,
-    /// All but so many.
+    /// All except the last that many bytes.
     AllBut(usize),
 }
 
 impl Cut {
-    /// How many bytes of so many.
+    /// Number of bytes to write of a line of that length.
     pub fn of(self, length: usize) -> usize {
         match self {
             Self::First(bytes) => bytes.min(length),
@@ -144,17 +144,17 @@ impl Cut {
     }
 }
 
-/// Says where it ends, and ends it.
+/// Decides where a process dies, and kills it.
 pub trait Fate {
-    /// One of the points is reached: whether this is the end.
+    /// A point is reached: true to die here.
     fn is_end(&self, point: Point) -> bool;
-    /// How much is still written when the end comes in the middle of a line.
+    /// How much is written if it dies in the middle of a line.
     fn cut(&self) -> Cut;
-    /// Ends it.
+    /// Ends the process or thread.
     fn end(&self, point: Point) -> !;
 }
 
-/// How many fates there are: mostly none.
+/// Number of armed fates; usually 0.
 static ARMED: AtomicUsize = AtomicUsize::new(0);
 static OF_PROCESS: OnceLock<Killed> = OnceLock::new();
 
@@ -162,7 +162,7 @@ thread_local! {
     static OF_THREAD: RefCell<Option<Rc<dyn Fate>>> = const { RefCell::new(None) };
 }
 
-/// The process may end here.
+/// The process may be killed here.
 #[inline]
 pub fn at(point: Point) {
     if ARMED.load(Ordering::Relaxed) != 0 {
@@ -174,7 +174,7 @@ pub fn at(point: Point) {
     }
 }
 
-/// Writes all of it, unless the process ends in the middle.
+/// Writes all bytes, unless the process dies in the middle.
 pub(crate) fn torn<T>(bytes: &[u8], mut write: impl FnMut(&[u8]) -> T) -> T {
     if ARMED.load(Ordering::Relaxed) != 0 {
         ask(|fate| {
@@ -208,14 +208,14 @@ pub fn arm() -> Result<(), String> {
     Ok(())
 }
 
-/// Gives this thread a fate of its own until the guard goes.
+/// Arms this thread until the guard is dropped.
 pub fn on_this_thread(fate: Rc<dyn Fate>) -> Armed {
     OF_THREAD.with(|here| here.replace(Some(fate)));
     ARMED.fetch_add(1, Ordering::Relaxed);
     Armed(())
 }
 
-/// A thread's fate, as long as this lives.
+/// Keeps a thread armed while it lives.
 pub struct Armed(());
 
 impl Drop for Armed {
@@ -225,7 +225,6 @@ impl Drop for Armed {
     }
 }
 
-/// When to be killed.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     point: Point,
@@ -251,7 +250,7 @@ fn plan(what: &str) -> Result<Option<Plan>, String> {
     Ok(Some(Plan { point, nth, cut }))
 }
 
-/// The fate of a process: a signal that nothing can catch.
+/// The fate of a process: SIGKILL.
 struct Killed {
     plan: Option<Plan>,
     hits: Option<PathBuf>,
@@ -291,7 +290,7 @@ impl Fate for Killed {
     }
 }
 
-/// Adds a line to a file that several processes write, and says how often it is there.
+/// Appends a line to a file that several processes write. Returns how often it is there.
 fn note(file: &Path, line: &str) -> io::Result<u64> {
     let mut file = File::options().create(true).read(true).append(true).open(file)?;
     file.lock()?;

@@ -1,4 +1,4 @@
-//! What comes to a driven run, and from whom.
+//! Messages to a driven run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::ledger::{Holder, Torn};
 use crate::requests::Requests;
 use crate::secrets;
 
-/// Most inputs that wait; whoever sends more waits too.
+/// Most waiting inputs; further senders block.
 pub const INBOX_MAX: usize = 1_024;
 /// Most bytes of a person's name that are kept.
 const WHO_MAX: usize = 100;
 
-/// What the supervisor itself has to say.
+/// An input from the supervisor itself.
 pub fn reported(report: Report) -> Input {
     let by = By { actor: Actor::Supervisor, request: None };
     Input { at: clock::now(), by, what: What::Report(report) }
 }
 
-/// Who takes the run in hand.
+/// The report that a supervisor took over.
 pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
     reported(Report::SupervisorStarted {
         pid: who.pid,
@@ -39,28 +39,28 @@ pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
     })
 }
 
-/// That a torn last line was set aside.
+/// The report that a torn last line was moved aside.
 pub(crate) fn set_aside(torn: &Torn) -> Input {
     reported(Report::TailSetAside { bytes: torn.bytes, file: torn.kept.clone() })
 }
 
-/// What a person asks for.
+/// An input from a person.
 pub fn asked(who: &str, command: Command) -> Input {
     let by = By { actor: Actor::Person(who.to_owned()), request: None };
     Input { at: clock::now(), by, what: What::Command(command) }
 }
 
-/// That the supervisor is about to leave a run which waits for a person.
+/// Announces that the supervisor is about to leave a run that waits for a person.
 pub(crate) fn leaving() -> Message {
     told(reported(Report::SupervisorLeaves))
 }
 
-/// A message that nobody waits to hear of.
+/// A message without an answer.
 pub(crate) fn told(input: Input) -> Message {
     Message::Input(Box::new(input), None)
 }
 
-/// A message, and where its answer will come.
+/// A message, and the channel for its answer.
 pub(crate) fn asking(input: Input) -> (Message, Receiver<Answer>) {
     let (reply, answer) = sync_channel(1);
     (Message::Input(Box::new(input), Some(reply)), answer)
@@ -69,27 +69,27 @@ pub(crate) fn asking(input: Input) -> (Message, Receiver<Answer>) {
 /// What is sent to a run that is being driven.
 #[derive(Debug)]
 pub enum Message {
-    /// Something came in.
+    /// An input, and the channel for its answer if one is wanted.
     Input(Box<Input>, Option<SyncSender<Answer>>),
     /// Do not stay for a person any longer.
     Leave,
-    /// Stop now, whatever is going on.
+    /// Stop now, whatever is in progress.
     Quit,
 }
 
-/// When a drive comes to its end.
+/// When a drive ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
-    /// Once all that came in is decided, whatever the run would go on with: nobody is there to perform it.
+    /// Once all waiting inputs are decided: nothing is performed.
     AtOnce,
-    /// Once nothing works any more, be it that a person is needed.
+    /// Once nothing works any more, even if a person is needed.
     AtGates,
     /// Not while a person is needed: they may answer through the link.
     WhenOver,
 }
 
 impl Rest {
-    /// Who drives it is to leave: it rests at the next gate, if it does not rest at once anyway.
+    /// Leave at the next gate, unless it rests at once anyway.
     pub(crate) fn leave(self) -> Self {
         match self {
             Self::AtOnce => Self::AtOnce,
@@ -97,7 +97,7 @@ impl Rest {
         }
     }
 
-    /// Whether there is something to wait for.
+    /// True if there is something to wait for.
     pub(crate) fn stays(self, state: &State, is_idle: impl FnOnce() -> bool) -> bool {
         match self {
             Self::AtOnce => !is_idle(),
@@ -107,27 +107,27 @@ impl Rest {
     }
 }
 
-/// Who asks, and with which executable keepers are started.
+/// The person or program that asks, and the executable for keepers.
 #[derive(Debug, Clone)]
 pub struct Asker {
-    /// The person's name.
+    /// User name, recorded in the ledger.
     pub who: String,
-    /// What this process was started as, for the lock.
+    /// Command line of this process, for the lock.
     pub command: String,
-    /// Our own executable; it has the keeper.
+    /// Our own executable, which has the `keeper` command.
     pub chronicle: PathBuf,
-    /// Where agents that prefer HTTP find the signal server, if the face has one.
+    /// Address of the HTTP signal server, if the face has one.
     pub signals: Option<String>,
 }
 
-/// Reaches a driven run from another thread.
+/// A handle to a driven run from another thread.
 #[derive(Debug, Clone)]
 pub struct Remote {
     who: String,
     inbox: SyncSender<Message>,
     redactor: Arc<Redactor>,
     requests: Requests,
-    /// What marks the next command in the ledger.
+    /// Mark of the next command in the ledger.
     mark: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Remote {
         Self { who: asker.who.clone(), inbox, redactor, requests, mark }
     }
 
-    /// Asks for something; the answer comes once it is on disk. `None` if the run rests already.
+    /// Sends a command; the answer comes once it is synced. `None` if the run already rests.
     pub fn submit(&self, command: Command) -> Option<Answer> {
         let (command, had_secrets) = secrets::spoken(&self.redactor, command);
         let mut input = asked(&self.who, command);
@@ -146,7 +146,7 @@ impl Remote {
         Some(secrets::answered(self.exchange(input)?, had_secrets))
     }
 
-    /// Hands a worker's call on.
+    /// Relays a worker's call.
     pub(crate) fn signal(
         &self,
         attempt: AttemptId,
@@ -162,23 +162,23 @@ impl Remote {
         self.exchange(Input { at: clock::now(), by, what })
     }
 
-    /// The same run, asked by somebody else. The name is their own word: it is kept short and plain.
+    /// The same run, used by another person. The name is chosen by them: it is cut and cleaned.
     pub(crate) fn named(&self, who: &str) -> Self {
         let who = words::one_line(cut(who, WHO_MAX));
         Self { who, ..self.clone() }
     }
 
-    /// The same, whose commands bear this mark in the ledger.
+    /// The same, with this mark on its commands in the ledger.
     pub(crate) fn marked(&self, mark: Option<String>) -> Self {
         Self { mark, ..self.clone() }
     }
 
-    /// Does not stay for a person any longer: once nothing else works, the run rests.
+    /// Stops waiting for a person: once nothing else works, the run rests.
     pub fn leave(&self) {
         let _ = self.inbox.send(Message::Leave);
     }
 
-    /// Stops at once, whatever is going on; what was on its way is found lost at the next resume.
+    /// Stops at once; what was in progress is reported lost at the next resume.
     pub fn quit(&self) {
         let _ = self.inbox.send(Message::Quit);
     }

@@ -1,4 +1,4 @@
-//! Every run of this machine's user: one small file per run that names its project. Rebuilt by looking into projects.
+//! Index of all runs of this user: one small file per run that names its project. It is rebuilt by looking into projects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::ledger::atomic_write;
 use crate::project::{Project, RunFolder};
 use crate::regular::{self, Links};
 
-/// Longer than any path.
+/// Longest path that is read.
 const PATH_MAX: u64 = 64 * 1024;
 
-/// Where the index is kept; none when the user has no home.
+/// Folder of the index; `None` if the user has no home.
 fn folder() -> Option<PathBuf> {
     Some(home::state()?.join("runs"))
 }
 
-/// Makes a run known. Its failure costs nothing but that the run is found from its own project only.
+/// Adds a run. A failure only means that the run is found from its own project alone.
 pub(crate) fn add(run: &RunFolder) {
     let Some(folder) = folder() else { return };
     let entry = folder.join(run.id.as_str());
@@ -31,7 +31,7 @@ pub(crate) fn add(run: &RunFolder) {
     }
 }
 
-/// Remembers that this user began the run, there where it is: what comes with a project's files is another's.
+/// Records that this user started the run in this folder: runs that come with a project's files are somebody else's.
 pub(crate) fn mark_begun(run: &RunFolder) {
     let Some(mark) = mark_of(run) else { return };
     // A mark that cannot be made costs a question when the run is to go on.
@@ -40,18 +40,18 @@ pub(crate) fn mark_begun(run: &RunFolder) {
     }
 }
 
-/// Whether this user began the run, there where it is.
+/// True if this user started the run in this folder.
 pub fn was_begun(run: &RunFolder) -> bool {
     let project = run.project.as_os_str().as_encoded_bytes();
     mark_of(run).and_then(|mark| named_in(&mark)).is_some_and(|known| known == project)
 }
 
-/// The project that an entry or a mark names.
+/// The project that an entry names.
 fn named_in(file: &Path) -> Option<Vec<u8>> {
     regular::read(file, PATH_MAX, Links::Refused).ok()
 }
 
-/// Forgets a run whose folder is gone.
+/// Removes a run whose folder is gone.
 pub(crate) fn forget(run: &RunFolder) {
     let entry = folder().map(|folder| folder.join(run.id.as_str()));
     for file in [entry, mark_of(run)].into_iter().flatten() {
@@ -63,7 +63,7 @@ fn mark_of(run: &RunFolder) -> Option<PathBuf> {
     Some(home::state()?.join("begun").join(run.id.as_str()))
 }
 
-/// Every run that is still there, the newest first; entries of runs that are gone are taken out.
+/// Every run that still exists, newest first; entries of missing runs are removed.
 pub fn all() -> Vec<RunFolder> {
     let Some(entries) = folder().and_then(|folder| fs::read_dir(folder).ok()) else {
         return Vec::new();

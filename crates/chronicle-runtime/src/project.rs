@@ -1,4 +1,4 @@
-//! Where things are on disk: a project and the folders of its runs.
+//! Paths on disk: a project and the folders of its runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,23 +10,23 @@ use crate::cookie::Cookies;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
 use crate::regular::{self, Links};
 
-/// What `.chronicle/.gitignore` says: records stay on this machine, definitions are for everybody.
+/// Content of `.chronicle/.gitignore`: records stay on this machine, definitions are shared.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n";
 /// What earlier versions wrote there.
 const GITIGNORE_BEFORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
 /// Held by the supervisor whose run works on the project's files.
 const FILES_LOCK: &str = "worktrees/shared.lock";
-/// A longer one is a person's, and left alone.
+/// A longer file was written by a person and is left alone.
 const GITIGNORE_MAX: u64 = 64 * 1024;
 /// Longer than any run's id.
 const RUN_ID_MAX: u64 = 100;
 
-/// A new run's id: it begins with the time, so that runs sort by age.
+/// A new run's id: it starts with the time, so that runs sort by age.
 pub fn new_run_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// A folder that agents work in.
+/// The folder that agents work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
@@ -35,26 +35,26 @@ pub struct Project {
 /// The folder of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFolder {
-    /// The run.
+    /// Id of the run, which is the name of its folder.
     pub id: RunId,
-    /// Its folder.
+    /// `.chronicle/runs/ID` in the project.
     pub path: PathBuf,
-    /// The project's root.
+    /// Root of the project that it belongs to.
     pub project: PathBuf,
 }
 
-/// Whether the project's files could be taken.
+/// Whether the project's files could be claimed.
 #[derive(Debug)]
 pub enum Claimed {
-    /// They are ours until this goes.
+    /// Claimed until this is dropped.
     Ours(FilesLock),
     /// Another run works on them.
     By(RunId),
-    /// Another run had them last, and left them in a state that is to be seen to first.
+    /// Another run had them last, and left them in a state that must be fixed first.
     LeftBy(RunId),
 }
 
-/// Says that a process waits to drive a run, for as long as it lives.
+/// Marks that a process waits to drive a run, for as long as it lives.
 #[derive(Debug)]
 pub struct Waits {
     _file: File,
@@ -67,7 +67,7 @@ pub struct FilesLock {
 }
 
 impl Project {
-    /// The nearest folder upwards that has `.chronicle` or `.git`, else the folder itself.
+    /// The nearest folder upwards that has `.chronicle` or `.git`, otherwise the folder itself.
     pub fn find(from: &Path) -> Self {
         let mark =
             |folder: &&Path| folder.join(".chronicle").is_dir() || folder.join(".git").exists();
@@ -75,22 +75,22 @@ impl Project {
         Self { root: root.to_owned() }
     }
 
-    /// Exactly that folder.
+    /// That folder, without looking at its parents.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The folder.
+    /// The folder that agents work in.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where its definitions are.
+    /// `.chronicle`, the folder of its definitions and runs.
     pub fn definitions(&self) -> PathBuf {
         self.root.join(".chronicle")
     }
 
-    /// Makes the folder of a new run. Nobody else knows of it yet: `handle::new_run` also tells the index.
+    /// Creates the folder of a new run. It is not in the index yet: `handle::new_run` also adds it there.
     pub(crate) fn make_run(&self, id: RunId) -> io::Result<RunFolder> {
         let definitions = self.definitions();
         fs::create_dir_all(definitions.join("runs"))?;
@@ -110,7 +110,7 @@ impl Project {
         Ok(folder)
     }
 
-    /// Every run, the newest first: their ids begin with the time.
+    /// Every run, newest first: ids start with the time.
     pub fn runs(&self) -> Vec<RunFolder> {
         let Ok(entries) = fs::read_dir(self.definitions().join("runs")) else { return Vec::new() };
         let mut ids: Vec<String> = entries
@@ -122,8 +122,8 @@ impl Project {
         ids.into_iter().rev().map(|id| self.run(RunId::new(id))).collect()
     }
 
-    /// Takes the project's files for one run, so that no two work on them at once. Whether another run that had them last left
-    /// them fit for work is asked first; until it did, it stays known as the last one.
+    /// Claims the project's files for one run, so that no two runs work on them at once. First asks whether the run that had them
+    /// last left them fit for work; until then it stays recorded as the last one.
     pub(crate) fn claim_files(
         &self,
         run: &RunId,
@@ -160,14 +160,14 @@ impl Project {
         self.definitions().join(FILES_LOCK)
     }
 
-    /// The folder of a run, whether or not it is there.
+    /// The folder of a run, whether or not it exists.
     pub fn run(&self, id: RunId) -> RunFolder {
         let path = self.definitions().join("runs").join(id.as_str());
         RunFolder { id, path, project: self.root.clone() }
     }
 }
 
-/// Who is named in a lock.
+/// The run that is named in a lock.
 fn holder(file: &File) -> io::Result<RunId> {
     let mut holder = String::new();
     file.take(RUN_ID_MAX).read_to_string(&mut holder)?;
@@ -175,42 +175,42 @@ fn holder(file: &File) -> io::Result<RunId> {
 }
 
 impl RunFolder {
-    /// What marks the processes of its attempts.
+    /// Cookies of its attempts' processes.
     pub(crate) fn cookies(&self) -> Cookies {
         Cookies::of(&self.path, &self.id)
     }
 
-    /// Its ledger.
+    /// The ledger in this folder.
     pub(crate) fn ledger(&self) -> Folder {
         Folder::new(self.path.clone())
     }
 
-    /// The run in the older format's names.
+    /// `run.json`, the run in the older format.
     pub fn run_json(&self) -> PathBuf {
         self.path.join("run.json")
     }
 
-    /// What agents printed.
+    /// Folder of the agents' redacted output.
     pub fn transcripts(&self) -> PathBuf {
         self.path.join("transcripts")
     }
 
-    /// What one attempt printed.
+    /// Redacted output of one attempt.
     pub fn transcript(&self, attempt: AttemptId) -> PathBuf {
         self.transcripts().join(format!("{attempt}.jsonl"))
     }
 
-    /// The home of agents that do not work in the person's own.
+    /// Home folder of agents that do not use the person's own.
     pub(crate) fn home(&self) -> PathBuf {
         self.path.join("home")
     }
 
-    /// What one attempt's agent is given to read at its start.
+    /// Files that one attempt's agent reads at its start.
     pub(crate) fn given(&self, attempt: AttemptId) -> PathBuf {
         self.path.join("given").join(attempt.to_string())
     }
 
-    /// The locks of attempts' keepers.
+    /// Folder of the keepers' locks.
     pub fn keepers(&self) -> PathBuf {
         self.path.join("keepers")
     }
@@ -220,17 +220,17 @@ impl RunFolder {
         self.keepers().join(format!("{attempt}.lock"))
     }
 
-    /// How long an attempt has worked, written down while it works.
+    /// Active time of an attempt, updated while it works.
     pub(crate) fn worked(&self, attempt: AttemptId) -> PathBuf {
         self.keepers().join(format!("{attempt}.worked"))
     }
 
-    /// Locked while a process waits for another run before it drives this one; it names that run.
+    /// Locked while a process waits for another run before it drives this one; names that run.
     fn waiting(&self) -> PathBuf {
         self.path.join("waiting")
     }
 
-    /// Says that this process waits for that run. Another one that does so already is as good.
+    /// Marks that this process waits for that run. If another process already does, that is enough.
     pub fn wait_for(&self, run: &RunId) -> io::Result<Waits> {
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
@@ -242,7 +242,7 @@ impl RunFolder {
         Ok(Waits { _file: file })
     }
 
-    /// The run that a living process waits for before it drives this one.
+    /// The run that a live process waits for before it drives this one.
     pub(crate) fn waits_for(&self) -> Option<RunId> {
         let file =
             regular::open(&self.waiting(), File::options().read(true), Links::Refused).ok()?;

@@ -1,4 +1,4 @@
-//! What is written beside the truth, for speed and for other tools. All of it may be deleted at any time.
+//! Projections: files beside the ledger, for speed and for other tools. All of them may be deleted at any time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::project::RunFolder;
 /// How often projections are written while a run works.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps `state.cache`, `run.json` and its mirror, and with them the anchor. Their failure costs nobody anything but them.
+/// Keeps `state.cache`, `run.json` and its mirror, and the anchor. Their failure affects only themselves.
 pub(crate) struct Projections {
     folder: RunFolder,
     written: Option<(Instant, u64)>,

@@ -1,7 +1,7 @@
 //! Opens regular files and nothing else.
 //!
-//! A run's folder lies in the project, where a worker may put a pipe, a device or a link in the place of any file. A pipe blocks
-//! whoever opens it, a device answers for ever, a link leads out of the folder. So every file of ours is opened here.
+//! A run's folder is inside the project, where a worker may replace any file with a pipe, a device or a link. A pipe blocks its
+//! reader, a device never ends, a link leads out of the folder. So every file of ours is opened here.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -15,11 +15,11 @@ use rustix::fs::OFlags;
 pub(crate) enum Links {
     /// Refused: nobody has a reason to link a file that Chronicle itself makes.
     Refused,
-    /// Followed: the file is a person's, who may link it.
+    /// Followed: the file belongs to a person, who may link it.
     Followed,
 }
 
-/// Opens a regular file; anything else is an error of kind `InvalidInput`. Never waits.
+/// Opens a regular file; anything else is an error of kind `InvalidInput`. Never blocks.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions, links: Links) -> io::Result<File> {
     // Without NONBLOCK, opening a pipe waits until somebody opens its other end. It means nothing to a regular file.
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions, links: Links) -> io::
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular(path)) }
 }
 
-/// Reads a whole regular file of at most so many bytes.
+/// Reads a whole regular file of at most that many bytes.
 pub(crate) fn read(path: &Path, limit: u64, links: Links) -> io::Result<Vec<u8>> {
     let file = open(path, OpenOptions::new().read(true), links)?;
     let mut bytes = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn read(path: &Path, limit: u64, links: Links) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// What the system says of a link, a socket, a pipe without a reader or a folder, each in its own words.
+/// Turns the system's errors about links, sockets, pipes and folders into clear ones.
 fn explained(path: &Path, error: io::Error) -> io::Error {
     let is_other = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
     if is_other { irregular(path) } else { error }

@@ -1,5 +1,5 @@
-//! The ids of workers' calls. A call that is repeated bears its id again and gets the same answer; another call under an id that is
-//! known would get the answer of the first, and be lost.
+//! Ids of workers' calls. A repeated call has the same id and gets the same answer; another call with a known id would get the
+//! answer of the first and be lost.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use chronicle_core::event::signal::Signal;
 /// How many calls are remembered. An attempt makes few, and only its own ids matter.
 const CALLS_MAX: usize = 4_096;
 
-/// What each id was used for, for as long as this supervisor lives: no attempt lives longer. Clones are the same.
+/// What each id was used for, as long as this supervisor lives: no attempt lives longer. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Requests {
     known: Arc<Mutex<VecDeque<Known>>>,
@@ -24,7 +24,7 @@ struct Known {
 }
 
 impl Requests {
-    /// Remembers a call. Refuses one whose id another call of this attempt bears.
+    /// Remembers a call. Refuses an id that another call of this attempt has.
     pub(crate) fn check(
         &self,
         attempt: AttemptId,

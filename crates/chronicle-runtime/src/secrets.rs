@@ -1,5 +1,5 @@
-//! The one redactor: knows the secrets of this process's environment, of the project's `.env` files and of the settings. What workers
-//! say passes it first, and so does what people say: a task or a note may have a key in it that was only meant to be helpful.
+//! The redactor of this process: it knows the secrets of the environment, of the project's `.env` files and of the settings.
+//! Everything that workers and people say passes it first: a task or a note may contain a key that was meant to be helpful.
 
 use std::borrow::Cow;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::project::Project;
 const DOTENV_FILES_MAX: usize = 50;
 /// Largest `.env` file that is read.
 const DOTENV_BYTES_MAX: u64 = 256 * 1024;
-/// Files that show which variables there are, with values that are nobody's.
+/// Names of sample files, whose values are not secret.
 const SAMPLES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
 
-/// Takes out the values of secret variables, and whatever looks like a key.
+/// A redactor for the values of secret variables and for everything that looks like a key.
 pub(crate) fn redactor(project: &Path) -> Redactor {
     let settings = discover::settings(&Project::at(project)).settings;
     // Settings that cannot be read say nothing more.
@@ -32,7 +32,7 @@ pub(crate) fn redactor(project: &Path) -> Redactor {
     Redactor::new(secrets.chain(files)).with_patterns(settings.texts("redact.patterns"))
 }
 
-/// What the project's `.env` files say, as far as they are files of a sensible size.
+/// Contents of the project's `.env` files, if they are regular files of a sensible size.
 fn dotenv_files(project: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(project) else { return Vec::new() };
     let is_it = |name: &str| {
@@ -49,7 +49,7 @@ fn dotenv_files(project: &Path) -> Vec<String> {
     files.take(DOTENV_FILES_MAX).filter_map(|entry| readable(&entry.path())).collect()
 }
 
-/// A person's command without secrets; whether there were any.
+/// A person's command without secrets; true if there were any.
 pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, bool) {
     let mut had_secrets = false;
     for text in texts(&mut command) {
@@ -61,7 +61,7 @@ pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, boo
     (command, had_secrets)
 }
 
-/// The answer to it, which tells what was taken out.
+/// Adds to the answer that secrets were removed.
 pub(crate) fn answered(answer: Answer, had_secrets: bool) -> Answer {
     match answer {
         Answer::Accepted(text) if had_secrets => Answer::Accepted(format!(
@@ -71,7 +71,7 @@ pub(crate) fn answered(answer: Answer, had_secrets: bool) -> Answer {
     }
 }
 
-/// The words of a person in a command. What names something is none of them.
+/// The free texts of a command, without names and ids.
 fn texts(command: &mut Command) -> Vec<&mut String> {
     match command {
         Command::Start(start) | Command::Prepare(start) => vec![&mut start.task],

@@ -57,7 +57,7 @@ pub struct Item {
 /// What a person agreed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The project.
+    /// Root of the project that was trusted.
     pub project: PathBuf,
     /// Each thing by name, with the hash of what it held.
     pub items: BTreeMap<String, String>,
@@ -90,7 +90,7 @@ pub enum TrustError {
     /// A definition cannot be read.
     #[error("cannot read `{}`", path.display())]
     Unreadable {
-        /// Which.
+        /// Path of the definition that could not be read.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -98,7 +98,7 @@ pub enum TrustError {
     /// The record cannot be written.
     #[error("cannot write `{}`: {why}", path.display())]
     Unwritable {
-        /// Which.
+        /// Path of the user's record of trust.
         path: PathBuf,
         /// What the system said.
         why: String,

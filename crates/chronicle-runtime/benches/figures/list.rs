@@ -17,7 +17,7 @@ pub(crate) const CHILD: &str = "list-child";
 const FOLDERS: usize = 1_000;
 const PHASES: usize = 5;
 const TURNS: usize = 15;
-/// In KiB.
+/// Limit of a supervisor's memory, in KiB.
 const MEMORY_MAX: f64 = 64.0 * 1024.0;
 
 pub(crate) fn rows(folder: &Path) -> Vec<Row> {

@@ -17,7 +17,7 @@ pub(crate) struct Row {
 /// What a figure should be.
 #[derive(Clone, Copy)]
 pub(crate) enum Target {
-    /// For knowledge only.
+    /// Printed without a limit.
     None,
     /// As much as this, or more.
     AtLeast(f64),
@@ -73,7 +73,6 @@ pub(crate) fn time<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), done)
 }
 
-/// The middle one.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,34 +1,34 @@
-//! What is known about the published agents before one is started: what was tested, what they can do, what to do without them.
+//! What is known about published agents before one is started: tested versions, abilities, installation.
 
-/// One published agent.
+/// What is known about one published agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
-    /// Its name, and its program's.
+    /// Name of the agent and of its program.
     pub name: &'static str,
-    /// The versions that Chronicle's own tests run.
+    /// Versions that Chronicle's own tests run.
     pub tested: &'static [&'static str],
-    /// How its workers signal.
+    /// How its workers signal, for people.
     pub signals: &'static str,
-    /// What keeps its tools within the rules of a phase.
+    /// How its tool calls are checked, for people.
     pub guards: &'static str,
-    /// How it is installed.
+    /// Command that installs it.
     pub install: &'static str,
-    /// How one signs in.
+    /// How to sign in, for people.
     pub sign_in: &'static str,
-    /// Variables that hold a key for it.
+    /// Environment variables that may hold a key for it.
     pub keys: &'static [&'static str],
-    /// Where a login is kept.
+    /// Where it keeps a login.
     pub login: Login,
 }
 
-/// A file that is there once somebody has signed in.
+/// A file that exists once somebody has signed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Login {
-    /// The variable that says where its folder is.
+    /// Environment variable with its folder.
     pub variable: &'static str,
-    /// Else the folder, below the user's home.
+    /// Default folder, below the user's home.
     pub folder: &'static str,
-    /// The file in it.
+    /// Name of the file in it.
     pub file: &'static str,
 }
 
@@ -54,7 +54,7 @@ const PI: About = About {
     login: Login { variable: "PI_CODING_AGENT_DIR", folder: ".pi/agent", file: "auth.json" },
 };
 
-/// What is known about an agent; none for one that cannot be driven.
+/// What is known about an agent; `None` if Chronicle cannot drive it.
 pub fn about(name: &str) -> Option<About> {
     [CLAUDE, PI].into_iter().find(|about| about.name == name)
 }

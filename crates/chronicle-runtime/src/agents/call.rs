@@ -1,4 +1,4 @@
-//! Tool calls as adapters read them: whole, before anything is cut.
+//! Tool calls as adapters parse them: complete, before anything is cut.
 
 use chronicle_core::event::{Call, Caller, ToolKind};
 use serde_json::Value;
@@ -6,17 +6,16 @@ use serde_json::Value;
 /// A call that an agent asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawCall {
-    /// What is reported of it.
+    /// The call as it is reported and recorded.
     pub call: Call,
-    /// All that the tool is given: a guard must not judge a part.
+    /// The complete input: a guard must not judge a part of it.
     pub input: Value,
 }
 
-/// What an adapter knows of a tool for sure.
+/// What an adapter knows about a tool for certain.
 pub(super) struct Known {
-    /// What the tool does.
     pub(super) kind: ToolKind,
-    /// Fields of its input that say nothing about what it does: calls that differ in these alone are the same call.
+    /// Input fields that do not change what the call does: calls that differ only in these are the same call.
     pub(super) volatile: &'static [&'static str],
 }
 

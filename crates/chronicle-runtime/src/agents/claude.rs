@@ -25,7 +25,7 @@ const TOOL_PATIENCE: &str = "1000000000";
 const SERVER_PATIENCE: &str = "60000";
 /// The file with our server, which has the secret of the attempt in it.
 const SERVERS: &str = "servers.json";
-/// The file with the persona.
+/// Name of the file with the persona.
 const PERSONA: &str = "persona.md";
 /// Tools of its own that would lead around the workflow: questions to nobody, other folders, another time.
 const NOT_HERE: &str = "AskUserQuestion,EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,\
@@ -51,7 +51,7 @@ const TOOLS: [&str; 16] = [
     "Write",
 ];
 
-/// The adapter.
+/// Drives one Claude Code process.
 pub(super) struct Claude {
     program: Vec<String>,
     prefers_http: bool,

@@ -5,10 +5,10 @@ use chronicle_core::event::CrashClass;
 
 use super::about;
 
-/// More than any report can mean.
+/// More dollars than any report can mean.
 const USD_MAX: f64 = 1e9;
 
-/// Dollars in millionths.
+/// Converts dollars to millionths; out-of-range values count as unknown.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -30,7 +30,7 @@ pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
     Usage { usd_micros: micros.unwrap_or(0), unpriced, ..tokens }
 }
 
-/// What a service's answer says about the failure, as far as its number tells.
+/// The failure class of an HTTP status, if it is known.
 pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     match status {
         401 | 403 => Some(CrashClass::Auth),
@@ -42,7 +42,7 @@ pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     }
 }
 
-/// The words of a failure that no other try mends come after what a person is to do about it.
+/// Puts advice for a person before the text of a failure that no retry can fix.
 pub(super) fn advised(class: CrashClass, text: String, agent: &str) -> String {
     match about(agent).filter(|_| class == CrashClass::Auth) {
         Some(about) => format!("{}; it says: {text}", about.sign_in),

@@ -1,4 +1,4 @@
-//! One line of JSON, as the published agents print them, and what every reader of such lines needs.
+//! One line of JSON, as published agents print it, and helpers for reading such lines.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::{LINE_MAX, NAME_MAX, Seen};
 
-/// Most questions and calls that are remembered of one process.
+/// Most questions and calls that are remembered per process.
 const CALLS_MAX: usize = 1_024;
 
-/// The object in a line, or what is to be said of a line that has none.
+/// The object in a line, or what to report about a line without one.
 pub(super) fn parse(line: &str) -> Result<Value, Vec<Seen>> {
     if line.len() > LINE_MAX {
         return Err(puzzled(format!("a line of {} bytes; the limit is {LINE_MAX}", line.len())));
@@ -19,7 +19,7 @@ pub(super) fn parse(line: &str) -> Result<Value, Vec<Seen>> {
     serde_json::from_str(line).map_err(|error| puzzled(format!("not a line of JSON: {error}")))
 }
 
-/// A line of a type that is not known, or of none.
+/// A line with an unknown or missing type.
 pub(super) fn of_unknown_type(kind: Option<&str>) -> Vec<Seen> {
     puzzled(match kind {
         Some(other) => format!("a line of unknown type `{}`", quoted(other)),
@@ -27,18 +27,18 @@ pub(super) fn of_unknown_type(kind: Option<&str>) -> Vec<Seen> {
     })
 }
 
-/// Whether an id or a name can be answered: it is there, and not too long.
+/// True if an id or name can be used in an answer: not empty and not too long.
 pub(super) fn fits(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_MAX
 }
 
-/// A question that has no answer: the agent waits for ever, so it is ended.
+/// A question that cannot be answered: the agent would wait for ever, so it is stopped.
 pub(super) fn unanswerable() -> Vec<Seen> {
     let text = "a question that cannot be answered: it has no names that fit".to_owned();
     vec![Seen::Error { class: CrashClass::Protocol, text }]
 }
 
-/// Adds to what is remembered; the oldest goes.
+/// Adds an entry; the oldest is dropped.
 pub(super) fn keep<T>(list: &mut VecDeque<T>, item: T) {
     if list.len() >= CALLS_MAX {
         list.pop_front();

@@ -1,10 +1,10 @@
-//! How each agent is spoken to: one file per agent, each a translator.
+//! Adapters: how Chronicle talks to each agent, one file per agent.
 //!
-//! An adapter turns an `Order` into the agent's own words and the agent's lines into `Seen`. It may not start anything, read
-//! a file, look at a clock or sleep: whoever runs the process does that. So recorded lines are enough to test it, and a
-//! line that makes no sense is something seen, never an error.
+//! An adapter translates an `Order` into the agent's command line and messages, and the agent's lines into `Seen`. It may not
+//! start processes, read files, use a clock or sleep; its caller does that. So recorded lines are enough to test it, and an
+//! invalid line is something seen, never an error.
 //!
-//! Start reading at [`Adapter`], then `protocol.rs`, the one protocol that is our own (`docs/agent-protocol.md`).
+//! Start reading at [`Adapter`], then `protocol.rs`, Chronicle's own protocol (`docs/agent-protocol.md`).
 
 mod about;
 mod call;
@@ -41,92 +41,92 @@ pub(crate) use call::RawCall;
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::signal_tools;
 
-/// Longest line of an agent that is read; the rest of a longer one is thrown away.
+/// Longest line of an agent that is read; the rest of a longer one is discarded.
 pub const LINE_MAX: usize = 4 * 1024 * 1024;
-/// Longest id or name that an agent may use. Longer ones are not cut: an answer must bear the very same id.
+/// Longest id or name that an agent may use. Longer ones are not cut: an answer must have the same id.
 pub const NAME_MAX: usize = 200;
 /// Longest path that an agent may report.
 pub const PATH_MAX: usize = 4_096;
 
-/// The variable that tells the signal server where its run is.
+/// Environment variable with the run's folder, for the signal server.
 pub const RUN_FOLDER: &str = "CHRONICLE_RUN_FOLDER";
 
-/// The variable that tells the signal server the secret of its attempt.
+/// Environment variable with the secret of the attempt, for the signal server.
 pub const SECRET: &str = "CHRONICLE_SECRET";
 
-/// The variable that says where the signal server listens, where there is one that listens.
+/// Environment variable with the address of the HTTP signal server, if there is one.
 pub(crate) const SIGNALS: &str = "CHRONICLE_SIGNALS";
 
 /// Translates between Chronicle and one agent process. Lines have no line end.
 pub trait Adapter: Send {
-    /// The command that starts the agent, in the order's project. `chronicle` is our own binary, as our keeper starts it.
+    /// The command that starts the agent in the order's project. `chronicle` is our own binary, as our keeper starts it.
     fn launch(&self, order: &Order, chronicle: &Path) -> Launch;
-    /// What is written to it first.
+    /// Lines to write first.
     fn open(&mut self, order: &Order) -> Vec<String>;
-    /// What one of its lines means.
+    /// The meaning of one of its lines.
     fn read(&mut self, line: &str) -> Vec<Seen>;
-    /// What one of its lines means by itself, without remembering it. Secrets are taken out of a line before it is read; this is
-    /// asked of the line as it was printed, since calls that differ in a secret are not the same, and a piece of text may end in
-    /// the middle of one.
+    /// The meaning of one of its lines by itself, without changing state. Lines are redacted before they are read; this gets the
+    /// line as it was printed, since calls that differ only in a secret are different calls, and a piece of text may end in the
+    /// middle of one.
     fn glance(&self, line: &str) -> Vec<Seen>;
-    /// Answers a `Permission`, `Signal` or `Question` by its id.
+    /// Lines that answer a `Permission`, `Signal` or `Question`, by its id.
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String>;
-    /// Asks for another turn in the same session, after `Finished`.
+    /// Lines that ask for another turn in the same session, after `Finished`.
     fn prompt(&mut self, text: &str) -> Vec<String>;
-    /// Tells it something while it works.
+    /// Lines that pass a note to the agent while it works.
     fn note(&mut self, text: &str) -> Vec<String>;
-    /// Asks it to end its turn now.
+    /// Lines that ask it to end its turn now.
     fn interrupt(&mut self) -> Vec<String>;
-    /// Tells from its standard error what ended it, where it says so nowhere else.
+    /// How to derive the cause of a crash from its stderr, if it says so nowhere else.
     fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
         |_| None
     }
 }
 
-/// What an agent is to do.
+/// The order for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// The run.
+    /// Id of the run, for its environment.
     pub run: RunId,
-    /// The attempt.
+    /// Id of the attempt, for its environment.
     pub attempt: AttemptId,
-    /// Where.
+    /// The phase it works on.
     pub place: Place,
-    /// Which logical try at this place, over all visits.
+    /// Number of the logical try at this place, over all visits.
     pub try_number: u32,
-    /// The session: to be made, or to go on in.
+    /// The session to create or to resume.
     pub session: SessionId,
-    /// Whether that session exists already.
+    /// True if that session exists already.
     pub resume: bool,
-    /// What the person asked for.
+    /// The task of the run.
     pub task: String,
     /// The text that opens the attempt.
     pub handover: String,
-    /// Who the agent is to be.
+    /// The prompt of its persona.
     pub persona: Option<String>,
-    /// The persona whose help was asked for, where the attempt is help.
+    /// The persona that helps, if the attempt is a follow-up.
     pub followup: Option<String>,
-    /// The model.
+    /// The model; `None` leaves it to the agent.
     pub model: Option<String>,
-    /// How hard it is to think.
+    /// Thinking level; `None` leaves it to the agent.
     pub thinking: Option<String>,
-    /// Which tools it has.
+    /// Tools that it may use.
     pub tools: Tools,
-    /// Where it may go from here.
+    /// Targets that it may choose.
     pub targets: Vec<PhaseId>,
-    /// The folder to work in.
+    /// Folder that the agent starts in.
     pub project: PathBuf,
-    /// Our own binary, by a name under which any process can start it.
+    /// Path of our binary that any process can start.
     pub chronicle: PathBuf,
-    /// The run's own folder, where its supervisor is found.
+    /// The run's folder, where its supervisor is found.
     pub run_folder: PathBuf,
-    /// What its signals must bear.
+    /// Secret that its signals must carry.
     pub secret: String,
     /// The address of the signal server for agents that prefer HTTP, if there is one.
     pub signals: Option<String>,
-    /// The home that it works in, where that is not the person's own.
+    /// Its home folder, if it is not the person's own.
     pub home: Option<PathBuf>,
-    /// The attempt's private folder: where the files of its launch are written.
+    /// Private folder of the attempt, for the files of its launch.
     pub given: PathBuf,
 }
 
@@ -135,110 +135,110 @@ pub struct Order {
 pub struct Launch {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// Variables beside those of the user.
+    /// Variables in addition to those of the user.
     pub env: BTreeMap<String, String>,
-    /// Files that must be there before it starts, in the attempt's private folder.
+    /// Files to write into the attempt's private folder before it starts.
     pub files: Vec<GivenFile>,
 }
 
 /// A file that an agent is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenFile {
-    /// Its name in the private folder.
+    /// Name of the file in the private folder.
     pub name: &'static str,
-    /// What is in it.
+    /// Content of the file.
     pub text: String,
 }
 
-/// What a line of an agent means.
+/// The meaning of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Seen {
     /// The session it works in.
     Session(SessionId),
-    /// It says something: a piece of text.
+    /// A piece of its message.
     Text(String),
-    /// It thinks aloud: a piece of text.
+    /// A piece of its thinking.
     Thought(String),
-    /// It writes what a tool is to be given: a piece, which means nothing before it is whole.
+    /// A piece of a tool's input, meaningless until it is complete.
     Typed(String),
-    /// It calls a tool: an announcement, nothing to answer.
+    /// It announces a tool call; no answer is expected.
     ToolCall(Box<RawCall>),
-    /// It wants to call a tool and waits for the answer, which bears the id of the call.
+    /// It asks for permission to call a tool; the answer has the call's id.
     Permission(Box<RawCall>),
     /// A tool call ended.
     ToolEnd {
-        /// Its id of the call.
+        /// The agent's id of the call.
         call: String,
-        /// Whether it worked.
+        /// True if the tool reported success.
         ok: bool,
     },
-    /// It changed a file.
+    /// It reported a changed file.
     FileChange {
-        /// Which.
+        /// Path as the agent reported it.
         path: String,
-        /// How.
+        /// Whether it was created, changed or deleted.
         change: Change,
     },
-    /// Tokens were used.
+    /// It reported token usage.
     Usage {
         /// What the figure covers.
         scope: Scope,
-        /// The figure.
+        /// Tokens and price for that scope.
         usage: Usage,
-        /// The model that it is about, where the agent says so.
+        /// The model, if the agent named it.
         model: Option<String>,
     },
-    /// It tells the supervisor something and waits for the answer.
+    /// It sends a signal and waits for the answer.
     Signal {
-        /// Its id of the call: the same one repeated gets the same answer.
+        /// Id of the call. The same call sent again gets the same answer.
         request: String,
-        /// What it says.
+        /// What it signals, parsed by the core.
         signal: Signal,
     },
     /// It asks a person and waits for the answer.
     Question {
-        /// Its id of the question, and of the answer.
+        /// Id of the question and of its answer.
         request: String,
-        /// What it wants to know.
+        /// What the agent wants to know.
         question: String,
-        /// Answers to choose from; none = free.
+        /// Suggested answers; empty if any text is expected.
         options: Vec<String>,
     },
-    /// Something went wrong. If nothing better follows, this is why the attempt crashed.
+    /// An error. If nothing better follows, this is why the attempt crashed.
     Error {
-        /// What kind.
+        /// How the engine treats it.
         class: CrashClass,
-        /// Its words.
+        /// The agent's own message.
         text: String,
     },
-    /// Something went wrong which the agent gets over by itself.
+    /// An error that the agent retries by itself.
     Retrying {
-        /// What kind.
+        /// How the engine would treat it.
         class: CrashClass,
-        /// Its words.
+        /// The agent's own message.
         text: String,
-        /// How long it waits before, in milliseconds.
+        /// Milliseconds until its retry.
         after_ms: u64,
     },
-    /// Its quota is used up until then.
+    /// Its quota is used up.
     QuotaReset {
-        /// When there is a new one.
+        /// When the quota resets, by the wall clock.
         until: Millis,
     },
-    /// Its terminal event: the turn ended, as far as the agent is concerned well.
+    /// Terminal event: the turn ended successfully, as far as the agent knows.
     Finished,
-    /// Its terminal event: the turn ended, and badly.
+    /// Terminal event: the turn failed.
     Failed {
-        /// What kind.
+        /// How the engine treats it.
         class: CrashClass,
-        /// Its words.
+        /// The agent's own message.
         text: String,
     },
-    /// It lives; nothing else follows from the line.
+    /// A sign of life without any other meaning.
     Alive,
-    /// A line that means nothing here; to be kept in the transcript and counted.
+    /// A line without a known meaning; kept in the transcript and counted.
     NotUnderstood {
-        /// Why.
+        /// Why it was not understood, for the transcript.
         why: String,
     },
 }
@@ -246,20 +246,20 @@ pub enum Seen {
 /// The forms of an agent's name, for help and errors.
 pub(crate) const KNOWN: [&str; 4] = ["claude", "pi", "scripted:SCRIPT", "command:PROGRAM ARGS"];
 
-/// An agent's name that leads to no adapter.
+/// An agent name without an adapter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{agent}` {why}")]
 pub struct UnknownAgent {
-    /// The name.
+    /// The name as it was written.
     pub agent: String,
-    /// What is wrong with it.
+    /// Why it is not valid.
     pub why: String,
     /// One thing to type instead.
     pub hint: String,
 }
 
-/// Finds the adapter for an agent's name, one of `KNOWN`. The program of a published agent is the one of the settings,
-/// else the one on the path.
+/// Finds the adapter for an agent's name, one of `KNOWN`. The program of a published agent comes from the settings, otherwise
+/// from the path.
 pub fn find(
     agent: &str,
     project: &Path,
@@ -309,7 +309,7 @@ fn hint(agent: &str, settings: &Settings) -> String {
     }
 }
 
-/// A file's name as people read it: below the project where it is there.
+/// A file's path as people see it: relative to the project if it is inside.
 fn shown_path(path: &str, project: &Path) -> String {
     let below = Path::new(path).strip_prefix(project).ok().and_then(Path::to_str);
     bounded(below.unwrap_or(path), PATH_MAX)

@@ -25,7 +25,7 @@ const PERSONA_FILE: &str = "persona.md";
 /// The levels that it knows.
 const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// The adapter.
+/// Drives one Pi process.
 pub(super) struct Pi {
     program: Vec<String>,
     reading: Reading,

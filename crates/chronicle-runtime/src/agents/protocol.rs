@@ -34,15 +34,15 @@ pub const FROM_AGENT: [&str; 12] = [
     "finished",
 ];
 
-/// Which program speaks it.
+/// The program that speaks it.
 pub(super) enum Program {
-    /// Our own, playing a script.
+    /// Our own binary, which plays a script.
     Scripted(PathBuf),
-    /// The user's.
+    /// A program from the user's command line.
     Command(Vec<String>),
 }
 
-/// The adapter.
+/// Drives one process that speaks the protocol.
 pub(super) struct Protocol {
     program: Program,
     session_named: bool,
@@ -130,7 +130,7 @@ fn opening(order: &Order) -> String {
     }))
 }
 
-/// One line: `null` stands for what was not said, and is left out.
+/// One line of JSON; `null` fields are left out.
 fn line(mut message: Value) -> String {
     if let Value::Object(fields) = &mut message {
         fields.retain(|_, value| !value.is_null());

@@ -1,16 +1,16 @@
-//! The tools that every worker has for its signals, as agents are told of them. How their arguments are read stands in
-//! `chronicle_core::event::signal`: whatever is written here must be understood there.
+//! The signal tools, as agents see them. Their arguments are parsed in `chronicle_core::event::signal`: what is described here
+//! must be understood there.
 
 use serde_json::{Value, json};
 
-/// A tool, as agents want it described.
+/// A tool as agents expect it to be described.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignalTool {
-    /// Its name.
+    /// Name that the model calls it by.
     pub name: &'static str,
-    /// What it is for, in words for the model.
+    /// Description for the model.
     pub about: &'static str,
-    /// The JSON schema of its arguments.
+    /// JSON schema of its arguments.
     pub schema: Value,
 }
 

@@ -1,4 +1,4 @@
-//! What is shipped inside the program: found last, so that anybody's own file of the same name wins.
+//! Definitions that are built into the program: found last, so that files of the same name win.
 
 use chronicle_core::definition::workflow::Source;
 
@@ -7,7 +7,7 @@ use chronicle_core::definition::workflow::Source;
 pub struct Builtin {
     /// Its file, below the folder of its kind: `feature.yaml`, `feature/workflow.yaml`, `feature/plan.md`, `planner.md`.
     pub path: &'static str,
-    /// What it holds.
+    /// The content of that file.
     pub text: &'static str,
 }
 
@@ -17,7 +17,7 @@ pub const WORKFLOWS: &[Builtin] = &[
     Builtin { path: "feature.yaml", text: include_str!("../../../../workflows/feature.yaml") },
     Builtin { path: "review.yaml", text: include_str!("../../../../workflows/review.yaml") },
 ];
-/// Personas.
+/// Built-in personas, one Markdown file each.
 pub const PERSONAS: &[Builtin] = &[
     Builtin {
         path: "chaoswhisperer.md",
@@ -35,7 +35,7 @@ pub const PERSONAS: &[Builtin] = &[
     Builtin { path: "skeptic.md", text: include_str!("../../../../personas/skeptic.md") },
     Builtin { path: "spiritmender.md", text: include_str!("../../../../personas/spiritmender.md") },
 ];
-/// Stands before the path of a source that is no file.
+/// Prefix of the path of a source that is not a file.
 pub(super) const PREFIX: &str = "built-in ";
 
 impl Builtin {

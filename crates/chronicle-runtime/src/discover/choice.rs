@@ -1,7 +1,7 @@
-//! Which of several definitions of one name is used, and which of them can run.
+//! Which of several definitions with the same name is used, and which of them can run.
 //!
-//! The first one wins, broken or not: a broken workflow of the project never runs as the user's or the built-in one of the
-//! same name. What depends on something broken is broken too.
+//! The first one wins, broken or not: a broken workflow of the project is never replaced by the user's or the built-in one of the
+//! same name. Whatever depends on something broken is broken too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use chronicle_core::definition::workflow::{Known, Problem, Severity, Trouble, Un
 
 use super::Origin;
 
-/// A workflow that is here.
+/// A workflow that was found.
 #[derive(Debug, Clone)]
 pub struct FoundWorkflow {
-    /// What it is called by.
+    /// The name that it is started by.
     pub key: String,
-    /// Where it is from.
+    /// The file it was read from.
     pub origin: Origin,
-    /// Its definition.
+    /// The definition, parsed and checked by itself.
     pub unit: Arc<Unit>,
-    /// Whether it can run.
+    /// True if it can run.
     pub is_usable: bool,
-    /// What is wrong with it.
+    /// Problems of the definition and of what it depends on.
     pub problems: Vec<Problem>,
-    /// Files of the same name that are not used because this one comes first.
+    /// Files with the same name that are not used because this one comes first.
     pub overrides: Vec<Origin>,
-    /// Why it may not run in place of one that comes first and cannot be read.
+    /// Why it may not run in place of an earlier one that cannot be read.
     pub hidden: Option<Problem>,
 }
 
-/// A place that comes before others and could not be read: nobody knows which workflows it holds.
+/// An earlier place that could not be read: it is unknown which workflows it has.
 #[derive(Debug, Clone)]
 pub(super) struct Blind {
-    /// Which place it is, in the order of the search.
+    /// Its position in the search order.
     pub rank: usize,
-    /// As people are shown it.
+    /// Its path, as people see it.
     pub path: String,
-    /// The text, where there is one that could not be understood.
+    /// The text that could not be parsed, if any.
     pub text: Option<String>,
 }
 
 impl Blind {
-    /// Whether the workflow of that name may be there, so that no other one may run in its place.
+    /// True if it may have a workflow of that name, so that no other one may run in its place.
     fn may_hold(&self, key: &str) -> bool {
         let names = |text: &String| text.contains(&format!("{key}:"));
         self.text.as_ref().is_none_or(names)
@@ -54,11 +54,11 @@ pub(super) struct Candidate {
     pub origin: Origin,
     pub unit: Arc<Unit>,
     pub group: Group,
-    /// Which place it was found in, in the order of the search.
+    /// Position of its place in the search order.
     pub rank: usize,
 }
 
-/// The order in which workflows are listed: that of pi-workflows among its own, with the user's first.
+/// The order of the list: that of pi-workflows among its own, with the user's first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Own,
@@ -70,7 +70,7 @@ pub(super) enum Group {
     Builtin,
 }
 
-/// Candidates of each key, those that come first first.
+/// Candidates by key, in search order.
 type ByKey<'c> = BTreeMap<&'c str, Vec<&'c Candidate>>;
 
 /// Everything that was found, while it is decided what becomes of it.
@@ -82,7 +82,7 @@ pub(super) struct Pool<'c> {
 }
 
 impl<'c> Pool<'c> {
-    /// Candidates in the order of the search, places that could not be read, and the personas there are.
+    /// Candidates in search order, unreadable places, and existing personas.
     pub(super) fn new(found: &'c [Candidate], blind: &'c [Blind], personas: &'c [&'c str]) -> Self {
         let mut by_key = ByKey::new();
         for candidate in found {
@@ -91,7 +91,7 @@ impl<'c> Pool<'c> {
         Self { found, by_key, blind, personas }
     }
 
-    /// The workflow of each key, in the order of the list.
+    /// The chosen workflow of each key, in the order of the list.
     pub(super) fn choose(&self) -> Vec<FoundWorkflow> {
         let broken = self.broken();
         let mut listed: Vec<&Candidate> = self.found.iter().collect();
@@ -106,7 +106,7 @@ impl<'c> Pool<'c> {
         self.by_key.get(key)?.first().copied()
     }
 
-    /// Keys whose definitions cannot run by themselves, or because of something that they run inside them.
+    /// Keys of definitions that cannot run, by themselves or because of their sub-workflows.
     fn broken(&self) -> BTreeSet<&'c str> {
         let mut callers: BTreeMap<&str, Vec<&'c str>> = BTreeMap::new();
         let mut open: BTreeMap<&'c str, BTreeSet<&str>> = BTreeMap::new();
@@ -136,7 +136,7 @@ impl<'c> Pool<'c> {
         all
     }
 
-    /// A place that comes before the candidate's own, could not be read, and may hold another workflow of its name.
+    /// An earlier place that could not be read and may have another workflow of this name.
     fn hidden(&self, candidate: &Candidate) -> Option<&'c Blind> {
         let mut before = self.blind.iter().filter(|place| place.rank < candidate.rank);
         before.find(|place| place.may_hold(&candidate.unit.key))
@@ -170,8 +170,7 @@ impl<'c> Pool<'c> {
     }
 }
 
-/// Keys that would run themselves: what is left when those that run nothing, and those that nothing runs, are taken away
-/// again and again.
+/// Keys that would run themselves: what remains after repeatedly removing those that run nothing and those that nothing runs.
 fn turning<'c>(calls: &BTreeMap<&'c str, BTreeSet<&str>>) -> BTreeSet<&'c str> {
     let mut left: BTreeSet<&'c str> = calls.keys().copied().collect();
     loop {

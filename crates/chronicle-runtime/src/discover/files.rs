@@ -1,4 +1,4 @@
-//! Reads files that anybody may have put there: bounded, and never waiting for a pipe.
+//! Reads untrusted files: bounded, and never blocking on a pipe.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,15 +14,13 @@ const ENTRIES_MAX: usize = 10_000;
 /// One entry of a folder.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// Its name.
     pub name: String,
-    /// Its path.
     pub path: PathBuf,
-    /// Whether it is a folder, links followed.
+    /// True for a folder, following links.
     pub is_folder: bool,
 }
 
-/// What a folder holds, by name. A folder that is not there holds nothing; one that cannot be read is told.
+/// The entries of a folder, by name. A missing folder is empty; one that cannot be read is reported.
 pub(super) fn entries(folder: &Path) -> (Vec<Entry>, Option<Trouble>) {
     let found = match fs::read_dir(folder) {
         Ok(found) => found,
@@ -46,7 +44,7 @@ pub(super) fn entries(folder: &Path) -> (Vec<Entry>, Option<Trouble>) {
     (entries, full.then_some(Trouble { code: "too-many-files", message, hint: None }))
 }
 
-/// Whether something is there, whatever it is.
+/// True if something exists at the path.
 pub(super) fn is_there(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(_) => true,
@@ -56,17 +54,17 @@ pub(super) fn is_there(path: &Path) -> bool {
     }
 }
 
-/// Whether a file's name ends so, to the letter: another spelling is another file to the programs that we share them with.
+/// True if a file has this exact extension: other spellings are other files to the programs we share them with.
 pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().and_then(|found| found.to_str()) == Some(ending)
 }
 
-/// A text and what it is called by.
+/// A text with the name that it is known by.
 pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
     text(path).map(|text| Source { name: Places::shown(path), key: key.to_owned(), text })
 }
 
-/// Reads a little more than the largest file allowed, so that a larger one is seen to be too large.
+/// Reads slightly more than the largest allowed file, so that a larger one is noticed.
 pub(super) fn text(path: &Path) -> Result<String, Trouble> {
     let file = File::options().read(true).custom_flags_nonblock().open(path);
     let file = file.map_err(|error| trouble(&error))?;
@@ -116,19 +114,19 @@ fn trouble(error: &io::Error) -> Trouble {
     }
 }
 
-/// A definition's folder, as it is named and as it really is.
+/// A definition's folder, as named and as resolved.
 pub(super) struct Folder<'p> {
     named: &'p Path,
     real: PathBuf,
 }
 
 impl<'p> Folder<'p> {
-    /// Looks where the folder really is, once for all of its files.
+    /// Resolves the folder once for all of its files.
     pub(super) fn of(named: &'p Path) -> Self {
         Self { named, real: named.canonicalize().unwrap_or_else(|_| lexical(named)) }
     }
 
-    /// Where a file really is: links are followed, and what is not there is taken by its name.
+    /// The resolved path of a file; a missing one is resolved by its name.
     fn real(&self, name: &str, path: &Path) -> PathBuf {
         let mut parts = Path::new(name).components();
         let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
@@ -139,8 +137,7 @@ impl<'p> Folder<'p> {
     }
 }
 
-/// The file of a phase, which a definition names relative to its folder. It must be inside one of the roots, wherever links
-/// lead.
+/// A phase file, named relative to the definition's folder. It must be inside one of the roots after following links.
 pub(super) fn phase_file(
     roots: &[PathBuf],
     folder: &Folder<'_>,
@@ -161,7 +158,7 @@ pub(super) fn phase_file(
     })
 }
 
-/// A path without `.` and `..`, for what is not there to be asked.
+/// A path without `.` and `..`, for files that may not exist.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -176,7 +173,7 @@ fn lexical(path: &Path) -> PathBuf {
     plain
 }
 
-/// A pipe that nobody writes to must not hold us up.
+/// Opens pipes without waiting for a writer.
 trait Nonblocking {
     fn custom_flags_nonblock(&mut self) -> &mut Self;
 }

@@ -1,8 +1,7 @@
-//! Finds definitions: workflows, personas, teams and rules; of the project, of the user, built in.
+//! Finds definitions: workflows, personas, teams and rules, of the project, of the user, and built in.
 //!
-//! `find` reads everything there is and judges it (`Catalog`); nothing that is wrong with one file keeps another from being
-//! found. What is wrong *in* a file is a problem in the catalog, never an error. Reading is bounded, links and pipes
-//! included: a project's files may be anybody's.
+//! `find` reads and checks everything (`Catalog`); a problem in one file does not keep another from being found. Problems *in* a
+//! file are part of the catalog, never an error. Reading is bounded, including links and pipes: a project's files are untrusted.
 //!
 //! Start reading at `places.rs` (where), then `workflows.rs` and `choice.rs` (which of several).
 
@@ -46,29 +45,29 @@ use crate::project::Project;
 use personas::FoundTeam;
 use rules::FoundRules;
 
-/// Whose a definition is.
+/// Who a definition belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The project's.
+    /// The project: shared with everybody who has it.
     Project,
-    /// The user's.
+    /// The user: only on this machine.
     User,
-    /// Ours.
+    /// Chronicle itself: built in.
     Builtin,
 }
 
 /// Where a definition is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// Whose it is.
+    /// Project, user or built in.
     pub level: Level,
-    /// Its file, as people are shown it.
+    /// Its path, as people see it.
     pub path: String,
     /// The format of a workflow.
     pub format: Option<Format>,
 }
 
-/// Everything that is here.
+/// Everything that was found.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     /// Workflows and chains, one of each key.
@@ -79,39 +78,39 @@ pub struct Catalog {
     pub teams: Vec<FoundTeam>,
     /// Files of rules that hold here.
     pub rules: Vec<FoundRules>,
-    /// What is wrong with files and folders that define nothing.
+    /// Problems of files and folders that define nothing.
     pub problems: Vec<Problem>,
-    /// Whether a person takes it upon themselves that some fields are not enforced.
+    /// True if a person accepts that some fields are not enforced.
     pub accepts_unenforced: bool,
 }
 
-/// A workflow that could not be read at all. What is wrong *in* a file is a problem in `Loaded`.
+/// Why a workflow could not be read at all. Problems *in* a file are part of `Loaded`.
 #[derive(Debug, Error)]
 pub enum DiscoverError {
-    /// Nothing has that name.
+    /// No workflow has that name.
     #[error("no workflow `{name}` in {}", folder_list(looked))]
     Unknown {
-        /// What was asked for.
+        /// The name as it was typed.
         name: String,
-        /// Where was looked.
+        /// Folders that were searched.
         looked: Vec<PathBuf>,
-        /// What there is.
+        /// Keys of existing workflows.
         known: Vec<String>,
     },
-    /// A file of chains has several, and one is to be named.
+    /// A chain file has several chains, and one must be named.
     #[error("`{}` holds several chains: {}", path.display(), chain_list(chains))]
     Several {
-        /// Which file.
+        /// Path of the chain file.
         path: PathBuf,
-        /// What they are called.
+        /// Names of its chains.
         chains: Vec<String>,
     },
     /// The file cannot be read.
     #[error("cannot read `{}`", path.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -143,7 +142,7 @@ pub fn find_in(places: &Places) -> Catalog {
     Catalog { workflows, personas, teams, rules, problems, accepts_unenforced: false }
 }
 
-/// Two workflows with one command: the first one is started by it.
+/// Reports two workflows with the same command: the first one gets it.
 fn tell_commands(workflows: &mut [FoundWorkflow]) {
     let mut first: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
     for found in workflows {
@@ -160,20 +159,20 @@ fn tell_commands(workflows: &mut [FoundWorkflow]) {
 }
 
 impl FoundWorkflow {
-    /// The other word that it is started by.
+    /// Its alternative name to start it by.
     pub fn command(&self) -> Option<&str> {
         self.unit.workflow.as_ref()?.command_name.as_deref()
     }
 }
 
 impl Catalog {
-    /// The workflow of that key, else the first with that command.
+    /// The workflow with that key, otherwise the first with that command.
     pub fn workflow(&self, name: &str) -> Option<&FoundWorkflow> {
         let by_key = self.workflows.iter().find(|found| found.key == name);
         by_key.or_else(|| self.workflows.iter().find(|found| found.command() == Some(name)))
     }
 
-    /// A workflow with every workflow inside it.
+    /// Loads a workflow with all of its sub-workflows.
     pub(crate) fn load(&self, found: &FoundWorkflow) -> Loaded {
         let mut loaded = self.assemble(&found.unit);
         loaded.problems.extend(found.hidden.clone());
@@ -199,12 +198,12 @@ impl Catalog {
         loaded
     }
 
-    /// The keys of the workflows there are, those that cannot run included.
+    /// Keys of all workflows, including those that cannot run.
     pub fn keys(&self) -> Vec<String> {
         self.workflows.iter().map(|found| found.key.clone()).collect()
     }
 
-    /// The team of that name, in any case; the team of all is always there.
+    /// The team of that name, case-insensitively; the team of all always exists.
     pub fn team(&self, name: &str) -> Option<Team> {
         let found = self.teams.iter().find(|found| found.team.name.eq_ignore_ascii_case(name));
         let all = || Team {
@@ -216,19 +215,19 @@ impl Catalog {
         found.or_else(|| name.eq_ignore_ascii_case(TEAM_OF_ALL).then(all))
     }
 
-    /// The persona of that name, in any case.
+    /// The persona of that name, case-insensitively.
     pub fn persona(&self, name: &str) -> Option<&Persona> {
         let found = self.personas.iter().find(|found| found.persona.is_called(name))?;
         Some(&found.persona)
     }
 }
 
-/// Loads a workflow by its name, or by the path of its file, with every workflow inside it.
+/// Loads a workflow by its name or path, with all of its sub-workflows.
 pub fn workflow(project: &Project, name: &str) -> Result<Loaded, DiscoverError> {
     workflow_upon(&Limits::default(), project, name)
 }
 
-/// The same, with the limits that hold where a workflow sets none.
+/// The same, with these limits as defaults.
 pub(crate) fn workflow_upon(
     limits: &Limits,
     project: &Project,
@@ -239,7 +238,7 @@ pub(crate) fn workflow_upon(
 }
 
 impl Catalog {
-    /// The workflow of that name or path, with every workflow inside it.
+    /// The workflow of that name or path, with all of its sub-workflows.
     pub fn named(&self, places: &Places, name: &str) -> Result<Loaded, DiscoverError> {
         if let Some(path) = as_path(name) {
             return self.at_path(&places.limits, &path, name);
@@ -270,7 +269,7 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// Every chain of a file of chains, and what is wrong with the file; none when the name is no path of such a file.
+    /// Every chain of a chain file, and problems of the file; `None` if the name is not the path of such a file.
     pub fn chains_at(&self, places: &Places, name: &str) -> Option<(Vec<Loaded>, Vec<Problem>)> {
         let path = as_path(name).filter(|path| workflows::is_chains(path) && path.is_file())?;
         let (units, problems) = workflows::chains_of(&places.limits, &path);
@@ -278,7 +277,7 @@ impl Catalog {
         Some((loaded, problems))
     }
 
-    /// A definition that lies in no file of its own.
+    /// A definition that has no file of its own.
     pub fn of_text(&self, places: &Places, source: Source, format: Format) -> Loaded {
         let mut no_files = |file: &str| {
             let message = format!("there is no phase file `{}` here", places::harmless(file));
@@ -304,7 +303,7 @@ impl Catalog {
     }
 }
 
-/// A file of a folder that belongs to one format is read in it, and may use what is shared there.
+/// A file in a folder of one format is read in that format, and may use what is shared there.
 fn format_of(path: &Path) -> (Format, Option<&Path>) {
     for folder in path.ancestors().skip(1) {
         if folder.ends_with(".pi/workflows") || folder.ends_with(".pi/agent/workflows") {
@@ -320,7 +319,7 @@ fn format_of(path: &Path) -> (Format, Option<&Path>) {
     (Format::Native, None)
 }
 
-/// Where workflows are looked for first.
+/// Folders that are searched for workflows first.
 fn looked(places: &Places) -> Vec<PathBuf> {
     std::iter::once(places.own(".chronicle/workflows")).chain(places.ours("workflows")).collect()
 }
@@ -332,7 +331,7 @@ pub fn known(project: &Project) -> Vec<String> {
     keys
 }
 
-/// A name with a slash or a known ending is a path.
+/// A name with a slash or a known extension is a path.
 fn as_path(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -341,7 +340,7 @@ fn as_path(name: &str) -> Option<PathBuf> {
     is_path.then(|| if folder.is_file() { folder } else { path.to_owned() })
 }
 
-/// The key of a workflow given by path: the file's name, or its folder's.
+/// The key of a workflow given by path: the name of the file or of its folder.
 fn key_of(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     let folder = path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());

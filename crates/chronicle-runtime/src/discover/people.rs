@@ -1,4 +1,4 @@
-//! Whom a run takes along: the personas that its phases name, and those that workers may ask for help.
+//! Personas that a run freezes: those that its phases name, and those that workers may ask for help.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use chronicle_core::definition::workflow::{Loaded, Phase, Severity, Workflow};
 
 use super::{Catalog, FoundPersona, Level};
 
-/// Most personas that a run holds only because a worker might ask for them, and most bytes of their texts.
+/// Limits for personas that are included only because a worker might ask for them: number, and bytes of text.
 const HELPERS_MAX: usize = 64;
 const HELPERS_BYTES_MAX: usize = 128 * 1024;
 
 impl Catalog {
-    /// The project's own files that some workflows use beside their own: personas, and rules.
+    /// The project's own files that some workflows use beside their own: personas and rules.
     pub fn brought(&self, workflows: &[Workflow]) -> Vec<PathBuf> {
         let named = self.named_in(workflows).chain(self.helpers_of(workflows));
         let personas = named.map(|found| &found.origin);
@@ -21,17 +21,17 @@ impl Catalog {
         own.map(|origin| PathBuf::from(&origin.path)).collect()
     }
 
-    /// The personas that phases of some workflows name, as their worker or for help.
+    /// Personas that phases of some workflows name, as worker or helper.
     pub fn personas_of(&self, workflows: &[Workflow]) -> Vec<Persona> {
         self.named_in(workflows).map(|found| found.persona.clone()).collect()
     }
 
-    /// The personas that workers and whoever helps them may ask for although nobody names them, to be frozen with the others.
+    /// Personas that workers may ask for although no phase names them, to be frozen with the others.
     pub fn helpers(&self, workflows: &[Workflow]) -> Vec<Persona> {
         self.helpers_of(workflows).map(|found| found.persona.clone()).collect()
     }
 
-    /// What the personas that phases of some workflows name promise, and this version cannot keep; in words.
+    /// Fields of named personas that this version cannot enforce, in words.
     pub fn unsupported_of(&self, workflows: &[Workflow]) -> Vec<String> {
         let personas = self.named_in(workflows).map(|found| &found.persona);
         personas.flat_map(Persona::unsupported).collect()
@@ -62,7 +62,7 @@ impl Catalog {
         .take(HELPERS_MAX)
     }
 
-    /// What the personas that it names promise, and this version cannot keep.
+    /// Reports fields of named personas that this version cannot enforce.
     pub(super) fn judge_personas(&self, loaded: &mut Loaded) {
         for found in self.named_in(&loaded.workflows) {
             let mut unsupported = found.unsupported.clone();

@@ -10,47 +10,48 @@ use super::files::{self, has_ending};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
 
-/// The file of teams.
+/// Name of the file of teams.
 const TEAMS: &str = "teams.yaml";
-/// How deep folders of personas are looked through, and how many of one depth.
+/// Limits for folders of personas: depth, and number per depth.
 const DEPTH_MAX: usize = 4;
 const FOLDERS_MAX: usize = 200;
 
-/// A persona that is here.
+/// A persona that was found.
 #[derive(Debug, Clone)]
 pub struct FoundPersona {
-    /// What it says.
+    /// The persona as parsed from its file.
     pub persona: Persona,
-    /// Where it is from.
+    /// The file it was read from.
     pub origin: Origin,
-    /// Files of the same name that are not used because this one comes first.
+    /// Files with the same name that are not used because this one comes first.
     pub overrides: Vec<Origin>,
-    /// What is odd about it.
+    /// Problems of the file that do not stop a run.
     pub problems: Vec<Problem>,
-    /// What it promises and this version cannot keep: errors for whoever runs with it.
+    /// Fields that this version cannot enforce: errors for runs that use it.
     pub unsupported: Vec<Problem>,
-    /// Its text.
+    /// The text of its file.
     pub source: Source,
     is_plain: bool,
 }
 
 impl FoundPersona {
-    /// Whether a worker may ask for it although nobody named it: it says itself that it is a persona, and can be had as it says.
+    /// True if a worker may ask for it although no phase names it: the file declares itself a persona, and everything in it can
+    /// be enforced.
     pub(super) fn can_help(&self) -> bool {
         !self.is_plain && self.unsupported.is_empty()
     }
 }
 
-/// A team that is here.
+/// A team that was found.
 #[derive(Debug, Clone)]
 pub struct FoundTeam {
-    /// Its members.
+    /// The team as parsed from its file.
     pub team: Team,
-    /// Where it is from.
+    /// The file it was read from.
     pub origin: Origin,
 }
 
-/// Folders with personas, the first first.
+/// Folders with personas, in search order.
 fn folders(places: &Places) -> Vec<(PathBuf, Level)> {
     let own = [".chronicle/personas", "agents", ".claude/agents", ".pi/agents"];
     let own = own.into_iter().map(|folder| (places.own(folder), Level::Project));
@@ -63,7 +64,7 @@ fn folders(places: &Places) -> Vec<(PathBuf, Level)> {
     own.chain(user.into_iter().flatten().map(|folder| (folder, Level::User))).collect()
 }
 
-/// Every persona by its place; and what is wrong with files that are none.
+/// Every persona in search order, and problems of files that are not personas.
 pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
     let mut found: Vec<FoundPersona> = Vec::new();
     let mut problems = Vec::new();
@@ -88,7 +89,7 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
     (found, problems)
 }
 
-/// The Markdown files of a folder, then those of the folders in it: people sort their personas.
+/// The Markdown files of a folder, then those of its subfolders.
 fn pages(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let mut pages = Vec::new();
     let mut level = vec![folder.to_owned()];
@@ -129,7 +130,7 @@ fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: 
     }
 }
 
-/// Every team, the first of a name; and what is wrong with the files.
+/// Every team, the first of each name, and problems of their files.
 pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, Vec<Problem>) {
     let mut found: Vec<FoundTeam> = Vec::new();
     let mut problems = Vec::new();

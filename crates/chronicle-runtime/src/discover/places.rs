@@ -8,27 +8,27 @@ use chronicle_core::base::limits::Limits;
 use super::builtin::{self, Builtin};
 use crate::project::Project;
 
-/// The folders and the built-in definitions that are looked through.
+/// Folders and built-in definitions that are searched.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// The project's root.
+    /// Root of the project.
     pub project: PathBuf,
-    /// The user's home.
+    /// Home folder of the user.
     pub home: Option<PathBuf>,
-    /// The user's settings of every program: `~/.config`.
+    /// The user's configuration folder: `~/.config`.
     pub config: Option<PathBuf>,
-    /// Pi's own folder of the user: `~/.pi/agent`.
+    /// Pi's folder of the user: `~/.pi/agent`.
     pub pi: Option<PathBuf>,
-    /// Workflows that are compiled in.
+    /// Workflows that are built into the program.
     pub workflows: &'static [Builtin],
-    /// Personas that are compiled in.
+    /// Personas that are built into the program.
     pub personas: &'static [Builtin],
-    /// What holds where a workflow sets no limits.
+    /// Default limits of workflows.
     pub limits: Limits,
 }
 
 impl Places {
-    /// Those of this user, as the environment says.
+    /// The places of this user, from the environment.
     pub fn of(project: &Project) -> Self {
         let folder = |name: &str| env::var_os(name).map(PathBuf::from);
         let home = folder("HOME").filter(|path| path.is_absolute());
@@ -46,7 +46,7 @@ impl Places {
         }
     }
 
-    /// A project alone: nothing of a user, nothing built in.
+    /// Only a project: nothing of a user, nothing built in.
     pub fn only(project: impl Into<PathBuf>) -> Self {
         Self {
             project: project.into(),
@@ -64,28 +64,28 @@ impl Places {
         self.project.join(rest)
     }
 
-    /// A folder of the user's settings of ours.
+    /// A folder in the user's Chronicle configuration.
     pub(super) fn ours(&self, rest: &str) -> Option<PathBuf> {
         self.config.as_ref().map(|config| config.join("chronicle").join(rest))
     }
 
-    /// A folder of the user's.
+    /// A folder in the user's home.
     pub(super) fn of_home(&self, rest: &str) -> Option<PathBuf> {
         self.home.as_ref().map(|home| home.join(rest))
     }
 
-    /// A folder of Pi's.
+    /// A folder in Pi's configuration.
     pub(super) fn of_pi(&self, rest: &str) -> Option<PathBuf> {
         self.pi.as_ref().map(|pi| pi.join(rest))
     }
 
-    /// A path as people are shown it: harmless to a terminal.
+    /// A path as people see it: safe for a terminal.
     pub(super) fn shown(path: &Path) -> String {
         harmless(&path.display().to_string())
     }
 }
 
-/// A name that may be printed: control characters are replaced.
+/// A printable name: control characters are replaced.
 pub(super) fn harmless(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }

@@ -1,4 +1,4 @@
-//! Finds the agents' programs that are installed. Nothing is run.
+//! Finds installed agents. Nothing is run.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,35 +7,35 @@ use chronicle_core::definition::settings::Settings;
 
 use crate::agents::{self, About};
 
-/// The agents that are looked for, by the names of their programs.
+/// Agents that are looked for, by the names of their programs.
 pub const AGENT_PROGRAMS: [&str; 5] = ["claude", "pi", "codex", "gemini", "opencode"];
 
-/// As long as a file that says of nobody that they are signed in: `{}` and a line end.
+/// Size of a login file without a login: `{}` and a line end.
 const EMPTY_LOGIN: u64 = 4;
 
-/// An agent that is installed.
+/// An agent that is installed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledAgent {
-    /// Its name.
+    /// Name of the agent, as in settings and workflows.
     pub name: &'static str,
-    /// Its program.
+    /// Absolute path of its program.
     pub program: PathBuf,
-    /// What the program is given before anything else, where a setting says so.
+    /// Arguments before all others, from a setting.
     pub first: Vec<String>,
 }
 
-/// What is known of a login without asking anybody.
+/// What is known about a login without asking anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignedIn {
-    /// A key is in this variable.
+    /// A key is in this environment variable.
     Key(&'static str),
-    /// Its own file is there.
+    /// Its login file exists.
     Login(PathBuf),
-    /// It may be all the same: some keep it where nobody can look.
+    /// Unknown: some agents store logins where they cannot be seen.
     Unknown,
 }
 
-/// The agents there are: where a setting says, else on the path.
+/// Installed agents: from a setting, otherwise from the path.
 pub fn installed_agents(settings: &Settings) -> Vec<InstalledAgent> {
     let found = |name: &'static str| {
         let said = settings.agent_command(name).and_then(|line| agents::command_words(line).ok());
@@ -46,7 +46,7 @@ pub fn installed_agents(settings: &Settings) -> Vec<InstalledAgent> {
     AGENT_PROGRAMS.into_iter().filter_map(found).collect()
 }
 
-/// Whether somebody seems to be signed in. Nothing is read but that a file is there, and that it is not empty.
+/// Whether somebody seems to be signed in. Only the existence and size of a file are checked.
 pub fn signed_in(agent: &About) -> SignedIn {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(variable) = agent.keys.iter().copied().find(|name| is_set(name)) {
@@ -59,7 +59,7 @@ pub fn signed_in(agent: &About) -> SignedIn {
     file.filter(is_there).map_or(SignedIn::Unknown, SignedIn::Login)
 }
 
-/// Whether an agent is one of these programs, and nowhere to be found.
+/// True if an agent is one of these programs and is not installed.
 pub fn is_missing(agent: &str, settings: &Settings) -> bool {
     let is_program = AGENT_PROGRAMS.contains(&agent);
     is_program && !installed_agents(settings).iter().any(|installed| installed.name == agent)

@@ -1,4 +1,4 @@
-//! The rules over tool calls that hold in a project.
+//! Rules over tool calls that apply in a project.
 
 use chronicle_core::definition::guard::{RulesRead, read_rules};
 use chronicle_core::definition::workflow::{Problem, Severity};
@@ -7,12 +7,12 @@ use super::files;
 use super::places::Places;
 use super::{Level, Origin};
 
-/// A file of rules that is here.
+/// A rules file that was found.
 #[derive(Debug, Clone)]
 pub struct FoundRules {
-    /// What it says.
+    /// Its rules and problems.
     pub read: RulesRead,
-    /// Where it is from.
+    /// The file it was read from.
     pub origin: Origin,
     /// Files that it replaces.
     pub overrides: Vec<Origin>,

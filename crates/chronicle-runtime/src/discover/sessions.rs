@@ -1,7 +1,6 @@
-//! The runs of The Chronicle that lie in a project: one JSON file each, `.pi/chronicle/sessions/ID.json`.
+//! Runs of The Chronicle in a project: one JSON file each, `.pi/chronicle/sessions/ID.json`.
 //!
-//! They are read and never written. Older files lack some fields, which have the defaults of that program. What our own runs
-//! mirror there is passed over.
+//! They are only read. Older files lack some fields, which get that program's defaults. Mirrors of our own runs are skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,11 +17,11 @@ use serde_json::{Map, Value};
 use super::files;
 use crate::project::Project;
 
-/// Where they lie.
+/// Their folder in the project.
 const FOLDER: &str = ".pi/chronicle/sessions";
-/// What such a program calls a run that is over.
+/// That program's name for a finished run.
 const DONE: &str = "done";
-/// How many workers' summaries are carried on, and how much of each.
+/// Limits for summaries that are carried over: number, and length of each.
 const TOLD_MAX: usize = 12;
 const SUMMARY_MAX: usize = 1_000;
 
@@ -32,33 +31,33 @@ const SUMMARY_MAX: usize = 1_000;
 pub struct OlderRun {
     /// Its id: 16 hex digits.
     pub id: String,
-    /// Its workflow's name.
+    /// Name of its workflow.
     pub workflow_name: String,
-    /// Its workflow, as it was when the run began.
+    /// Its workflow, frozen at its start.
     pub workflow_def: Value,
-    /// When it began.
+    /// When it was started, in milliseconds.
     pub created: u64,
-    /// When it was last written.
+    /// When it was last written, in milliseconds.
     pub last_updated: u64,
-    /// The state that it is at.
+    /// The state it is at.
     pub current_state: String,
-    /// What is to be done there.
+    /// The task for that state.
     pub current_state_task: String,
-    /// What was asked for.
+    /// The task of the run.
     pub initial_task: String,
     /// `running`, `done`, `paused` or `human_intervention`.
     pub status: String,
-    /// Every worker so far, the oldest first.
+    /// Every worker so far, oldest first.
     pub history: Vec<OlderRecord>,
     total_tokens: u64,
     snapshot: OlderSnapshot,
     transition_counts: BTreeMap<String, u32>,
-    /// The file, as people are shown it.
+    /// Path of the file, as people see it.
     #[serde(skip)]
     pub file: String,
 }
 
-/// What one worker did.
+/// The work of one worker.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OlderRecord {
@@ -75,7 +74,7 @@ struct OlderSnapshot {
     custom: Map<String, Value>,
 }
 
-/// Every run of The Chronicle in a project, the last changed first.
+/// Every run of The Chronicle in a project, last changed first.
 pub(crate) fn older_runs(project: &Project) -> Vec<OlderRun> {
     let (entries, _) = files::entries(&project.root().join(FOLDER));
     let mut runs: Vec<OlderRun> = entries
@@ -100,7 +99,7 @@ fn read(path: &Path) -> Option<OlderRun> {
 }
 
 impl OlderRun {
-    /// Its first eight digits: what people see and type.
+    /// Its first eight digits, which people see and type.
     pub fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)
     }
@@ -115,17 +114,17 @@ impl OlderRun {
         Millis(self.last_updated)
     }
 
-    /// What it used, as far as that program counted it.
+    /// Tokens that it used, as far as that program counted them.
     pub fn tokens(&self) -> u64 {
         self.total_tokens
     }
 
-    /// Its workflow as a text that is read like a file.
+    /// Its workflow as text, to be parsed like a file.
     pub fn definition(&self) -> String {
         self.workflow_def.to_string()
     }
 
-    /// Where it stands, in a workflow that was read from its own copy; why not, if it stands nowhere there.
+    /// Its position in a workflow parsed from its own copy, or why it has none.
     pub fn position(&self, workflow: &Workflow) -> Result<Carried, String> {
         let phase = phase(&self.current_state, workflow).ok_or_else(|| {
             format!("it is at `{}`, which its workflow does not have", self.current_state)
@@ -169,7 +168,7 @@ impl OlderRun {
         snapshot
     }
 
-    /// What happened before, which no ledger of ours has: as much of it as a worker was told there.
+    /// Summaries of earlier workers, which no ledger of ours has.
     fn told(&self) -> impl Iterator<Item = String> {
         let said = self.history.iter().filter(|record| !record.summary.trim().is_empty());
         let skipped = said.clone().count().saturating_sub(TOLD_MAX);
@@ -187,7 +186,7 @@ impl OlderRun {
     }
 }
 
-/// A state that is called as an end works under another name here.
+/// The phase for a state; one named like an end was renamed.
 fn phase(state: &str, workflow: &Workflow) -> Option<PhaseId> {
     let named = workflow.phases.iter().find(|phase| phase.id.as_str() == state);
     let renamed = || workflow.phases.iter().find(|phase| phase.name == state);

@@ -1,4 +1,4 @@
-//! Finds settings: the user's, then the project's, which has the last word.
+//! Finds settings: the user's, then the project's, which wins.
 
 use std::path::PathBuf;
 
@@ -10,35 +10,35 @@ use super::places::Places;
 use crate::home;
 use crate::project::Project;
 
-/// Its name, in the project's folder and in the user's.
+/// Name of the file, in the project's folder and in the user's.
 const FILE: &str = "config.toml";
 
-/// All settings that hold in a project, and what is wrong with them.
+/// The settings of a project, and their problems.
 #[derive(Debug, Clone, Default)]
 pub struct FoundSettings {
-    /// What holds.
+    /// The settings of both files, merged.
     pub settings: Settings,
-    /// Everything wrong.
+    /// Problems of both files.
     pub problems: Vec<Problem>,
-    /// The files that there are, for snippets.
+    /// Texts of the files, for snippets in messages.
     pub sources: Vec<Source>,
 }
 
 impl FoundSettings {
-    /// Whether a run may start with them.
+    /// True if a run may start with them.
     pub fn is_usable(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
 }
 
-/// Where settings are looked for, whether or not the files are there.
+/// Paths of settings files, whether or not they exist.
 pub fn settings_files(project: &Project) -> Vec<(Layer, PathBuf)> {
     let user = home::config().map(|folder| (Layer::User, folder.join(FILE)));
     let of_project = (Layer::Project, project.definitions().join(FILE));
     user.into_iter().chain([of_project]).collect()
 }
 
-/// Reads the settings. A file that is not there says nothing; one that cannot be read is a problem.
+/// Reads the settings. A missing file sets nothing; one that cannot be read is a problem.
 pub fn settings(project: &Project) -> FoundSettings {
     let (mut files_read, mut unreadable) = (Vec::new(), Vec::new());
     for (layer, path) in settings_files(project) {

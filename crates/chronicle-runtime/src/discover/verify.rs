@@ -1,4 +1,4 @@
-//! Finds the commands by which a project tells whether it is well, from its build files. Nothing is run.
+//! Finds a project's test commands from its build files. Nothing is run.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,19 +10,19 @@ use crate::regular::{self, Links};
 
 /// How much of a build file is looked at.
 const BUILD_FILE_MAX: u64 = 1024 * 1024;
-/// What `npm init` writes where there are no tests.
+/// What `npm init` writes if there are no tests.
 const NO_TESTS: &str = "no test specified";
 
 /// A command that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifyCommand {
-    /// As it is typed in the project's folder.
+    /// The command, to be run in the project's folder.
     pub command: String,
-    /// The file that it was found from.
+    /// The file that suggested it.
     pub from: String,
 }
 
-/// What a project would run to check itself. Its own recipes have the first word: whoever wrote `make test` meant it.
+/// Commands that check the project. Its own recipes come first: whoever wrote `make test` meant it.
 pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
     let recipes = [just(root), make(root)].into_iter().flatten().next();
     recipes.unwrap_or_else(|| {
@@ -163,7 +163,7 @@ fn maven(root: &Path) -> Vec<VerifyCommand> {
     found("pom.xml", &[if has(root, "mvnw") { "./mvnw -q verify" } else { "mvn -q verify" }])
 }
 
-/// Those whose file says it all.
+/// Build systems whose file alone is enough.
 fn others(root: &Path) -> Vec<VerifyCommand> {
     let known = [
         ("mix.exs", "mix test"),

@@ -1,4 +1,4 @@
-//! Which workflows there are: every place is looked through, and everything in it is read.
+//! Finds workflows: every place is searched, and everything in it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::{Level, Origin};
 
 /// Endings of a workflow file, in the order in which they are looked for.
 pub(super) const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
-/// What makes a folder a workflow.
+/// Name of the file that makes a folder a workflow.
 pub(super) const FOLDER_FILE: &str = "workflow.yaml";
-/// Most threads that read definitions, and fewest definitions that are worth one.
+/// Most threads that read definitions, and fewest definitions per thread.
 const THREADS_MAX: usize = 4;
 const SHARE_MIN: usize = 64;
 /// Most bytes of definitions that are read in all.
 const TEXTS_MAX: usize = 64 * 1024 * 1024;
-/// The file of chains.
+/// Name of the chain file.
 const CHAINS: &str = "agent-chain.yaml";
 
-/// Every workflow, in the order of the list, where these personas are there; and what is wrong with files that define none.
+/// Every workflow in the order of the list, given these personas, and problems of files that define none.
 pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, Vec<Problem>) {
     let mut search = Search {
         places,
@@ -55,7 +55,7 @@ struct Search<'p> {
     found: Vec<Candidate>,
     problems: Vec<Problem>,
     blind: Vec<Blind>,
-    /// How many places were looked through before.
+    /// Number of places that were searched before.
     rank: usize,
     /// Bytes of all definitions so far.
     read: AtomicUsize,
@@ -65,12 +65,12 @@ struct Search<'p> {
 struct Job {
     key: String,
     path: PathBuf,
-    /// Where its files may be.
+    /// Folders that its files may be in.
     roots: Vec<PathBuf>,
 }
 
 impl Job {
-    /// Reads it, unless so much was read that somebody must have meant no good.
+    /// Reads it, unless so much was read that the project must be hostile.
     fn unit(&self, places: &Places, format: Format, read: &AtomicUsize) -> Unit {
         if read.load(Ordering::Relaxed) > TEXTS_MAX {
             let message = format!("not read: there are more than {TEXTS_MAX} bytes of definitions");
@@ -96,7 +96,7 @@ impl Search<'_> {
         self.blind.push(Blind { rank: self.rank, path: Places::shown(path), text });
     }
 
-    /// Reads definitions, many of them by as many threads as there are cores, and adds them in their order.
+    /// Reads definitions, on several threads if there are many, and adds them in order.
     fn add_all(&mut self, jobs: &[Job], format: Format, level: Level, group: Group) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let share = jobs.len().div_ceil(threads).max(SHARE_MIN);
@@ -264,7 +264,7 @@ fn builtin_phase(builtin: &[Builtin], folder: &str, name: &str) -> Result<Source
     Ok(Source { name, key, text: file.text.to_owned() })
 }
 
-/// Whether a file is one of chains, by its name.
+/// True for a chain file, by its name.
 pub(super) fn is_chains(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -300,17 +300,17 @@ pub(super) fn unit(
     }
 }
 
-/// Where files of phases may be: below the real folder.
+/// Folders that phase files may be in: the resolved folder and what is below it.
 pub(super) fn roots(folder: &Path) -> Vec<PathBuf> {
     folder.canonicalize().into_iter().collect()
 }
 
-/// A workflow's folder may itself be a link to elsewhere; then its own files are there.
+/// If a workflow's folder is a link, its files are in the link's target.
 fn link_target(folder: &Path) -> Option<PathBuf> {
     folder.is_symlink().then(|| folder.canonicalize().ok()).flatten()
 }
 
-/// A key is a name, never a way out of the folder.
+/// A key is a plain name and cannot lead out of the folder.
 pub(super) fn is_key(text: &str) -> bool {
     !text.is_empty()
         && !text.contains(['/', '\\', '\u{fffd}'])

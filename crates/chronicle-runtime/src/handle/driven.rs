@@ -25,9 +25,9 @@ use crate::project::RunFolder;
 use crate::projections::Projections;
 use crate::secrets;
 
-/// Most updates that wait for the face; one that is slower misses some, and finds them in the ledger.
+/// Most updates that wait for the face; a slower face misses some and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
-/// How often a view is made of the many small things between two decisions.
+/// Shortest interval between views for small events.
 const VIEW_EVERY: Duration = Duration::from_millis(100);
 
 /// A run that this process drives.
@@ -40,30 +40,30 @@ pub struct Driven {
 }
 
 impl Driven {
-    /// Why no other command can reach this run while it works; none when they can.
+    /// Why no other command can reach this run; `None` if they can.
     pub fn unreachable(&self) -> Option<&str> {
         self.unreachable.as_deref()
     }
 
-    /// Reaches this run from another thread.
+    /// A handle for other threads.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
 
-    /// What an attempt does just now.
+    /// Current activity of an attempt.
     pub fn activity(&self, attempt: AttemptId) -> Option<Activity> {
         self.activities.of(attempt)
     }
 
-    /// Waits until nothing works any more.
+    /// Waits until the drive ends.
     pub fn join(self) -> Result<Finish, HandleError> {
         let broke = |_| HandleError::Driver { run: self.run.clone(), why: "broke".to_owned() };
         Ok(self.thread.join().map_err(broke)??)
     }
 }
 
-/// Opens a run and drives it on a thread of its own, beginning with that command. Returns with its answer, so that a
-/// refusal is known at once; a refused run comes to rest by itself.
+/// Opens a run and drives it on a thread of its own, starting with that command. Returns with its answer, so that a refusal is
+/// known at once; a refused run comes to rest by itself.
 pub fn drive(
     folder: &RunFolder,
     asker: &Asker,
@@ -121,7 +121,7 @@ pub fn drive(
     Err(HandleError::Driver { run: name, why: "gave no answer".to_owned() })
 }
 
-/// The first line of a ledger freezes the run, so nothing may stand before it.
+/// The first line of a ledger freezes the run, so nothing may precede it.
 fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec<Message> {
     let introduction = run.introduce(holder, notifies).into_iter();
     let mut first: Vec<Message> = introduction.map(inbox::told).collect();
@@ -130,7 +130,7 @@ fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec
     first
 }
 
-/// All that the driver's thread owns.
+/// Everything that the driver's thread owns.
 struct Job {
     run: Run,
     first: Vec<Message>,
@@ -159,13 +159,13 @@ impl Job {
     }
 }
 
-/// Tells the face and the link's watchers, and keeps the projections up to date.
+/// Informs the face and the link's watchers, and keeps projections up to date.
 struct Watcher {
     projections: Projections,
     updates: SyncSender<Update>,
     publisher: Option<Publisher>,
     viewed: Option<Instant>,
-    /// Whether something was not shown yet since it came too soon after the last view.
+    /// True if something was not shown yet because it came too soon after the last view.
     is_behind: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The project's files as a run's trees have them: what differs, and making room. `undo.rs` puts them back.
+//! The project's files according to a run's trees: differences, and freeing space. `undo.rs` restores them.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,16 +19,16 @@ pub use crate::trees::Form;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// Which part of a run.
+/// A part of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// All of it.
+    /// Everything since the first tree.
     Run,
     /// The last visit of a place.
     Phase(Place),
-    /// One attempt.
+    /// From before one attempt to after it.
     Attempt(AttemptId),
-    /// What came after a line of the ledger.
+    /// Everything after a line of the ledger.
     Since(u64),
 }
 
@@ -38,12 +38,12 @@ pub struct Difference {
     trees: Trees,
     from: TreeId,
     to: TreeId,
-    /// Files that differ too, and that no worker is known to have changed.
+    /// Files that also differ but that no worker is known to have changed.
     pub left_out: Vec<String>,
 }
 
-/// Finds the two trees of a part of a run. While an attempt works the second one is made now. What no worker changed is left out
-/// unless everything is asked for.
+/// Finds the two trees of a part of a run. While an attempt is live, the second one is recorded now. Changes not made by workers
+/// are left out unless everything is requested.
 pub fn difference(
     folder: &RunFolder,
     part: &Part,
@@ -81,18 +81,18 @@ fn span(book: &TreeBook, part: &Part) -> Option<Span> {
 }
 
 impl Difference {
-    /// What differs, counted.
+    /// Counted differences, without their content.
     pub fn changes(&self) -> Result<Changes, HandleError> {
         Ok(self.trees.changes(Some(&self.from), &self.to)?)
     }
 
-    /// Writes what differs, for people.
+    /// Writes the differences, for people.
     pub fn show(&self, form: Form, colour: bool, out: &mut dyn Write) -> Result<(), HandleError> {
         Ok(self.trees.show(Some(&self.from), &self.to, (form, colour), out)?)
     }
 }
 
-/// What trees may go: of runs that are over for so many days, and of runs that are gone.
+/// Trees that can be removed: of runs that ended that many days ago, and of runs that are gone.
 pub fn room(project: &Project, days: u64) -> Result<Option<Room>, HandleError> {
     let Some(trees) = Trees::existing(project.root())? else { return Ok(None) };
     Ok(Some(trees.room(&staying(project, days))?))
@@ -103,13 +103,13 @@ pub fn recorded_bytes(project: &Project) -> Option<u64> {
     Trees::bytes(project.root())
 }
 
-/// Lets them go. Returns how many bytes were freed.
+/// Removes them. Returns the number of freed bytes.
 pub fn make_room(project: &Project, days: u64) -> Result<u64, HandleError> {
     let Some(trees) = Trees::existing(project.root())? else { return Ok(0) };
     Ok(trees.clear(|| staying(project, days))?)
 }
 
-/// Runs that can go on, ended lately, or cannot be read.
+/// Runs that can continue, ended recently, or cannot be read.
 fn staying(project: &Project, days: u64) -> BTreeSet<String> {
     let long_ago = clock::now().0.saturating_sub(days.saturating_mul(DAY_MS));
     let stays = |folder: &RunFolder| match super::view(folder) {

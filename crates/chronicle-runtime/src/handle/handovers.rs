@@ -1,4 +1,4 @@
-//! What workers were told, from the record; and what the next one would be.
+//! Handovers of past workers from the record, and of the next one.
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::engine::work;
@@ -12,7 +12,7 @@ use super::HandleError;
 use crate::ledger::{ArtifactId, Head, Ledger, LedgerError};
 use crate::project::RunFolder;
 
-/// What the worker of an attempt was told; of the last one that was told anything when none is named.
+/// The handover of an attempt, or of the last one that had any.
 pub fn handover(
     folder: &RunFolder,
     attempt: Option<AttemptId>,
@@ -46,7 +46,7 @@ fn is_asked_for(intent: &AttemptStarted, attempt: Option<AttemptId>) -> bool {
         && attempt.is_none_or(|asked| asked == intent.attempt)
 }
 
-/// As it is kept; worked out again from the ledger where it is not.
+/// As stored; derived again from the ledger if it was not stored.
 fn told_then(folder: &RunFolder, state: &State, intent: &AttemptStarted) -> HandoverView {
     let kept = intent.handover.as_ref().and_then(|handed| kept(folder, handed));
     let is_kept = kept.is_some();
@@ -68,7 +68,7 @@ fn kept(folder: &RunFolder, handed: &Handed) -> Option<Told> {
     Some(Told { text: read(&handed.text)?, rest })
 }
 
-/// What the next worker would be told now.
+/// The handover that the next worker would get now.
 pub fn next_handover(folder: &RunFolder) -> Result<HandoverView, HandleError> {
     let (state, _) = super::reading::read(folder)?;
     let Next { assumed, intent, told, persona } = engine::next(&state)

@@ -1,4 +1,4 @@
-//! What killed processes leave behind that is worth nothing: runs without a first line, and files that were never finished.
+//! Worthless leftovers of killed processes: runs without a first line, and unfinished files.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::index;
 use crate::ledger::{self, Head, Holder, Ledger as _};
 use crate::project::{Project, RunFolder};
 
-/// Whoever makes a run or a file takes less than this: what is younger may be somebody's.
+/// Making a run or a file takes less than this: what is younger may be in use.
 const YOUNG: Duration = Duration::from_mins(1);
 
-/// Runs that were killed before their first line, and that nobody is just about to begin.
+/// Runs that were killed before their first line, and that no process is about to start.
 pub fn unstarted(project: &Project) -> Vec<RunFolder> {
     let is_leftover = |run: &RunFolder| is_old(&run.path) && has_no_line(run);
     project.runs().into_iter().filter(is_leftover).collect()
@@ -25,14 +25,14 @@ fn has_no_line(run: &RunFolder) -> bool {
     matches!(first, Ok(None)) && check(run).is_ok()
 }
 
-/// That nothing knows of a line: a ledger that lost its lines is damaged, and not removed.
+/// Makes sure that no witness knows of a line: a ledger that lost its lines is damaged, and not removed.
 fn check(run: &RunFolder) -> Result<(), HandleError> {
     witnesses::check(run, Head::EMPTY)?;
     let nothing = chronicle_core::state::State::default();
     Ok(witnesses::check_started(run, &witnesses::started(run), &nothing)?)
 }
 
-/// Removes the folder of a run that never had a line. False when it has one: then nothing is done.
+/// Removes the folder of a run that never had a line. False if it has one: then nothing is done.
 pub fn discard(run: &RunFolder) -> Result<bool, HandleError> {
     if !has_no_line(run) {
         return Ok(false);

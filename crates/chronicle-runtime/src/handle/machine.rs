@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::link;
 use crate::process::{self, KeeperEnd, KeeperOrder};
 
-/// An exit code that no shell makes up by itself.
+/// An exit code that no shell uses by itself.
 const EXPECTED_CODE: i32 = 7;
 
-/// Starts and ends a real process under a real keeper, whose lock is made in that folder. The error says what went wrong.
+/// Starts and ends a real process under a real keeper, whose lock is made in that folder. The error says what failed.
 pub fn try_keeper(chronicle: &Path, folder: &Path) -> Result<(), String> {
     let cookie = format!("doctor-{}", std::process::id());
     let argv = process::shell_argv(&format!("exit {EXPECTED_CODE}"));
@@ -23,12 +23,12 @@ pub fn try_keeper(chronicle: &Path, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Where the sockets of driven runs are, by which other commands reach them. The error says why there can be none.
+/// Folder of the sockets through which other commands reach driven runs. The error says why there can be none.
 pub fn link_folder() -> Result<PathBuf, String> {
     link::folder().map_err(|error| error.to_string())
 }
 
-/// Runs a short program in a folder. What it printed; `None` if it is not there or failed.
+/// Runs a short program in a folder. Returns its output; `None` if it is missing or failed.
 pub fn run(argv: &[&str], folder: &Path) -> Option<String> {
     let output = process::tool(argv, folder).ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

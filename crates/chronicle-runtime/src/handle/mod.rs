@@ -57,95 +57,95 @@ pub use watching::{Watching, watch};
 /// Why a run could not be driven, changed or read.
 #[derive(Debug, Error)]
 pub enum HandleError {
-    /// The ledger said no.
+    /// The ledger could not be opened, read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The supervisor could not be asked.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// Somebody drives the run and cannot be asked.
+    /// A live process drives the run but cannot be reached.
     #[error("run {run} cannot be reached: it is driven by {holder}, which has no link")]
     Unreachable {
-        /// Which run.
+        /// Short id of the run.
         run: String,
-        /// By whom.
+        /// The process that drives it.
         holder: Box<Holder>,
     },
-    /// The driver could not begin, or broke.
+    /// The driver could not start, or failed.
     #[error("the driver of run {run} {why}")]
     Driver {
-        /// Which run.
+        /// Short id of the run.
         run: String,
-        /// What happened.
+        /// The error, for people.
         why: String,
     },
-    /// The files of a run could not be compared, recorded or put back.
+    /// The files of a run could not be compared, recorded or restored.
     #[error(transparent)]
     Trees(#[from] TreesError),
     /// There is no such tree.
     #[error("{what}")]
     NoTree {
-        /// What is missing.
+        /// The place, attempt or line without a tree.
         what: String,
-        /// What there is instead.
+        /// Places that have trees.
         known: Vec<String>,
     },
-    /// Somebody's work would be lost.
+    /// Changes of a person would be lost.
     #[error("somebody changed these files since: {}", files.join(", "))]
     AtStake {
-        /// Which.
+        /// The first of those files.
         files: Vec<String>,
     },
-    /// A run works on the project's files.
+    /// Another run works on the project's files.
     #[error("run {run} has the project's files in hand")]
     Busy {
-        /// Which.
+        /// Short id of the other run.
         run: String,
     },
-    /// An undo was killed, and the files are neither as they were nor as they are to be.
+    /// An undo was killed: the files are neither as before nor as requested.
     #[error(
         "the undo of `{what}` in run {run} was interrupted: some files are put back and others are not"
     )]
     HalfUndone {
-        /// Which run's.
+        /// Short id of the run that it belongs to.
         run: String,
         /// Whose work was being undone.
         what: String,
     },
-    /// It was not done.
+    /// The engine refused the command.
     #[error("{why}")]
     Refused {
-        /// Why.
+        /// The refusal, which says what would be accepted.
         why: String,
     },
-    /// No line of the ledger is whole.
+    /// No line of the ledger is intact.
     #[error("run {run} cannot be repaired: no line of its ledger is whole ({why})")]
     NothingWhole {
-        /// Which run.
+        /// Short id of the run.
         run: String,
-        /// What is wrong with the first.
+        /// What is wrong with the first line.
         why: String,
     },
-    /// There is a folder, and no run in it.
+    /// There is a folder but no run in it.
     #[error("run {run} has no first line: it never started")]
     NotStarted {
-        /// Which run.
+        /// Short id of the run.
         run: String,
     },
-    /// No worker was told anything, or not the one that was asked for.
+    /// No worker got a handover, or not the requested one.
     #[error("{}", nothing_told(run, *attempt))]
     NothingTold {
-        /// Which run.
+        /// Short id of the run.
         run: String,
-        /// Whose handover was asked for; none = any.
+        /// The requested attempt; `None` for any.
         attempt: Option<AttemptId>,
     },
     /// There is no next worker.
     #[error("run {run} has no next handover: {why}")]
     NobodyNext {
-        /// Which run.
+        /// Short id of the run.
         run: String,
-        /// Why.
+        /// Why no worker would start now.
         why: String,
     },
 }
@@ -157,11 +157,11 @@ fn nothing_told(run: &str, attempt: Option<AttemptId>) -> String {
     }
 }
 
-/// What a watcher is told, once it is on disk.
+/// What a watcher receives once it is synced.
 #[derive(Debug, Clone)]
 pub enum Update {
-    /// What happened.
+    /// New events, in order.
     Happened(Vec<TimelineEntry>),
-    /// How the run stands now.
+    /// The view after those events.
     Now(Arc<RunView>),
 }

@@ -1,4 +1,4 @@
-//! The programs that are this binary under another name, and how it starts itself again.
+//! Programs that are this binary under another name, and how it starts itself again.
 
 use std::path::Path;
 
@@ -16,16 +16,16 @@ pub use crate::process::{
 /// Most of a detached supervisor's log that is read.
 const LOG_MAX: u64 = 16 * 1024 * 1024;
 
-/// What a detached supervisor has said so far.
+/// What a detached supervisor has printed so far.
 pub fn said_in(log: &Path) -> String {
     let bytes = regular::read(log, LOG_MAX, Links::Refused).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The variable that tells an agent which attempt it works on.
+/// Environment variable that tells an agent which attempt it works on.
 const ATTEMPT: &str = "CHRONICLE_ATTEMPT";
 
-/// The attempt that this process works for, or the mark of one: then a worker started it, not a person.
+/// The attempt that this process works for, or the cookie of one: then a worker started it, not a person.
 pub fn working_for() -> Option<String> {
     // A worker can clear a variable, but not the marks of the processes above it.
     std::env::var(ATTEMPT).ok().or_else(|| lineage::of(std::process::id()).cookie)

@@ -1,4 +1,4 @@
-//! Reading runs: how they stand, what happened, whether their record is whole.
+//! Reads runs: status, timeline, and whether the record is intact.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
 
-/// How a run stands now; with it, why not all of it could be read: a newer Chronicle wrote the rest.
+/// The current view of a run, and the error if a newer Chronicle wrote lines that cannot be read.
 pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), HandleError> {
     let (state, newer) = read(folder)?;
     let mut view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
@@ -36,18 +36,18 @@ pub fn row(folder: &RunFolder) -> Result<RunRow, HandleError> {
     Ok(row)
 }
 
-/// The run whose end a process waits for before it drives this one.
+/// The run that a process waits for before it drives this one.
 fn waits_for(folder: &RunFolder, state: &State) -> Option<String> {
     let is_due = !state.is_over() && !is_supervised(folder);
     folder.waits_for().filter(|_| is_due).map(|run| run.short().to_owned())
 }
 
-/// Whether a supervisor lives.
+/// True if a supervisor drives the run.
 pub fn is_supervised(folder: &RunFolder) -> bool {
     holder(folder).is_some()
 }
 
-/// Who drives the run.
+/// The process that drives the run.
 pub fn holder(folder: &RunFolder) -> Option<Holder> {
     folder.ledger().holder()
 }
@@ -75,31 +75,31 @@ pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), H
     Ok((state, None))
 }
 
-/// The cache spares what lines say. Whether they are what was written is checked all the same: a healthy state in front of a
-/// damaged ledger would be found out only when the run is to go on.
+/// The cache saves parsing the lines. Their sums are verified anyway: otherwise a damaged ledger would be noticed only when the
+/// run is resumed.
 fn cached(folder: &RunFolder) -> Result<Option<(Head, State)>, LedgerError> {
     let Some((head, state)) = ledger::load(&folder.ledger()) else { return Ok(None) };
     folder.ledger().check_up_to(&head)?;
     Ok(Some((head, state)))
 }
 
-/// Most entries that are read at once.
+/// Most entries of one poll.
 const POLL_MAX: usize = 1_000;
 
-/// What happened in a run, from its first line on, and then as it happens.
+/// The timeline of a run from its first line, and then as it happens.
 pub fn follow(folder: &RunFolder) -> Follow {
     Follow { lines: None, folder: folder.clone() }
 }
 
-/// Reads a run's timeline and goes on as it grows.
+/// Reads a run's timeline and continues as it grows.
 pub struct Follow {
-    /// None until something is asked for.
+    /// `None` until the first poll.
     lines: Option<Box<dyn Lines>>,
     folder: RunFolder,
 }
 
 impl Follow {
-    /// What has happened since the last call, as much as is read at once. Empty when nothing more did.
+    /// New entries since the last call, up to a limit. Empty if there are none.
     pub fn poll(&mut self) -> Result<Vec<TimelineEntry>, HandleError> {
         let lines = match &mut self.lines {
             Some(lines) => lines,
@@ -115,38 +115,38 @@ impl Follow {
         Ok(entries)
     }
 
-    /// Whether a supervisor lives, so that more may come.
+    /// True if a supervisor drives the run, so that more may come.
     pub fn is_supervised(&self) -> bool {
         is_supervised(&self.folder)
     }
 }
 
-/// What `audit` found.
+/// Results of `chronicle audit`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Audit {
-    /// Whole lines, each chained to the one before it.
+    /// Intact lines, each chained to the one before it.
     pub lines: u64,
-    /// Events in them.
+    /// Number of events in those lines.
     pub events: u64,
-    /// Bytes of the ledger that are whole.
+    /// Size of the intact part of the ledger.
     pub bytes: u64,
-    /// The sum of the last line: whoever keeps it elsewhere can tell later that nothing before it changed.
+    /// Sum of the last line: somebody who keeps it elsewhere can later verify that nothing before it changed.
     pub head: String,
-    /// Whether deciding again from the fold gives a legal state: every event was applied.
+    /// Status according to the fold of all lines.
     pub status: chronicle_core::state::Status,
-    /// Processes of this run that live though nobody drives it.
+    /// Live processes of this run although no supervisor drives it.
     pub orphans: Vec<u32>,
-    /// Attempts without an end, though nobody drives the run: the next resume finds them lost.
+    /// Attempts without an end although no supervisor drives the run: the next resume reports them lost.
     pub open_attempts: Vec<String>,
-    /// Texts beside the ledger that its lines name, and that are not there or not what they were.
+    /// Artifacts that lines refer to and that are missing or changed.
     pub lost_artifacts: Vec<String>,
-    /// What the lines say and cannot have happened, each in words: a defect, or a line that Chronicle did not write.
+    /// Events that cannot have happened, in words: a defect, or a line that Chronicle did not write.
     pub impossible: Vec<String>,
-    /// Whether a supervisor lives.
+    /// True if a supervisor drives the run.
     pub supervised: bool,
 }
 
-/// Reads the whole ledger without its cache and checks all that can be checked.
+/// Reads the whole ledger without its cache and checks everything.
 pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     let (ledger, started) = (folder.ledger(), witnesses::started(folder));
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
@@ -197,8 +197,7 @@ fn orphans(folder: &RunFolder, state: &State) -> Vec<u32> {
     lineage::bearing(|cookie| cookies.contains(cookie))
 }
 
-/// Living processes that bear a mark of this run and not this folder's: a copy of it is at work somewhere. Nobody ends them from
-/// here.
+/// Live processes with a cookie of this run but of another folder: a copy of the run is active. They are not killed from here.
 pub fn elsewhere(folder: &RunFolder) -> Vec<u32> {
     let cookies = folder.cookies();
     lineage::bearing(|cookie| cookies.is_elsewhere(cookie))

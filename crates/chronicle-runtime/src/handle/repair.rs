@@ -1,5 +1,4 @@
-//! A ledger that is not as it was left: what is wrong with it, and going on from the last line that can be trusted, as a person's
-//! recorded word. The file is kept as it was found.
+//! Damaged ledgers: what is wrong, and continuing from the last trusted line at a person's request. The damaged file is kept.
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::time::Millis;
@@ -19,44 +18,44 @@ use crate::inbox::{self, Asker, asked};
 use crate::ledger::{Head, Holder, Ledger, LedgerError};
 use crate::project::RunFolder;
 
-/// What is wrong with a ledger.
+/// Damage of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Damage {
-    /// What is wrong.
+    /// The damage, for people.
     pub why: String,
-    /// The line after which the run can go on.
+    /// The line after which the run can continue.
     pub line: u64,
-    /// When that line was written.
+    /// Time of that line.
     pub at: Millis,
-    /// What it says.
+    /// Sentences of that line's events.
     pub says: Vec<String>,
     /// Bytes after it, which would be cut off.
     pub bytes: u64,
-    /// Lines among them, whole or not.
+    /// Lines among them, intact or not.
     pub lines: u64,
     #[serde(skip)]
     head: Option<Head>,
 }
 
-/// What became of it.
+/// The result of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Repaired {
-    /// The line after which the run goes on.
+    /// The line after which the run continues.
     pub line: u64,
-    /// The file that keeps the ledger as it was; none if nothing was cut off.
+    /// File that keeps the damaged original; `None` if nothing was cut off.
     pub kept: Option<String>,
 }
 
-/// A ledger as far as it is whole.
+/// The intact part of a ledger.
 struct Read {
     state: State,
     head: Head,
     last: Option<Line>,
-    /// What is wrong with the line after the last.
+    /// The error for the line after the last intact one.
     broken: Option<LedgerError>,
 }
 
-/// What is wrong with a run's ledger; none when nothing is.
+/// Damage of a run's ledger; `None` if it is intact.
 pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
     let started = witnesses::started(folder);
     let mut read = read(folder, None)?;
@@ -87,7 +86,7 @@ pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
     }))
 }
 
-/// Reads up to a line, or as far as the ledger is whole. What a newer Chronicle wrote is not damage, and not ours to cut.
+/// Reads up to a line, or as far as the ledger is intact. Lines of a newer Chronicle are not damage and are not cut off.
 fn read(folder: &RunFolder, to: Option<Head>) -> Result<Read, HandleError> {
     let mut lines = folder.ledger().read(Head::EMPTY)?;
     let mut read = Read { state: State::default(), head: Head::EMPTY, last: None, broken: None };
@@ -108,7 +107,7 @@ fn read(folder: &RunFolder, to: Option<Head>) -> Result<Read, HandleError> {
     Ok(read)
 }
 
-/// Goes on from the line that `damage` named. With `keep`, all whole lines stay, whoever wrote them.
+/// Continues from the line that `damage` named. With `keep`, all intact lines stay, whoever wrote them.
 pub fn repair(
     folder: &RunFolder,
     asker: &Asker,
@@ -140,7 +139,7 @@ pub fn repair(
     }
 }
 
-/// Gives another name to what attempts left that the run does not know any more: others will have their numbers.
+/// Renames leftovers of attempts that the run no longer knows: new attempts will get their numbers.
 fn set_aside(folder: &RunFolder, state: &State) -> Result<(), HandleError> {
     let known = state.attempts.len();
     let unknown = |attempt: &AttemptId| usize::try_from(attempt.0).is_ok_and(|it| it > known);

@@ -1,4 +1,4 @@
-//! A run decided again, line by line, from what its ledger says came in.
+//! Decides a run again, line by line, from the recorded inputs.
 
 use chronicle_core::engine::{self, Unlike};
 use chronicle_core::event::Event;
@@ -8,36 +8,36 @@ use super::HandleError;
 use crate::ledger::{Head, Ledger};
 use crate::project::RunFolder;
 
-/// What came of deciding a run again.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Replayed {
-    /// Every line comes out the same.
+    /// Every line is decided the same.
     Same {
-        /// How many.
+        /// Number of compared lines.
         lines: u64,
     },
-    /// A line comes out otherwise, and what follows it was not looked at.
+    /// A line is decided differently; later lines were not compared.
     Differs {
-        /// Which.
+        /// Number of the first different line.
         line: u64,
         /// The Chronicle that wrote it.
         version: String,
-        /// What it says.
+        /// Events that the line records.
         written: Vec<Event>,
-        /// What it would say.
+        /// The events of the new decision.
         decided: Vec<Event>,
     },
-    /// The run was begun by a Chronicle that did not write down what came in.
+    /// The run was started by a Chronicle that did not record inputs.
     NoInputs,
-    /// A line does not tell what came in.
+    /// A line does not contain its input.
     Untold {
-        /// Which.
+        /// Number of that line.
         line: u64,
     },
 }
 
-/// Decides every line of a run again, up to the first that comes out otherwise. Nothing is written.
+/// Decides every line of a run again, up to the first difference. Nothing is written.
 pub fn replay(folder: &RunFolder) -> Result<Replayed, HandleError> {
     let mut state = State::default();
     for next in folder.ledger().read(Head::EMPTY)? {
@@ -60,7 +60,7 @@ pub fn replay(folder: &RunFolder) -> Result<Replayed, HandleError> {
     Ok(Replayed::Same { lines: state.seq })
 }
 
-/// Who wrote the next line: who drives the run, else who began it.
+/// The version that wrote the next line: of the current supervisor, otherwise of the run's start.
 fn version(state: &State) -> String {
     let driver = state.supervisor.as_ref().map(|supervisor| &supervisor.version);
     let first = state.run.as_ref().map(|run| &run.version);

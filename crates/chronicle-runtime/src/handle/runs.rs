@@ -1,4 +1,4 @@
-//! Finding runs and making new ones: of one project, and of every project on this machine.
+//! Finds runs and creates new ones, in one project and on the whole machine.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,49 +13,49 @@ use crate::ledger::atomic_write;
 pub use crate::index::{all as all_runs, was_begun};
 pub use crate::project::{Claimed, FilesLock, Project, RunFolder, new_run_id};
 
-/// Names the run of another program that a run goes on with.
+/// File that names the run of another program that a run continues.
 const ADOPTED: &str = "adopted";
 
-/// Characters that are enough to mean a run of this project.
+/// Fewest characters that identify a run of this project.
 const RUN_MIN: usize = 4;
 
-/// Characters that are enough to mean a run of another project.
+/// Fewest characters that identify a run of another project.
 const SHORT_MIN: usize = 8;
 
-/// A run that cannot be told.
+/// Why a text does not identify a run.
 #[derive(Debug, Error)]
 pub enum FindError {
     /// No run has that id.
     #[error("no run `{text}` in `{}`", project.display())]
     None {
-        /// What was asked for.
+        /// The text as it was typed.
         text: String,
-        /// Where.
+        /// Root of the project that was searched.
         project: PathBuf,
     },
-    /// Several runs do.
+    /// The text matches more than one run.
     #[error("`{text}` could be several runs: {}", runs.join(", "))]
     Many {
-        /// What was asked for.
+        /// The text as it was typed.
         text: String,
-        /// Their ids.
+        /// Short ids of the matching runs.
         runs: Vec<String>,
     },
-    /// So few characters may fit a run that nobody meant.
+    /// The text is too short and could match an unintended run.
     #[error("`{text}` is too short for a run: {RUN_MIN} characters at least")]
     Short {
-        /// What was asked for.
+        /// The text as it was typed.
         text: String,
     },
-    /// There are no runs at all.
+    /// The project has no runs.
     #[error("there are no runs in `{}`", project.display())]
     Empty {
-        /// Where.
+        /// Root of the project that was searched.
         project: PathBuf,
     },
 }
 
-/// Makes the folder of a new run, and remembers that this user began it.
+/// Creates the folder of a new run, and remembers that this user started it.
 pub fn new_run(project: &Project, id: RunId) -> io::Result<RunFolder> {
     let folder = project.make_run(id)?;
     index::add(&folder);
@@ -63,19 +63,19 @@ pub fn new_run(project: &Project, id: RunId) -> io::Result<RunFolder> {
     Ok(folder)
 }
 
-/// The project's runs, the newest first. Each becomes known to the whole machine.
+/// The project's runs, newest first. Each is added to the machine's index.
 pub fn runs(project: &Project) -> Vec<RunFolder> {
     let runs = project.runs();
     runs.iter().for_each(index::add);
     runs
 }
 
-/// Says of a run that it goes on where a run of another program stood, so that the other one is not listed any more.
+/// Marks that a run continues one of another program, so that the other one is no longer listed.
 pub fn mark_adopted(folder: &RunFolder, older: &str) -> io::Result<()> {
     atomic_write(&folder.path.join(ADOPTED), older.as_bytes())
 }
 
-/// The runs of The Chronicle in a project that none of ours goes on with, the last changed first.
+/// Runs of The Chronicle in a project that none of ours continues, last changed first.
 pub fn older_runs(project: &Project) -> Vec<OlderRun> {
     let adopted = project.runs().into_iter().filter_map(|run| {
         let id = std::fs::read(run.path.join(ADOPTED)).ok()?;
@@ -93,8 +93,8 @@ pub fn newest_run(project: &Project) -> Result<RunFolder, FindError> {
     project.runs().into_iter().next().ok_or_else(empty)
 }
 
-/// The run that this text names: the beginning of what is shown of its id, or the beginning or end of the whole id. Of this project
-/// first, then of any on this machine.
+/// The run that this text identifies: a prefix of its short id, or a prefix or suffix of its full id. Runs of this project first,
+/// then of any on this machine.
 pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
     if text.len() < RUN_MIN {
         return Err(FindError::Short { text: text.to_owned() });

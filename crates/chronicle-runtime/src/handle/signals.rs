@@ -1,4 +1,4 @@
-//! A worker's calls of Chronicle's tools, handed on to the supervisor of its run.
+//! Relays a worker's calls of Chronicle's tools to the supervisor of its run.
 
 use std::path::Path;
 
@@ -10,31 +10,31 @@ use crate::link::{Ask, Client, LinkError};
 pub use crate::agents::{RUN_FOLDER, SECRET, signal_tools};
 pub use crate::link::LINE_MAX;
 
-/// A call of a tool by a worker.
+/// A tool call of a worker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// Its id: the same call repeated bears it again, and gets the same answer.
+    /// Id of the call. The same call sent again has the same id and gets the same answer.
     pub request: String,
-    /// The tool's name.
+    /// Name of the signal tool.
     pub tool: String,
-    /// The tool's input.
+    /// Arguments, as the agent sent them.
     pub arguments: Value,
     /// The secret of the worker's attempt.
     pub secret: String,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handed {
-    /// It was taken.
+    /// Accepted; the text is the answer to the worker.
     Accepted(String),
-    /// It was not, and why.
+    /// Refused; the text says what would be accepted.
     Refused(String),
-    /// Nobody drives the run, so nothing was done.
+    /// The run is not driven, so nothing was done.
     Gone,
 }
 
-/// Hands a call on to the supervisor of the run in that folder, and waits for its answer: days, if a person is asked.
+/// Relays a call to the supervisor of the run in that folder, and waits for its answer: days, if a person is asked.
 pub fn hand_on(run_folder: &Path, call: ToolCall) -> Handed {
     match ask(run_folder, call) {
         Ok(Some(Answer::Accepted(text))) => Handed::Accepted(text),

@@ -1,4 +1,4 @@
-//! A person's command to a run: to its supervisor while one lives, else into its ledger.
+//! Commands of people: sent to the supervisor if there is one, otherwise recorded in the ledger.
 
 use std::sync::mpsc::sync_channel;
 
@@ -18,16 +18,16 @@ use crate::project::{RunFolder, new_run_id};
 use crate::projections::Projections;
 use crate::secrets;
 
-/// Where a command arrived.
+/// Where a command was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
-    /// At a supervisor, who acts on it.
+    /// By a supervisor, which acts on it.
     Supervisor,
-    /// In the ledger alone; `resume` acts on it.
+    /// In the ledger only; `resume` acts on it.
     Ledger,
 }
 
-/// Gives a person's command to whoever drives the run, or records it when nobody does.
+/// Sends a person's command to the process that drives the run, or records it if there is none.
 pub fn tell(
     folder: &RunFolder,
     asker: &Asker,
@@ -59,7 +59,7 @@ pub fn tell(
     }
 }
 
-/// Whoever holds the run here for longer than an instant drives it, and should have a link.
+/// A process on this machine that holds the run for longer than an instant drives it, and should have a link.
 fn unreachable(folder: &RunFolder, held: LedgerError) -> HandleError {
     match held {
         LedgerError::Held { holder: Some(holder), .. } if holder.is_here() => {
@@ -82,7 +82,7 @@ fn ask(
     Ok(client.ask_marked(Ask::Command(command.clone()), Some(mark.to_owned()))?)
 }
 
-/// Whether a command that bears this mark is in the ledger. Who wrote it is dead, so that it cannot come any more.
+/// True if a command with this mark is in the ledger. Its writer is dead, so it cannot appear later.
 fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
     // The lock is free once the one who held it is gone for good.
     drop(folder.ledger().claim(Holder::current("chronicle", clock::now()))?);
@@ -94,7 +94,7 @@ fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
     Ok(false)
 }
 
-/// Writes a person's command into a run that nobody drives: decided and recorded, and what is past is finished.
+/// Records a person's command in a run that is not driven, and finishes what is past.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
     let mut run = witnesses::open(folder, holder)?;
@@ -110,7 +110,7 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
     Ok(secrets::answered(answer, had_secrets))
 }
 
-/// Drives a run in a world that begins nothing, and rests at once. Returns what was recorded.
+/// Drives a run in a world that starts nothing, and rests at once. Returns what was recorded.
 pub(super) fn record_in(
     folder: &RunFolder,
     run: &mut Run,
@@ -126,7 +126,7 @@ pub(super) fn record_in(
     Ok(kept.lines)
 }
 
-/// Keeps what was recorded, and the projections up to date with it.
+/// Collects the recorded lines, and keeps projections up to date.
 struct Kept {
     projections: Projections,
     lines: Vec<Line>,
@@ -144,8 +144,8 @@ impl Watch for Kept {
     }
 }
 
-/// Takes a run from a holder on another host, at a person's word. Who held it; none when nobody does. A holder on this host is
-/// known to live, so that it can be asked instead: it is refused as held.
+/// Takes a run from a holder on another machine, at a person's request. Returns that holder; `None` if there is none. A holder on
+/// this machine is known to live and can be asked instead, so that is refused as held.
 pub fn force(folder: &RunFolder) -> Result<Option<Holder>, HandleError> {
     let ledger = folder.ledger();
     let Some(holder) = ledger.holder() else { return Ok(None) };

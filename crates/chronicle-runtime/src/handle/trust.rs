@@ -1,4 +1,4 @@
-//! What a person agreed to: asked before a project's own files decide what runs.
+//! Trust: what a person agreed to before a project's own files decide what runs.
 
 use std::path::PathBuf;
 
@@ -24,14 +24,14 @@ pub fn used(
     Ok(used)
 }
 
-/// Records that a person agreed to a whole project as it is now, and to what is used beside it. Returns the names.
+/// Records that a person trusts a whole project as it is now, and what is used beside it. Returns the names.
 pub fn agree(project: &Project, used: &[Item]) -> Result<Vec<String>, TrustError> {
     let items = whole(project, used)?;
     record(project, &items)?;
     Ok(items.into_iter().map(|item| item.name).collect())
 }
 
-/// Records that a person agreed to these files of a project.
+/// Records that a person trusts these files of a project.
 pub fn agree_to(
     project: &Project,
     files: impl IntoIterator<Item = PathBuf>,

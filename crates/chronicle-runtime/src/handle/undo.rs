@@ -1,8 +1,8 @@
-//! Putting the project's files back, to where a run found them before some of its work.
+//! Undo: restores the project's files to an earlier point of a run.
 //!
-//! Only what workers are known to have changed is put back. What people changed since, and what nobody knows who changed, stops
-//! it or is left alone. An undo is a line of the ledger before the first file is touched: one that was killed is finished by
-//! whoever comes next, and until then no other run begins on those files.
+//! Only changes that workers are known to have made are undone. Changes of people, and those of unknown origin, stop it or are
+//! left alone. An undo is a line of the ledger before the first file is touched: one that was killed is finished by the next
+//! command, and until then no other run starts on those files.
 
 use std::collections::BTreeSet;
 
@@ -24,32 +24,32 @@ use crate::ledger::Holder;
 use crate::project::{Claimed, FilesLock, Project, RunFolder};
 use crate::trees::{Trees, shown};
 
-/// What is to be undone.
+/// Which part of a run is undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undoing {
-    /// The whole run.
+    /// All changes of the run.
     Run,
-    /// A visit of a place, and all that came after it.
+    /// A visit of a place, and everything after it.
     Phase {
-        /// Where.
+        /// The phase, with the path of its frame.
         place: Place,
-        /// Which visit, from 1 on; the last if none.
+        /// Number of the visit, from 1; `None` for the last.
         visit: Option<usize>,
     },
-    /// An attempt, and all that came after it.
+    /// An attempt, and everything after it.
     Attempt(AttemptId),
-    /// So many undos, the last first.
+    /// That many undos, latest first.
     Undos(usize),
 }
 
-/// An undo that somebody asks for.
+/// A request to undo.
 #[derive(Debug, Clone)]
 pub struct UndoOrder {
     /// What is to be undone.
     pub undoing: Undoing,
-    /// Only these files and folders, whoever changed them; all that workers changed if there are none.
+    /// Only these files and folders, whoever changed them; if empty, everything that workers changed.
     pub files: Vec<String>,
-    /// Whether what people changed since goes too.
+    /// True to also undo what people changed since.
     pub also_mine: bool,
 }
 
@@ -59,15 +59,15 @@ pub struct UndoPlan {
     what: String,
     to: TreeId,
     back: Option<u64>,
-    /// What differs between the files and what they would be.
+    /// Differences between the current files and the result.
     pub changes: Changes,
-    /// Files that would be put back and that somebody else changed since.
+    /// Files to restore that somebody else changed since.
     pub at_stake: Vec<String>,
-    /// The first files that differ too, and stay: no worker is known to have changed them.
+    /// The first files that also differ but stay: no worker is known to have changed them.
     pub left_alone: Vec<String>,
 }
 
-/// Where an undo leads to, and whose work is on the way.
+/// The target of an undo, and whose changes are in between.
 struct Target {
     what: String,
     tree: TreeId,
@@ -76,7 +76,7 @@ struct Target {
     edited: Spans,
 }
 
-/// Every undo of a run, the first first.
+/// Every undo of a run, oldest first.
 pub fn undos(folder: &RunFolder) -> Result<Vec<UndoRow>, HandleError> {
     Ok(book(folder)?.undos().to_vec())
 }
@@ -136,7 +136,7 @@ fn target(
     })
 }
 
-/// What attempts did since the undo is somebody's work too.
+/// Changes of attempts since the undo are somebody's work too.
 fn back(
     folder: &RunFolder,
     book: &TreeBook,
@@ -163,7 +163,7 @@ fn back(
     })
 }
 
-/// The files that somebody named, or that are below folders of that name.
+/// The files with these names, or below folders with these names.
 fn named(differs: &BTreeSet<Vec<u8>>, files: &[String]) -> Result<BTreeSet<Vec<u8>>, HandleError> {
     let mut names = BTreeSet::new();
     for file in files {
@@ -184,7 +184,7 @@ fn named(differs: &BTreeSet<Vec<u8>>, files: &[String]) -> Result<BTreeSet<Vec<u
     Ok(names)
 }
 
-/// Takes the project's files for a run, unless an undo in another one was interrupted.
+/// Claims the project's files for a run, unless an undo of another run was interrupted.
 pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
     let project = Project::at(&folder.project);
     let mut left = None;
@@ -204,7 +204,7 @@ pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
     }
 }
 
-/// Why no run may begin on the project's files: an undo was interrupted there. None if none was.
+/// Why no run may start on the project's files: an undo was interrupted. `None` if none was.
 pub fn half_undone(project: &Project) -> Option<HandleError> {
     let last = project.last_with_files()?;
     let what = half_undone_in(&last)?;
@@ -229,7 +229,7 @@ fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
     Ok(witnesses::open(folder, holder)?)
 }
 
-/// Finishes an undo that was interrupted, and whatever else is past. What became of it; none if no undo was interrupted.
+/// Finishes an interrupted undo and whatever else is past. Returns its result; `None` if there was none.
 pub fn finish_undo(
     folder: &RunFolder,
     asker: &Asker,
@@ -246,7 +246,7 @@ fn finish(folder: &RunFolder, run: &mut Run) -> Result<Option<(String, Restored)
     Ok(what.zip(restored(&lines)))
 }
 
-/// Puts files back: recorded first, written down, then done. What people would lose stops it unless they say so.
+/// Restores files: records them, writes the intent, then restores. If people would lose changes, it stops unless they agreed.
 pub fn undo(
     folder: &RunFolder,
     asker: &Asker,
@@ -274,7 +274,7 @@ pub fn undo(
     }
 }
 
-/// How it came to its end.
+/// The result of the undo.
 fn restored(lines: &[Line]) -> Option<Restored> {
     let events = lines.iter().flat_map(|line| &line.events);
     events.rev().find_map(|event| match event {

@@ -3,13 +3,13 @@
 use super::{Asker, HandleError, News, RunFolder};
 use crate::link::{self, Client};
 
-/// A run as it happens. It ends when the run rests or its supervisor is gone: the ledger has the rest.
+/// A run as it happens. It ends when the run rests or its supervisor is gone; the ledger has the rest.
 pub struct Watching {
     link: link::Watching,
 }
 
-/// Watches a run: first all after the line `since`, then each change once it is on disk, and what its attempts say and do if that is
-/// wanted. None when nobody drives it: then all there is can be read (`follow`, `view`).
+/// Watches a run: first everything after the line `since`, then each change once it is synced and, if wanted, what attempts say
+/// and do. `None` if the run is not driven: then use `follow` and `view`.
 pub fn watch(
     folder: &RunFolder,
     asker: &Asker,
@@ -23,7 +23,7 @@ pub fn watch(
 impl Iterator for Watching {
     type Item = Result<News, HandleError>;
 
-    /// Waits for what comes next.
+    /// Waits for the next message.
     fn next(&mut self) -> Option<Self::Item> {
         Some(self.link.next()?.map_err(HandleError::from))
     }

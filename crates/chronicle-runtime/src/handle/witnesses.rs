@@ -1,5 +1,5 @@
-//! What else knows how far a ledger went: its cache, `run.json`, the anchor outside of the project, and the locks of keepers. A
-//! ledger that lacks what one of them saw was cut, exchanged, or written by somebody else.
+//! Witnesses of how far a ledger went: its cache, `run.json`, the anchor outside of the project, and the locks of keepers. A
+//! ledger that lacks what one of them saw was truncated, replaced, or written by another program.
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::state::State;
@@ -11,12 +11,12 @@ use crate::ledger::{self, Head, Holder, LedgerError};
 use crate::project::RunFolder;
 use crate::regular::{self, Links};
 
-/// Longest `run.json` that is looked at.
+/// Longest `run.json` that is read.
 const RUN_JSON_MAX: u64 = 64 * 1024 * 1024;
-/// How often an anchor is read again that changes meanwhile: somebody is about to drive the run.
+/// How often an anchor that changes meanwhile is read again: another process may be about to drive the run.
 const LOOKS_MAX: u32 = 8;
 
-/// Opens a run to write to it: only if its ledger is as it was left.
+/// Opens a run for writing, only if its ledger is unchanged.
 pub(super) fn open(folder: &RunFolder, who: Holder) -> Result<Run, LedgerError> {
     // Without the cache: whoever writes checks every line first.
     let run = Run::open(&folder.ledger(), who, None)?;
@@ -26,20 +26,21 @@ pub(super) fn open(folder: &RunFolder, who: Holder) -> Result<Run, LedgerError> 
     Ok(run)
 }
 
-/// Says that the ledger may go on from here, before the first line does.
+/// Records that the ledger may grow, before its next line is written.
 pub(super) fn wake(folder: &RunFolder) -> Result<(), LedgerError> {
     let place = || folder.path.display().to_string();
     anchor::wake(folder).map_err(|error| LedgerError::io("write the anchor of", place(), error))
 }
 
-/// After which line the run may go on at a person's word, when whole lines follow that nobody of ours wrote; none when none do.
+/// The line after which the run may continue at a person's request, if intact lines follow that Chronicle did not write; `None`
+/// if there are none.
 pub(super) fn before_foreign(folder: &RunFolder, read: Head) -> Option<Head> {
     let anchor = anchor::read(folder).filter(|anchor| anchor.rests)?;
     let is_foreign = read.seq > anchor.head.seq && folder.ledger().has(&anchor.head).ok()?;
     is_foreign.then_some(anchor.head)
 }
 
-/// Compares a ledger that was read up to there with all that is known of it.
+/// Compares a ledger that was read up to there with all witnesses.
 pub(super) fn check(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
     let ledger = folder.ledger();
     let projected = ledger::known(&ledger).map(|head| (head, "`state.cache`"));
@@ -52,14 +53,14 @@ pub(super) fn check(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
     check_anchor(folder, read)
 }
 
-/// The attempts that have a keeper's lock. Where somebody drives the run, asked before its ledger is read.
+/// Attempts that have a keeper's lock. If the run is driven, call this before reading its ledger.
 pub(super) fn started(folder: &RunFolder) -> Vec<AttemptId> {
     let entries = std::fs::read_dir(folder.keepers()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
 }
 
-/// An attempt that has a keeper was started, and its line was on disk before that.
+/// An attempt with a keeper was started, so its line must have been synced before.
 pub(super) fn check_started(
     folder: &RunFolder,
     started: &[AttemptId],
@@ -77,7 +78,7 @@ pub(super) fn check_started(
     }
 }
 
-/// The anchor is read after the ledger: who appends in between has said before that it may go on.
+/// The anchor is read after the ledger: a process that appends in between has announced that before.
 fn check_anchor(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
     let mut known = anchor::read(folder);
     for _ in 0..LOOKS_MAX {

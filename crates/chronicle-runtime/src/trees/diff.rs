@@ -1,4 +1,4 @@
-//! What differs between two trees: as facts for the ledger, and as text for people.
+//! Differences between two trees: as facts for the ledger, and as text for people.
 
 use std::io::{self, Write};
 
@@ -10,22 +10,22 @@ use super::git::{self, Git};
 use super::names::{parts, shown};
 use super::{Trees, TreesError};
 
-/// The tree without files.
+/// Git's id of the tree without files.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// How differences are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Line by line.
+    /// Unified diff with all changed lines.
     Patch,
     /// A line per file.
     Stat,
-    /// Names alone.
+    /// One file name per line.
     Names,
 }
 
 impl Trees {
-    /// What differs, counted; from nothing when there is no tree before.
+    /// Counted differences; to the empty tree if there is no tree before.
     pub fn changes(&self, from: Option<&TreeId>, to: &TreeId) -> Result<Changes, TreesError> {
         let from = from.map_or(EMPTY_TREE, TreeId::as_str);
         if from == to.as_str() {
@@ -47,7 +47,7 @@ impl Trees {
         Ok(read(&ran.stdout))
     }
 
-    /// Writes what differs, for people: without pager, as git says it.
+    /// Writes the differences for people, in git's format and without a pager.
     pub fn show(
         &self,
         from: Option<&TreeId>,
@@ -77,7 +77,7 @@ impl Trees {
         Err(self.explain(TreesError::Git { what, why: git::why(&ran) }, from, to))
     }
 
-    /// Whether a tree is still there.
+    /// True if a tree still exists.
     pub fn has(&self, tree: &TreeId) -> bool {
         let name = format!("{tree}^{{tree}}");
         let call = self.git.call(&self.index(), &[], &["cat-file", "-e", &name]);
@@ -92,7 +92,7 @@ impl Trees {
     }
 }
 
-/// Reads `--raw --numstat -z`: first a line per file with its status, then a line per file with its counts.
+/// Parses `--raw --numstat -z`: first the status of each file, then its counts.
 fn read(bytes: &[u8]) -> Changes {
     let mut changes = Changes::default();
     let mut fields = parts_kept(bytes).peekable();
@@ -127,18 +127,18 @@ fn read(bytes: &[u8]) -> Changes {
     changes
 }
 
-/// Empty parts count: they mark a moved file. The last one follows the last zero byte.
+/// Empty parts are kept: they mark a moved file. The last one follows the last zero byte.
 fn parts_kept(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = bytes.strip_suffix(&[0]).unwrap_or(bytes);
     whole.split(|byte| *byte == 0).filter(move |_| !whole.is_empty())
 }
 
-/// Lines; none for a binary file, which has `-`.
+/// Number of lines; `None` for a binary file, which has `-`.
 fn count(column: &[u8]) -> Option<u64> {
     std::str::from_utf8(column).ok()?.parse().ok()
 }
 
-/// Every name that differs between two trees, with what it is in each: mode and content.
+/// A name that differs between two trees, with its mode and content in each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) name: Vec<u8>,
@@ -146,11 +146,11 @@ pub(super) struct Entry {
     pub(super) after: (String, String),
 }
 
-/// How git writes that there is nothing.
+/// Git's mode for a missing file.
 pub(super) const NO_MODE: &str = "000000";
 
 impl Trees {
-    /// Each name that differs, moves not recognised.
+    /// Every name that differs, without rename detection.
     pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Entry>, TreesError> {
         let args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", from.as_str(), to.as_str()];
         let call = self.git.call(&self.index(), &[], &args);

@@ -6,29 +6,28 @@ use std::path::{Path, PathBuf};
 use super::git::ask_theirs;
 use super::names::{below, parts};
 
-/// Never part of a tree, whatever anybody's rules say.
+/// Never part of a tree, whatever the rules say.
 pub(super) const OURS: [&str; 4] = [
     ".chronicle/runs/",
     ".chronicle/trees.git/",
     ".chronicle/worktrees/",
     ".pi/chronicle/sessions/",
 ];
-/// Longest list of a person's own excludes that is taken over.
+/// Longest exclude file of a person that is used.
 const EXCLUDE_MAX: u64 = 1024 * 1024;
 
-/// The person's rules, as far as they are not in the project's own files.
+/// The person's ignore rules that are not in the project's own files.
 #[derive(Debug)]
 pub(crate) struct Excludes {
-    /// Their rules for every project.
     pub(super) everywhere: PathBuf,
-    /// Their own rules for this project.
+    /// Their `info/exclude` for this project.
     of_project: Option<PathBuf>,
-    /// Whether the project is a folder inside their repository, so that rules above it count.
+    /// True if the project is a folder inside their repository, so that rules above it apply.
     is_inside: bool,
 }
 
 impl Excludes {
-    /// Asks the person's git, both questions side by side.
+    /// Asks the person's git, both questions in parallel.
     pub(crate) fn find(work: &Path) -> Self {
         let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
         let (everywhere, place) = std::thread::scope(|scope| {
@@ -45,7 +44,7 @@ impl Excludes {
         Self { everywhere, of_project, is_inside }
     }
 
-    /// The text of our `info/exclude`.
+    /// The content of our `info/exclude`.
     pub(super) fn text(&self, work: &Path) -> String {
         let mut text = OURS.map(|path| format!("/{path}\n")).concat();
         if let Some(theirs) = self.of_project.as_deref().and_then(read) {
@@ -62,7 +61,7 @@ impl Excludes {
         text
     }
 
-    /// Files that match the rules and are theirs all the same, since their repository has them.
+    /// Files that match the rules but are tracked in the person's repository.
     pub(super) fn kept_anyway(work: &Path) -> Vec<u8> {
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
         ask_theirs(work, &args).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What is found out on the way to a tree: which files are there, gone, closed to us, or too large.
+//! Files found while recording a tree: present, gone, unreadable, or too large.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
@@ -45,7 +45,7 @@ impl Found {
         }
     }
 
-    /// Looks at each.
+    /// Looks at each file and sorts it into a list.
     pub(super) fn sort<'a>(&mut self, names: impl Iterator<Item = &'a [u8]>) {
         for name in names {
             let is_ours = OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
@@ -79,7 +79,7 @@ impl Found {
         }
     }
 
-    /// The modes of all files: those of the last tree, and what is new.
+    /// Modes of all files: those of the last tree, updated with what was seen.
     pub(super) fn modes(&self, last: Option<Modes>) -> Modes {
         let Some(mut modes) = last else { return Modes::first(&self.modes) };
         self.gone.iter().for_each(|name| modes.forget(name));
@@ -87,7 +87,7 @@ impl Found {
         modes
     }
 
-    /// What there is to tell of the tree that came of it.
+    /// The result for the recorded tree.
     pub(super) fn recorded(self, tree: TreeId) -> Recorded {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let unreadable = self.unreadable.iter().take(TREE_UNREADABLE_MAX);

@@ -1,4 +1,4 @@
-//! How git is called: with a repository, index and settings of ours, and none of the person's.
+//! Calls git with a repository, index and settings of our own, and none of the person's.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::TreesError;
 use crate::process::{Ran, Tool};
 
-/// Longest time for one call: the first tree of a large project on a slow disk.
+/// Time limit of one call: the first tree of a large project on a slow disk.
 const TIME_MAX: Duration = Duration::from_mins(15);
-/// Longest list of paths.
+/// Longest list of paths, in bytes.
 const OUTPUT_MAX: usize = 512 * 1024 * 1024;
-/// Variables that are not about where and how git works.
+/// Git variables that do not change where and how git works.
 const HARMLESS: [&str; 2] = ["GIT_EXEC_PATH", "GIT_SSL_CAINFO"];
 
-/// What no setting of the person may change, whatever an old repository of ours says.
+/// Settings that the person's configuration must not change, whatever an old repository of ours has.
 const SETTINGS: [&str; 22] = [
     "core.bare=false",
     "core.hooksPath=/dev/null",
@@ -42,17 +42,17 @@ const SETTINGS: [&str; 22] = [
     "index.skipHash=true",
 ];
 
-/// A git that works for us.
+/// Git with our repository and the project's files.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
-    /// Our repository.
+    /// Path of our repository, `.chronicle/trees.git`.
     pub(super) dir: PathBuf,
-    /// The files.
+    /// Folder whose files are recorded.
     pub(super) work: PathBuf,
 }
 
 impl Git {
-    /// A call on an index; further settings as `name=value`.
+    /// A call on an index, with further settings as `name=value`.
     pub(super) fn call(&self, index: &Path, settings: &[String], args: &[&str]) -> Tool {
         let mut line: Vec<OsString> = vec!["git".into()];
         for setting in SETTINGS.iter().map(ToString::to_string).chain(settings.iter().cloned()) {
@@ -78,7 +78,7 @@ impl Git {
             .env("GIT_DEFAULT_HASH", "sha1")
     }
 
-    /// A call that must work. One that was killed is made once more: each does the same when done again.
+    /// A call that must succeed. One that was killed is repeated once: each call can be repeated safely.
     pub(super) fn run(what: &'static str, tool: Tool) -> Result<Ran, TreesError> {
         let run = |tool: Tool| tool.run().map_err(|error| failed(what, error));
         let mut ran = run(tool.clone())?;
@@ -92,7 +92,7 @@ impl Git {
     }
 }
 
-/// Git did not run to its end.
+/// The error for a git that could not be run.
 pub(super) fn failed(what: &'static str, error: io::Error) -> TreesError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => TreesError::NoGit(error),
@@ -100,18 +100,18 @@ pub(super) fn failed(what: &'static str, error: io::Error) -> TreesError {
     }
 }
 
-/// Whether somebody ended it, or it broke.
+/// True if a signal killed it.
 pub(super) fn is_killed(ran: &Ran) -> bool {
     ran.status.code().is_none()
 }
 
-/// The last thing it said, else how it ended.
+/// Its last line of stderr, otherwise its exit status.
 pub(super) fn why(ran: &Ran) -> String {
     let said = ran.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
     said.map_or_else(|| ran.status.to_string(), str::to_owned)
 }
 
-/// Asks the person's own repository something that changes nothing and runs nothing. None when there is no repository.
+/// Asks the person's own repository something that changes and runs nothing. `None` if there is no repository.
 pub(super) fn ask_theirs(work: &Path, args: &[&str]) -> Option<Vec<u8>> {
     let quiet = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     let tool = Tool::new(quiet.iter().chain(args), work)
@@ -129,7 +129,7 @@ pub(super) fn ask_theirs(work: &Path, args: &[&str]) -> Option<Vec<u8>> {
     ran.status.success().then_some(ran.stdout)
 }
 
-/// Variables of our environment that would lead git astray.
+/// Environment variables that would change how git works.
 fn foreign(which: fn(&str) -> bool) -> Vec<OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);
     let astray = |name: &OsString| {

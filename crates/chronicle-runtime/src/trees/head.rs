@@ -1,4 +1,4 @@
-//! Where the person's own repository stands, and what a worker did to that: it is only ever read.
+//! The head of the person's own repository, and how a worker moved it. The repository is only read.
 
 use std::fs;
 use std::path::Path;
@@ -8,19 +8,19 @@ use chronicle_core::event::trees::{HeadMoved, RepositoryHead, TREE_UNREADABLE_MA
 use super::git::ask_theirs;
 use super::names::shown;
 
-/// How a branch is written.
+/// Prefix of a branch reference.
 const BRANCH: &str = "refs/heads/";
 /// Longest list of packed references that is read for one of them.
 const PACKED_MAX: u64 = 16 * 1024 * 1024;
 
-/// Where the repository of a folder stands; none if there is none, or it has no commit.
+/// Head of the repository of a folder; `None` if there is none, or it has no commit.
 pub(crate) fn head(work: &Path) -> Option<RepositoryHead> {
     let mut above = work.ancestors().map(|folder| folder.join(".git"));
     let is_kept = above.any(|git| git.exists());
     is_kept.then(|| read(&work.join(".git")).or_else(|| asked(work))).flatten()
 }
 
-/// How it moved, and the first commits that are new.
+/// How it moved, and the first new commits.
 pub(crate) fn moved(
     work: &Path,
     from: Option<&RepositoryHead>,
@@ -37,7 +37,7 @@ pub(crate) fn moved(
     Some(HeadMoved { from: from.clone(), commits: lines.map(shown).collect() })
 }
 
-/// Without a process for it, in the usual shape of a repository.
+/// Reads a common repository layout without starting a process.
 fn read(git: &Path) -> Option<RepositoryHead> {
     let head = fs::read_to_string(git.join("HEAD")).ok()?;
     let Some(name) = head.trim_end().strip_prefix("ref: ") else {
@@ -63,7 +63,7 @@ fn commit(text: &str) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-/// A worktree, a folder inside of a repository, or another way to keep references.
+/// Asks git: for a worktree, a folder inside a repository, or another storage of references.
 fn asked(work: &Path) -> Option<RepositoryHead> {
     let said = ask_theirs(work, &["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
     let text = String::from_utf8_lossy(&said).into_owned();

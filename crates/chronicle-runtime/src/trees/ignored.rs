@@ -1,8 +1,8 @@
-//! What was ignored when a run began: it is not the run's, whatever becomes of the rules.
+//! What was ignored when a run began: it does not belong to the run, however the rules change.
 //!
-//! A worker that takes a rule out of `.gitignore` does not make the file its own: a file that was ignored at the first tree of
-//! a run is never recorded, changed or removed for that run. A folder that was ignored as a whole stays so, with all that comes
-//! into it.
+//! A worker that removes a rule from `.gitignore` does not make the file its own: a file that was ignored at the first tree of a
+//! run is never recorded, changed or removed for that run. A folder that was ignored as a whole stays ignored, with everything
+//! that is added to it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,12 @@ use super::names::parts;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
 
-/// Names of files, and of folders with a slash at the end.
+/// Names of files; folders end with a slash.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ignored(BTreeSet<Vec<u8>>);
 
 impl Ignored {
-    /// Whether a file was ignored, or is in a folder that was.
+    /// True if a file was ignored, or is in an ignored folder.
     pub(super) fn has(&self, name: &[u8]) -> bool {
         let is_slash = |(_, byte): &(usize, &u8)| **byte == b'/';
         !self.0.is_empty()
@@ -30,7 +30,7 @@ impl Ignored {
                     .any(|(at, _)| self.0.contains(&name[..=at])))
     }
 
-    /// A few digits that stand for the whole list; none for an empty one.
+    /// A short hash of the whole list; `None` if it is empty.
     pub(super) fn mark(&self) -> Option<String> {
         let mut hasher = blake3::Hasher::new();
         for name in &self.0 {
@@ -41,13 +41,13 @@ impl Ignored {
 }
 
 impl Trees {
-    /// What was ignored when the run began; none before its first tree.
+    /// What was ignored when the run began; `None` before its first tree.
     pub(super) fn ignored(&self) -> Option<Ignored> {
         let bytes = fs::read(self.ignored.as_ref()?).ok()?;
         Some(Ignored(parts(&bytes).map(<[u8]>::to_vec).collect()))
     }
 
-    /// Takes down what is ignored now, once: the index has everything else.
+    /// Saves what is ignored now, once: the index has everything else.
     pub(super) fn note_ignored(&self, index: &Path) -> Result<(), TreesError> {
         let Some(path) = self.ignored.as_ref().filter(|path| !path.exists()) else { return Ok(()) };
         let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());

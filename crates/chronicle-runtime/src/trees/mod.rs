@@ -46,38 +46,38 @@ use git::Git;
 pub struct Trees {
     git: Git,
     excludes: Excludes,
-    /// What is ours and never part of a tree.
+    /// Folder of Chronicle's own files, which is never part of a tree.
     definitions: PathBuf,
-    /// Where it is kept what was ignored when the run began; none if the trees are of no run.
+    /// File that lists what was ignored when the run began; `None` if the trees belong to no run.
     ignored: Option<PathBuf>,
-    /// Files with more bytes are not recorded.
+    /// Larger files are not recorded.
     max_bytes: u64,
 }
 
-/// Why there are no trees, or not this one.
+/// Why trees are not available, or not this one.
 #[derive(Debug, Error)]
 pub enum TreesError {
-    /// There is no git.
+    /// Git is not installed.
     #[error("git cannot be started")]
     NoGit(#[source] io::Error),
-    /// Git said no.
+    /// Git ran and reported an error.
     #[error("git could not {what}: {why}")]
     Git {
-        /// What it was asked to do.
+        /// What it was asked to do, as a verb.
         what: &'static str,
-        /// What it said.
+        /// The last line of its stderr.
         why: String,
     },
     /// A file of ours could not be read or written.
     #[error("`{}` cannot be used", path.display())]
     Io {
-        /// Which.
+        /// The file that failed.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// The tree is gone.
+    /// The tree no longer exists.
     #[error("tree {0} is not there any more: `chronicle gc` may have removed it")]
     Gone(String),
 }
@@ -88,7 +88,7 @@ impl TreesError {
         move |source| Self::Io { path, source }
     }
 
-    /// The whole story in one line, for a ledger.
+    /// The whole error chain in one line, for the ledger.
     pub(crate) fn told(&self) -> String {
         let mut text = self.to_string();
         let mut source = std::error::Error::source(self);

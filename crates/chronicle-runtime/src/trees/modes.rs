@@ -1,7 +1,7 @@
-//! Who may read and write each file. Git knows only whether a file is a program, so the rest is kept beside each tree.
+//! File modes. Git only records whether a file is executable, so the other bits are kept beside each tree.
 //!
-//! Most files have the same mode, which is named once; a list has the others. A tree that is recorded again with other modes
-//! keeps what both allow: putting a file back must never open it to more people.
+//! Most files have the same mode, which is stored once; a list has the others. A tree that is recorded again with other modes
+//! keeps what both allow: restoring a file must never open it to more people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,19 +17,18 @@ use crate::ledger::atomic_write;
 
 type Name = Vec<u8>;
 
-/// The bits that are kept.
+/// Mode bits that are kept.
 pub(super) const BITS: u32 = 0o777;
-/// How git writes the mode of a program.
+/// Git's mode of an executable file.
 pub(super) const PROGRAM: &str = "100755";
-/// Who may run a file.
 const MAY_RUN: u32 = 0o111;
-/// What files and programs are made with unless most are otherwise.
+/// Default modes of plain and executable files.
 const USUAL: [u32; 2] = [0o644, 0o755];
 
 /// The modes of the files of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Modes {
-    /// Of most files, and of most programs.
+    /// Most common mode of plain files, and of executable ones.
     usual: [u32; 2],
     other: BTreeMap<Name, u32>,
 }
@@ -41,7 +40,7 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// What is most common among these is the usual mode.
+    /// Takes the most common modes of these files as the usual ones.
     pub(super) fn first(seen: &BTreeMap<Name, u32>) -> Self {
         let mut modes = Self::default();
         for (program, usual) in [false, true].into_iter().zip(&mut modes.usual) {
@@ -56,7 +55,7 @@ impl Modes {
         modes
     }
 
-    /// Takes in what files were seen to have.
+    /// Updates the modes with those that were seen.
     pub(super) fn see(&mut self, seen: &BTreeMap<Name, u32>) {
         for (name, mode) in seen {
             self.set(name, *mode);
@@ -85,7 +84,7 @@ impl Modes {
             .unwrap_or(usual)
     }
 
-    /// What both allow.
+    /// Keeps only the bits that both allow.
     fn meet(mut self, other: &Self) -> Self {
         let names: Vec<Name> = self.other.keys().chain(other.other.keys()).cloned().collect();
         for name in names {
@@ -136,12 +135,12 @@ fn is_program(mode: u32) -> bool {
 }
 
 impl Trees {
-    /// The modes of the files of the last index; none where they were not kept, and the index is made anew.
+    /// Modes of the last index; `None` if they were not kept, and the index is built again.
     pub(super) fn last_modes(&self) -> Option<Modes> {
         Modes::read(&fs::read(self.index().with_extension("modes")).ok()?)
     }
 
-    /// Keeps the modes that go with the next index. Written first: whatever changed since is found to have changed again.
+    /// Saves the modes for the next index. Written first: files that changed since are found to have changed again.
     pub(super) fn keep_last_modes(&self, modes: &Modes) -> Result<(), TreesError> {
         let path = self.index().with_extension("modes");
         let text = modes.text();
@@ -159,7 +158,7 @@ impl Trees {
         self.index().with_file_name("modes")
     }
 
-    /// The modes of the files of a tree; none for a tree of an older version.
+    /// Modes of a tree's files; `None` for a tree of an older version.
     pub(super) fn modes_of(&self, tree: &TreeId) -> Option<Modes> {
         Modes::read(&fs::read(self.modes_file(tree)).ok()?)
     }
@@ -175,7 +174,7 @@ impl Trees {
         write(&self.modes_file(tree), &both.text())
     }
 
-    /// Lets go of the modes of trees that are gone.
+    /// Removes the modes of trees that are gone.
     pub(super) fn clear_modes(&self, stays: impl Fn(&[u8]) -> bool) {
         for entry in fs::read_dir(self.modes_folder()).into_iter().flatten().flatten() {
             if !stays(entry.file_name().as_bytes()) {

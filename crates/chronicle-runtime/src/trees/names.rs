@@ -1,4 +1,4 @@
-//! Paths as git gives them: bytes of any kind.
+//! Paths as git prints them: arbitrary bytes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ pub(super) fn below(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }
 
-/// A name as people read it: one line, whatever its bytes are.
+/// A name for people: on one line, whatever its bytes.
 pub(crate) fn shown(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     let mut plain = String::with_capacity(text.len());
@@ -31,7 +31,7 @@ pub(crate) fn shown(name: &[u8]) -> String {
     bounded(&plain, TREE_PATH_MAX)
 }
 
-/// Names joined the way git reads them.
+/// Names joined in the form that git reads.
 pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for name in names {

@@ -1,7 +1,7 @@
-//! Recording: what changed since the last tree is found, read, and written as a new one.
+//! Recording: finds what changed since the last tree, reads it, and writes a new tree.
 //!
-//! Two questions are asked side by side, which known files changed and which are new; only those files are read. When there
-//! are none, the last tree is the answer.
+//! Two questions are asked in parallel: which known files changed, and which are new. Only those files are read. If there are
+//! none, the last tree is the answer.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,40 +20,40 @@ use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
 use crate::process::Tool;
 
-/// From so many changed files on, their contents go into one pack instead of a file each.
+/// Number of changed files from which on their contents go into one pack instead of one file each.
 const PACK_FROM: usize = 500;
-/// From that size on a file is never held in memory as a whole.
+/// Size from which on a file is never held in memory as a whole.
 pub(super) const STREAM_FROM: &str = "8m";
-/// Repositories inside repositories that are followed.
+/// Depth of nested repositories that is followed.
 const NESTED_MAX: usize = 16;
-/// How often a list of files that git refuses is cut in half to find the culprits.
+/// How often a list of files that git refuses is halved to find the failing ones.
 const TRIES_MAX: u32 = 200;
-/// Stands in a nested repository until its files are known, so that git looks inside.
+/// Placeholder in a nested repository until its files are known, so that git looks inside.
 const STAND_IN: &str = ".chronicle-stand-in";
-/// The empty file.
+/// Git's id of the empty file.
 const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
 /// A recorded state of the project's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its id.
+    /// Id of the recorded tree.
     pub tree: TreeId,
-    /// How many files could not be read: they are as the last tree has them.
+    /// Number of files that could not be read: the tree has their last known content.
     pub unreadable: u32,
     /// The first of them.
     pub unreadable_files: Vec<String>,
-    /// How many files are too large to be recorded: they are as the last tree has them, or not in it.
+    /// Number of files above the size limit: the tree has their last known content, if any.
     pub too_large: u32,
     /// The first of them.
     pub too_large_files: Vec<String>,
-    /// Every file of both kinds: what is in it is in no tree, so nobody may put another in its place.
+    /// Every file of both kinds: its current content is in no tree, so it must not be replaced.
     pub(super) unrecorded: BTreeSet<Name>,
 }
 
 type Name = Vec<u8>;
 
 impl Trees {
-    /// Records the project's files as they are now. The tree is kept under that name: a run and what made it due.
+    /// Records the project's files as they are now. The tree is kept under that name: a run and the event that made it due.
     pub fn record(&self, keep: Option<&str>) -> Result<Recorded, TreesError> {
         let lock = self.lock()?;
         self.record_locked(&lock, keep)
@@ -113,8 +113,8 @@ impl Trees {
         Ok(found.recorded(tree))
     }
 
-    /// The last index under another name; none if there is none, or not the one that was written: git itself would not tell.
-    /// Its time stays: by it git knows which files may have changed since.
+    /// Copies the last index; false if there is none, or if it is not the one that was written, which git would not notice. Its
+    /// time is preserved: git uses it to decide which files may have changed.
     fn copy_index(&self, to: &Path) -> Result<bool, TreesError> {
         let from = self.index();
         let (Ok(meta), Some(hash)) = (fs::metadata(&from), hash_of(&from)) else {
@@ -168,14 +168,14 @@ impl Trees {
         Ok(found)
     }
 
-    /// Known files whose content, mode or kind may have changed: what they were, then their name.
+    /// Known files whose content, mode or type may have changed: their old entry, then their name.
     fn changed(&self, index: &Path) -> Result<Vec<u8>, TreesError> {
         let args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"];
         let call = self.git.call(index, &[], &args);
         Ok(Git::run("compare files", call)?.stdout)
     }
 
-    /// Files that are new and not ignored, nested repositories as folders, and what git said about folders it could not read.
+    /// New files that are not ignored, with nested repositories as folders, and git's messages about unreadable folders.
     fn others(&self, index: &Path) -> Result<(Vec<u8>, String), TreesError> {
         let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
         let args = ["ls-files", "-z", "--others", "--exclude-standard"];
@@ -183,7 +183,7 @@ impl Trees {
         Ok((ran.stdout, ran.stderr))
     }
 
-    /// A name inside of a nested repository makes git look inside.
+    /// Adds or removes the placeholder that makes git look inside nested repositories.
     fn stand_in(&self, index: &Path, folders: &[Name], there: bool) -> Result<(), TreesError> {
         let mode = if there { "100644" } else { "0" };
         let entries = folders.iter().map(|folder| {
@@ -201,7 +201,7 @@ impl Trees {
         Git::run("note files", call.input(input)).map(drop)
     }
 
-    /// Takes what changed into the index.
+    /// Adds what changed to the index.
     fn take_in(&self, index: &Path, found: &mut Found) -> Result<(), TreesError> {
         if !found.gone.is_empty() {
             let entries: Vec<Name> = found.gone.iter().map(removal).collect();
@@ -212,8 +212,8 @@ impl Trees {
         self.read_in(index, &present, &mut tries, &mut found.unreadable)
     }
 
-    /// Reads files into the index. A list with one that cannot be read, or changes while it is read, is cut in half until
-    /// that one is alone.
+    /// Adds files to the index. A list with a file that cannot be read, or that changes meanwhile, is halved until that file is
+    /// alone.
     fn read_in(
         &self,
         index: &Path,
@@ -256,8 +256,8 @@ impl Trees {
         self.read_in(index, two, tries, unreadable)
     }
 
-    /// Takes out what has come to be ignored, but what the person's repository has; and what was ignored when the run began,
-    /// if the trees of another run have it.
+    /// Removes files that have become ignored, except those tracked in the person's repository; also those that were ignored when
+    /// the run began, if another run's trees have them.
     fn forget_ignored(
         &self,
         index: &Path,
@@ -279,8 +279,8 @@ impl Trees {
         if entries.is_empty() { Ok(()) } else { self.index_info(index, &entries) }
     }
 
-    /// Files that the person's repository has though they are ignored, and that were gone the last time: an index that has
-    /// forgotten them would never see them come back.
+    /// Ignored files that are tracked in the person's repository and were missing last time: an index that dropped them would not
+    /// notice their return.
     fn missing(&self) -> Vec<u8> {
         fs::read(self.index().with_extension("missing")).unwrap_or_default()
     }
@@ -300,7 +300,7 @@ impl Trees {
         written.map_err(std::io::Error::other).map_err(TreesError::io(&path))
     }
 
-    /// The tree of an index: the last one if the index is the same, else written.
+    /// The tree of an index: the last one if nothing changed, otherwise a new one.
     fn tree_of(&self, index: &Path, changed: bool) -> Result<TreeId, TreesError> {
         let known = || hash_of(index).and_then(|hash| self.remembered(&hash));
         if let Some(tree) = (!changed).then(known).flatten() {
@@ -314,15 +314,15 @@ impl Trees {
         self.index().with_extension("tree")
     }
 
-    /// The tree that an index with these contents stands for.
+    /// The tree of an index with this hash.
     fn remembered(&self, hash: &str) -> Option<TreeId> {
         let text = fs::read_to_string(self.memory()).ok()?;
         let tree = text.lines().find_map(|line| line.strip_prefix(hash)?.strip_prefix(' '))?;
         Some(TreeId::new(tree))
     }
 
-    /// Puts a whole index in its place. Which tree it stands for is written down first, beside the last one, so that whatever
-    /// index a crash leaves there is known.
+    /// Moves a complete index to its place. Its tree is written down first, beside the last one, so that whichever index a crash
+    /// leaves is known.
     fn settle(&self, half: &Path, tree: &TreeId) -> Result<(), TreesError> {
         let (new, old) = (hash_of(half), hash_of(&self.index()));
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
@@ -334,7 +334,7 @@ impl Trees {
         fs::rename(half, self.index()).map_err(TreesError::io(half))
     }
 
-    /// Keeps a tree from being cleared away. Only under the lock: so what a killed git locked is ours to free.
+    /// Protects a tree from garbage collection. Only under the lock, so that locks of a killed git can be removed.
     pub(super) fn keep(&self, name: &str, tree: &TreeId) -> Result<(), TreesError> {
         let name = format!("refs/runs/{name}");
         let path = self.git.dir.join(&name);
@@ -351,15 +351,15 @@ impl Trees {
         })
     }
 
-    /// Whether a tree is a file of its own, as each is until trees are packed: then nobody has to be asked whether it exists.
+    /// True if a tree is a loose object, as each is until trees are packed: then git need not be asked whether it exists.
     fn is_loose(&self, tree: &TreeId) -> bool {
         let place = tree.as_str().split_at_checked(2);
         place.is_some_and(|(fan, rest)| self.git.dir.join("objects").join(fan).join(rest).is_file())
     }
 }
 
-/// Writes a reference as git does, beside its place and then into it: a process of git's for one line took longer than to find
-/// out that nothing changed.
+/// Writes a reference as git does, to a temporary file first: a git process for one line took longer than finding out that
+/// nothing changed.
 fn write_ref(path: &Path, tree: &TreeId) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let half = lock_of(path);
@@ -372,7 +372,7 @@ fn nested(others: &[u8]) -> Vec<Name> {
     parts(others).filter(|name| name.ends_with(b"/") && !ours(name)).map(<[u8]>::to_vec).collect()
 }
 
-/// The line that takes a file out of an index.
+/// The line that removes a file from an index.
 fn removal(name: impl AsRef<[u8]>) -> Name {
     [format!("0 {EMPTY}\t").as_bytes(), name.as_ref()].concat()
 }
@@ -387,7 +387,7 @@ pub(super) fn lock_of(index: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Folders that git could not read, as it says them.
+/// Folders that git could not read, from its messages.
 fn closed_folders(said: &str) -> impl Iterator<Item = Name> {
     let folders = said.lines().filter_map(|line| {
         line.split_once("could not open directory '")?.1.rsplit_once("': ").map(|(name, _)| name)
@@ -395,7 +395,7 @@ fn closed_folders(said: &str) -> impl Iterator<Item = Name> {
     folders.map(|name| name.as_bytes().to_vec())
 }
 
-/// What is in a file, as a few digits; none if it cannot be read.
+/// A short hash of a file's content; `None` if it cannot be read.
 fn hash_of(path: &Path) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path).ok()?).ok()?;

@@ -1,4 +1,4 @@
-//! Our repository: made once, locked by the system, swept after whoever was killed.
+//! Our repository: created once, locked by the OS, cleaned up after killed processes.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,30 +11,30 @@ use crate::ledger::atomic_write;
 
 /// Held while trees are written.
 const LOCK: &str = "worktrees/trees.lock";
-/// Where indexes are, in our repository.
+/// Folder of the indexes in our repository.
 const INDEXES: &str = "chronicle";
-/// The index of the project's own folder.
+/// Index of the project's own folder.
 const INDEX: &str = "project.index";
-/// How the names of half-done indexes begin.
+/// Prefix of incomplete indexes.
 const HALF: &str = "half-";
-/// What was ignored when a run began, in its folder.
+/// File in a run's folder that lists what was ignored when it began.
 const IGNORED: &str = "ignored";
-/// Largest file that is recorded, unless the settings say otherwise.
+/// Default for the largest file that is recorded.
 const FILE_BYTES_MAX: u64 = 100_000_000;
-/// No filter, no line endings, no keywords: the bytes are the bytes.
+/// No filters, line endings or keywords: contents are stored byte for byte.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
 
-/// Holds the repository for one writer. The system frees it when its holder dies.
+/// Holds the repository for one writer. Released when its holder dies.
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Trees {
-    /// Opens the repository of a project, and makes it if there is none.
+    /// Opens the repository of a project; creates it if there is none.
     pub fn open(project: &Path) -> Result<Self, TreesError> {
         Self::open_with(project, Excludes::find(project))
     }
 
-    /// The same, when what the person's git ignores was asked before.
+    /// The same, if the person's ignore rules are already known.
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
@@ -59,13 +59,13 @@ impl Trees {
         Self { ignored: Some(folder.join(IGNORED)), ..self }
     }
 
-    /// Files with more bytes than that are named and not recorded.
+    /// Files above this size are named but not recorded.
     #[must_use]
     pub fn up_to(self, max_bytes: u64) -> Self {
         Self { max_bytes, ..self }
     }
 
-    /// Waits until nobody else writes trees here.
+    /// Waits until no other process writes trees here.
     pub(super) fn lock(&self) -> Result<Lock, TreesError> {
         let path = self.definitions.join(LOCK);
         let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
@@ -76,7 +76,7 @@ impl Trees {
         opened.map_err(TreesError::io(&path))
     }
 
-    /// Made beside its place, so that a half-made one is never taken for one.
+    /// Created beside its place, so that an incomplete one is never used.
     fn make(&self) -> Result<(), TreesError> {
         let half = self.definitions.join("worktrees/trees.git.half");
         let _ = fs::remove_dir_all(&half);
@@ -88,18 +88,17 @@ impl Trees {
         fs::rename(&half, &self.git.dir).map_err(TreesError::io(&self.git.dir))
     }
 
-    /// The index that is whole.
     pub(super) fn index(&self) -> PathBuf {
         self.git.dir.join(INDEXES).join(INDEX)
     }
 
-    /// A name for an index that is not whole yet.
+    /// A name for an incomplete index.
     pub(super) fn half_index(&self, what: &str) -> PathBuf {
         let name = format!("{HALF}{what}-{}", std::process::id());
         self.git.dir.join(INDEXES).join(name)
     }
 
-    /// Removes what a killed git or supervisor left. Only under the lock.
+    /// Removes leftovers of a killed git or supervisor. Only under the lock.
     pub(super) fn sweep(&self) -> Result<(), TreesError> {
         let folder = self.git.dir.join(INDEXES);
         fs::create_dir_all(&folder).map_err(TreesError::io(&folder))?;
@@ -115,7 +114,7 @@ impl Trees {
         Ok(())
     }
 
-    /// Writes what git reads about attributes and excludes, where it changed.
+    /// Writes git's attributes and excludes, if they changed.
     pub(super) fn instruct(&self, ignored: &Ignored) -> Result<bool, TreesError> {
         let info = self.git.dir.join("info");
         fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
@@ -129,7 +128,7 @@ impl Trees {
     }
 }
 
-/// Whether it changed.
+/// Writes a file if its content differs; true if it did.
 fn write(path: &Path, text: &str) -> Result<bool, TreesError> {
     let same = fs::read(path).is_ok_and(|there| there == text.as_bytes());
     if !same {

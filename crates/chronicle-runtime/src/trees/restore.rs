@@ -1,9 +1,9 @@
-//! Putting files back. What is not in our trees, above all what is ignored, is never touched, and neither is what somebody
-//! changed after the files were looked at.
+//! Restores files. What is not in our trees, above all ignored files, is never touched, nor is what somebody changed after the
+//! files were looked at.
 //!
-//! Every file is written beside first, by git, and moved into its place by this process, so each is whole at any time: as it
-//! was found, or as it is to be. A killed undo is done again by comparing each file with both. What is neither was changed by
-//! somebody since: it stays, and is named.
+//! Git writes every file to a temporary folder first, and this process moves it into place, so each file is complete at any time:
+//! as found, or as it should be. A killed undo is repeated by comparing each file with both. A file that matches neither was
+//! changed by somebody since: it stays and is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
@@ -22,14 +22,13 @@ use super::record::{Recorded, STREAM_FROM};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 
-/// Who may run a file.
 const MAY_RUN: u32 = 0o111;
-/// The end of the names of files that say what git ignores.
+/// Suffix of files with ignore rules.
 const RULES: &[u8] = b".gitignore";
 
 type Name = Vec<u8>;
 
-/// What became of one file.
+/// The result for one file.
 enum Outcome {
     Done,
     /// Something that is in no tree is in its place.
@@ -39,12 +38,12 @@ enum Outcome {
     Failed(io::Error),
 }
 
-/// A file that is not as it is to be: as it was seen before it was read, or why it stays.
+/// A file that differs from its target: its metadata before it was read, or why it stays.
 type Todo<'e> = (&'e Entry, Result<Seen, Outcome>);
 
 impl Trees {
-    /// Makes files that differ between two trees those of the second, where they are those of the first. To be done again after
-    /// a crash: what is done already is left alone.
+    /// Turns files that differ between two trees into those of the second, where they match the first. Can be repeated after a
+    /// crash: finished files are left alone.
     pub fn restore(
         &self,
         (from, to): (&TreeId, &TreeId),
@@ -84,7 +83,7 @@ impl Trees {
         Ok(restored)
     }
 
-    /// What is to be done with each file that is not yet as it is to be.
+    /// Decides for each file that differs from its target what to do.
     fn sort_out<'e>(
         &self,
         wanted: &'e [Entry],
@@ -107,7 +106,7 @@ impl Trees {
         Ok(sorted.collect())
     }
 
-    /// Writes the files that are to come into a folder of ours.
+    /// Writes the new files into a temporary folder.
     fn stage(&self, to: &TreeId, todo: &[Todo<'_>]) -> Result<Staged, TreesError> {
         let folder = self.half_index("files");
         let staged = Staged { folder, modes: self.modes_of(to) };
@@ -143,7 +142,7 @@ impl Trees {
         done.map_or_else(Outcome::Failed, |()| Outcome::Done)
     }
 
-    /// Removes a file and the folders that become empty with it.
+    /// Removes a file and the folders that become empty.
     fn remove(&self, path: &Path) -> io::Result<()> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -162,8 +161,7 @@ impl Trees {
         below(&self.git.work, &entry.name)
     }
 
-    /// The files as they are, but where `names` changed: there as `to` has them. Kept for that run: it may be needed again after
-    /// a crash, and to compare with.
+    /// The current files, but `names` as in `to`. Kept for that run: it may be needed again after a crash, and for comparison.
     pub(crate) fn blend(
         &self,
         run: &str,
@@ -214,8 +212,8 @@ impl Trees {
         Ok(tree)
     }
 
-    /// Which of the files that would be put back hold somebody's work: they changed between two other trees, and the
-    /// person's repository does not have them as they are.
+    /// Which of the files to restore contain somebody's work: they changed between two other trees, and the person's repository
+    /// does not have their current content.
     pub(crate) fn at_stake(
         &self,
         (now, to): (&TreeId, &TreeId),
@@ -230,7 +228,7 @@ impl Trees {
         Ok(theirs.iter().filter(is_lost).map(|entry| shown(&entry.name)).collect())
     }
 
-    /// Every name that differs between two of these trees.
+    /// Every name that differs between the trees of any pair.
     pub(crate) fn touched(&self, spans: &[(TreeId, TreeId)]) -> Result<BTreeSet<Name>, TreesError> {
         let mut names = BTreeSet::new();
         for (before, after) in spans {
@@ -240,12 +238,12 @@ impl Trees {
     }
 }
 
-/// Some digits of a tree, enough to tell two apart.
+/// A prefix of a tree's id, enough to distinguish two.
 fn short(tree: &TreeId) -> &str {
     tree.as_str().get(..16).unwrap_or(tree.as_str())
 }
 
-/// Takes down what became of a file.
+/// Records the result for a file.
 fn note(restored: &mut Restored, entry: &Entry, outcome: &Outcome) {
     let name = shown(&entry.name);
     let (list, name, most) = match outcome {
@@ -264,7 +262,7 @@ fn note(restored: &mut Restored, entry: &Entry, outcome: &Outcome) {
     }
 }
 
-/// What the system says of a file, without its content: it changes with it.
+/// A file's metadata without its content: it changes with the content.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen(Option<(u64, u64, i64, i64, u32)>);
 
@@ -275,15 +273,15 @@ impl Seen {
     }
 }
 
-/// Files that are to come, written in a folder of ours.
+/// New files in a temporary folder.
 struct Staged {
     folder: PathBuf,
-    /// Of a tree that an older version recorded nothing is known.
+    /// `None` for a tree that an older version recorded.
     modes: Option<Modes>,
 }
 
 impl Staged {
-    /// Moves a file into its place, with the mode that it had.
+    /// Moves a file into place, with the mode that it had.
     fn move_to(&self, path: &Path, entry: &Entry) -> io::Result<()> {
         let staged = below(&self.folder, &entry.name);
         if entry.after.0.starts_with("100") {
@@ -301,7 +299,7 @@ impl Staged {
     }
 }
 
-/// Onto another disk: beside the place first, so that the file is whole at any time.
+/// Across file systems: copies beside the target first, so that the file is complete at any time.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut beside = to.as_os_str().to_owned();
     beside.push(".chronicle-half");
@@ -313,7 +311,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&beside, to)
 }
 
-/// The mode that a file keeps, but for whether it is a program.
+/// The mode that a file keeps, except for its execute bits.
 fn kept_mode(path: &Path, entry: &Entry) -> Option<u32> {
     let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mode = meta.permissions().mode();
@@ -321,12 +319,12 @@ fn kept_mode(path: &Path, entry: &Entry) -> Option<u32> {
     Some(if entry.after.0 == PROGRAM { mode | readers } else { mode & !MAY_RUN })
 }
 
-/// What the person's last commit has, as a list of ids and names.
+/// Content of the person's last commit, as a list of ids and names.
 fn committed(work: &Path) -> Vec<u8> {
     ask_theirs(work, &["ls-tree", "-r", "-z", "HEAD"]).unwrap_or_default()
 }
 
-/// `100644 blob oid<TAB>name`
+/// Parses lines of the form `100644 blob oid<TAB>name`.
 fn listed(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
     parts(bytes).filter_map(|line| {
         let at = line.iter().position(|byte| *byte == b'\t')?;
@@ -335,7 +333,7 @@ fn listed(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
     })
 }
 
-/// Whether a file can be written without touching what is not in our trees.
+/// True if a file can be written without touching anything that is in no tree.
 fn is_free(work: &Path, entry: &Entry) -> bool {
     let path = below(work, &entry.name);
     let mut above = path.ancestors().skip(1).take_while(|folder| *folder != work);

@@ -1,4 +1,4 @@
-//! How much room trees take, and what of it may be freed.
+//! Disk space that trees use, and what of it can be freed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,25 +8,25 @@ use super::git::Git;
 use super::record::lock_of;
 use super::{Trees, TreesError};
 
-/// What trees take, and what may go.
+/// Used and freeable space.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Room {
-    /// Bytes in all.
+    /// Total size of the repository.
     pub bytes: u64,
-    /// Bytes that would be freed, as far as can be told before.
+    /// Estimated bytes that would be freed.
     pub frees_bytes: u64,
-    /// Runs whose trees would go.
+    /// Runs whose trees would be removed.
     pub runs: Vec<String>,
 }
 
 impl Trees {
-    /// The room that a project's trees take; none when there are none.
+    /// Disk space of a project's trees; `None` if there are none.
     pub(crate) fn bytes(project: &Path) -> Option<u64> {
         let folder = project.join(".chronicle/trees.git");
         folder.is_dir().then(|| bytes_below(&folder))
     }
 
-    /// What would go if only the trees of these runs stayed.
+    /// What would be freed if only the trees of these runs stayed.
     pub fn room(&self, stay: &BTreeSet<String>) -> Result<Room, TreesError> {
         let kept = self.kept()?;
         let staying: Vec<&str> =
@@ -43,8 +43,8 @@ impl Trees {
         })
     }
 
-    /// Frees what no run that stays needs; which those are is asked once nobody can begin another tree. Returns how many
-    /// bytes.
+    /// Frees what no remaining run needs. Which runs remain is asked under the lock, when no other tree can begin. Returns the
+    /// number of bytes.
     pub fn clear(&self, staying: impl FnOnce() -> BTreeSet<String>) -> Result<u64, TreesError> {
         let _lock = self.lock()?;
         self.sweep()?;

@@ -1,7 +1,7 @@
-//! Whose work a changed file is: of an attempt only if it changed while the attempt could change files.
+//! Attributes changed files: a change belongs to an attempt only if it happened while the attempt could change files.
 //!
-//! A file tells when it changed last, by the clock of the system, and nobody can set that back. A file that is gone tells
-//! nothing: the folder that it was in does, as long as nothing else happened there. Whatever is in doubt is nobody's.
+//! A file's ctime says when it last changed, by the system's clock, and cannot be set back. A file that is gone has none: the
+//! ctime of its folder is used, if nothing else happened there. In doubt, a change belongs to nobody.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -16,20 +16,20 @@ use super::{Trees, TreesError};
 
 const SECOND: i128 = 1_000_000_000;
 const MILLI: i128 = 1_000_000;
-/// How far the clock of files may be behind ours, and ours cut: a tick of the slowest kernel, and a thousandth of a second.
+/// How far the file system's clock may be behind ours: a tick of the slowest kernel, plus rounding to a millisecond.
 const SLACK: i128 = 20 * MILLI;
 
 /// When an attempt could change files, and until when it is known to have lived.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Whose {
-    /// The times at which it could, by the lines of the ledger.
+    /// Those time spans, by the lines of the ledger.
     pub(crate) hands: Vec<Stretch>,
-    /// The last sign of life of its keeper, in nanoseconds; none if it never lived.
+    /// The last sign of life of its keeper, in nanoseconds; `None` if it never lived.
     pub(crate) last_sign: Option<i128>,
 }
 
 impl Whose {
-    /// Whether what changed then is its work.
+    /// True if a change at that time is its work.
     fn covers(&self, changed: i128) -> bool {
         // Some file systems know seconds only: then it may have been later within that one.
         let coarse = |time: i128| if time % SECOND == 0 { SECOND } else { 0 };
@@ -43,14 +43,14 @@ impl Whose {
     }
 }
 
-/// The time of the last sign of life that a file is touched for, in nanoseconds.
+/// Modification time of the keeper's lock file, in nanoseconds.
 pub(crate) fn touched_at(path: &Path) -> Option<i128> {
     let meta = fs::metadata(path).ok()?;
     Some(i128::from(meta.mtime()) * SECOND + i128::from(meta.mtime_nsec()))
 }
 
 impl Trees {
-    /// The tree with the attempt's own work alone, if not all that changed is known to be that.
+    /// The tree with only the attempt's own work, if not every change is known to be its own.
     pub(crate) fn own(
         &self,
         (before, now): (&TreeId, &TreeId),
@@ -76,7 +76,7 @@ impl Trees {
     }
 }
 
-/// When a file changed last, as far as it can be told.
+/// When a file last changed, as far as known.
 fn changed_at(work: &Path, entry: &Entry) -> Option<i128> {
     let path = below(work, &entry.name);
     if entry.after.0 == NO_MODE {

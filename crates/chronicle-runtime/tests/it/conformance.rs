@@ -26,7 +26,6 @@ const DEVIATIONS: &[(&str, Deviation)] = &[
     ("063-invalid-project-hides-global", Deviation::Without("w")),
 ];
 
-/// How we differ.
 enum Deviation {
     /// The same comes out; here it is told.
     Told,

@@ -59,7 +59,7 @@ struct Open {
     request: String,
 }
 
-/// A call that was asked about.
+/// A call that permission was asked for.
 struct Call {
     id: String,
     /// The file that it would change.

@@ -1,4 +1,4 @@
-//! What an agent's line means. Total: what cannot be read becomes `Seen::NotUnderstood`.
+//! Parses an agent's lines. It never fails: what cannot be read becomes `Seen::NotUnderstood`.
 
 use chronicle_core::base::ids::SessionId;
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
@@ -15,10 +15,10 @@ use super::{FROM_AGENT, PROTOCOL};
 use crate::agents::figures::usd_micros;
 use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, RawCall, Seen};
 
-/// Most answers to choose from that are shown to a person.
+/// Most options that are shown to a person.
 const OPTIONS_MAX: usize = 20;
 
-/// Reads one line. Work before the session was named breaks the protocol: it could not be resumed.
+/// Parses one line. Work before the session was named breaks the protocol: it could not be resumed.
 pub(super) fn read(line: &str, session_named: bool) -> Seen {
     understand(line, session_named).unwrap_or_else(|why| Seen::NotUnderstood { why })
 }
@@ -116,7 +116,7 @@ struct ToolCall {
     tool: String,
     #[serde(default)]
     input: Value,
-    /// The call of the sub-agent that makes it, where it is one.
+    /// The call of the sub-agent that makes it, if any.
     #[serde(default)]
     parent: Option<String>,
 }
@@ -224,7 +224,7 @@ struct SignalCall {
     tool: String,
     #[serde(default)]
     arguments: Value,
-    /// The call of the sub-agent that sends it, where it is one.
+    /// The call of the sub-agent that sends it, if any.
     #[serde(default)]
     parent: Option<String>,
 }
@@ -247,7 +247,7 @@ struct Failure {
     class: String,
     #[serde(default)]
     text: String,
-    /// Given when the agent tries again by itself.
+    /// Set if the agent retries by itself.
     #[serde(default)]
     retry_in_ms: Option<u64>,
 }
@@ -285,7 +285,7 @@ fn quota(message: &Quota) -> Result<Seen, String> {
     Ok(Seen::QuotaReset { until: Millis(until) })
 }
 
-/// An id or a name as it is, or a reason to leave the message alone.
+/// An id or name as it is, or why the message is ignored.
 fn name(field: &str, text: String) -> Result<String, String> {
     if text.is_empty() || text.len() > NAME_MAX {
         return Err(format!("`{field}` has {} bytes; 1 to {NAME_MAX} fit", text.len()));

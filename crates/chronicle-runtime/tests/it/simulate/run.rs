@@ -36,7 +36,6 @@ const REPLAYED: u64 = 4;
 
 /// Where the run is on the simulated disk.
 const FOLDER: &str = "/run";
-/// Its ledger.
 pub(super) const LEDGER: &str = "/run/ledger.jsonl";
 
 pub(super) struct Sim<'a> {
@@ -84,7 +83,6 @@ pub(super) struct Played {
     pub(super) story: Vec<String>,
 }
 
-/// Plays one run.
 pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
     let mut rng = Rng::new(seed);
     let index = rng.index(shapes.len());
@@ -207,7 +205,6 @@ impl Sim<'_> {
         }
     }
 
-    /// One useful thing.
     fn calm_move(&mut self) -> Checked {
         let is_idle = self.supervisors.last().is_none_or(|one| one.inbox.is_empty());
         if self.gives_up && is_idle && self.oracle.state.run.is_some() {

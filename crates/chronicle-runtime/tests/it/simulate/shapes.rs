@@ -29,7 +29,6 @@ impl Shape {
     }
 }
 
-/// All shapes.
 pub(super) fn all() -> Result<Vec<Shape>, String> {
     (0..SHAPES).map(shape).collect()
 }

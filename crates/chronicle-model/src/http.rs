@@ -24,7 +24,6 @@ pub(crate) struct Incoming {
     pub(crate) body: Vec<u8>,
 }
 
-/// A whole answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -33,13 +32,11 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// JSON.
     pub(crate) fn json(status: u16, body: &serde_json::Value) -> Self {
         Self { status, headers: Vec::new(), body: body.to_string() }
     }
 }
 
-/// Reads one request.
 pub(crate) fn read(stream: &TcpStream) -> io::Result<Incoming> {
     let mut reader = BufReader::new(stream);
     let (method, path, headers) = head(&mut (&mut reader).take(HEAD_MAX))?;

@@ -30,7 +30,7 @@ const SIDE: &str = "OK";
 /// The model that is listed when the script names none.
 const MODEL: &str = "scripted-model";
 
-/// A whole script.
+/// A script of turns that the model plays.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -122,7 +122,7 @@ pub struct Call {
 pub struct Usage {
     /// Read, and not from the cache.
     pub input: u64,
-    /// Written.
+    /// Output tokens of the turn.
     pub output: u64,
     /// Read from the cache.
     pub cache_read: u64,
@@ -134,13 +134,13 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// All was said.
+    /// The model finished its message.
     End,
-    /// Tools are wanted.
+    /// The model wants to call tools.
     Tools,
     /// It would have been too long.
     Length,
-    /// The model declined.
+    /// The model refused to answer.
     Refusal,
 }
 
@@ -150,7 +150,7 @@ pub enum Stop {
 pub struct Stall {
     /// How it is let go.
     pub name: String,
-    /// Where it waits.
+    /// Where in the turn it waits.
     #[serde(default)]
     pub at: StallAt,
 }
@@ -170,7 +170,7 @@ pub enum StallAt {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// What went wrong.
+    /// Kind of failure that is played.
     pub kind: FailureKind,
     /// Seconds until a retry is welcome.
     #[serde(default)]
@@ -216,7 +216,7 @@ pub enum FailureKind {
 pub struct ScriptError(String);
 
 impl Script {
-    /// Reads YAML.
+    /// Parses a script from YAML.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let script: Self =
             serde_saphyr::from_str(text).map_err(|it| ScriptError(it.to_string()))?;
@@ -244,7 +244,7 @@ impl Turn {
         !says && self.fail.is_none() && !self.cut && self.stall.is_none()
     }
 
-    /// Why it ends.
+    /// Why the turn ends, as protocols report it.
     pub fn stop(&self) -> Stop {
         let natural = if self.calls.is_empty() { Stop::End } else { Stop::Tools };
         self.stop.unwrap_or(natural)
@@ -258,10 +258,10 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// Nothing at all.
+    /// No tokens of any kind.
     pub const NONE: Self = Self { input: 0, output: 0, cache_read: 0, cache_write: 0 };
 
-    /// Both together.
+    /// Adds both, kind by kind.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

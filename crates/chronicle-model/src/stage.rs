@@ -17,7 +17,7 @@ const KEYS: &[&str] = &["authorization", "x-api-key", "api-key", "cookie"];
 /// One request and what came of it.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// `GET`, `POST`.
+    /// HTTP method, such as `POST`.
     pub method: String,
     /// Without what follows `?`.
     pub path: String,

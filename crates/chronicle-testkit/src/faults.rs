@@ -127,7 +127,6 @@ struct FaultyFile {
 }
 
 impl FaultyFile {
-    /// Writes what fits.
     fn write(
         &self,
         bytes: &[u8],

@@ -29,7 +29,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// An empty ledger.
+    /// An empty ledger on a simulated disk.
     pub fn new() -> Self {
         let disk = Simulated::with_folder(Path::new(NAME));
         let faults = Faults::default();

@@ -76,7 +76,7 @@ impl Table {
         self.trouble(|trouble| trouble.is_full = true);
     }
 
-    /// Lets nobody write.
+    /// Makes every later write fail.
     pub fn make_read_only(&self) {
         self.trouble(|trouble| trouble.is_read_only = true);
     }

@@ -9,7 +9,7 @@ use super::source::{Source, find_words, is_name, line_of};
 pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
     pub(crate) line: usize,
-    /// Between its braces.
+    /// Byte range between its braces.
     pub(crate) body: Range<usize>,
 }
 

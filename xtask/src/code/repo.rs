@@ -53,7 +53,6 @@ impl File {
     }
 }
 
-/// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Repo {
     files: BTreeMap<String, File>,

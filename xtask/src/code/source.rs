@@ -17,7 +17,6 @@ pub(crate) struct Source {
     pub(crate) code: String,
     /// Code with its literals.
     pub(crate) said: String,
-    /// Comments alone.
     pub(crate) comments: String,
     /// Per line: whether its end lies inside a literal.
     open_ends: Vec<bool>,

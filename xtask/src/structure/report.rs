@@ -36,7 +36,6 @@ merge, that gives `Event`, `Command`, `Report` or `Action` a variant, or the set
 count is the files in crates/*/src that it touches.
 ";
 
-/// The whole report.
 pub(super) fn text(columns: &[Measured]) -> String {
     let mut lines = Vec::new();
     if columns.len() > 1 {

@@ -3,7 +3,6 @@
 use std::env;
 use std::ffi::OsStr;
 
-/// One program.
 #[derive(Debug)]
 pub(crate) struct Need {
     pub(crate) program: &'static str,

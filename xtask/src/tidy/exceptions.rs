@@ -8,7 +8,6 @@ pub(super) const LONG_FUNCTION: &str = "long function";
 /// The rules of `imports.rs`; the item is the forbidden path.
 pub(super) const FORBIDDEN_PATH: &str = "forbidden path";
 
-/// One permission.
 #[derive(Debug)]
 struct Exception {
     rule: &'static str,

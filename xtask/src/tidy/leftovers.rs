@@ -96,7 +96,7 @@ pub(super) fn sleeping_tests(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// `use std::thread::{…, sleep}`.
+/// Offsets of `sleep` in `use std::thread::{…, sleep}`.
 fn grouped_sleep(code: &str) -> impl Iterator<Item = usize> + '_ {
     code.match_indices("thread::{").map(|(at, _)| at).filter(|at| {
         let open = at + "thread::".len();

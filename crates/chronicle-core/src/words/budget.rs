@@ -1,4 +1,4 @@
-//! Words about budgets.
+//! Sentences about budgets, warnings and raises.
 
 use super::{agent_name, duration, thousands, usd};
 use crate::base::ids::Place;

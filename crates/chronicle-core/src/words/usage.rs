@@ -32,7 +32,7 @@ pub fn usd(micros: u64) -> String {
     }
 }
 
-/// `12,345`.
+/// A number with separators: `12,345`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -38,7 +38,6 @@ use chronicle_core::words;
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
 const MOVES_MAX: usize = 5_000;
 
-/// When everything happens.
 pub(crate) const NOW: Millis = Millis(1_794_709_850_000);
 
 type Progress = BTreeMap<(SessionId, Place, u32), usize>;

@@ -1,4 +1,4 @@
-//! Claude Code.
+//! Claude Code, installed for tests.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// Finds it.
+    /// Finds the installed program; the error says what is missing.
     pub fn find() -> Result<Self, String> {
         let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
         let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };

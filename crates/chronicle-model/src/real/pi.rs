@@ -10,23 +10,23 @@ use serde_json::{Value, json};
 use super::{Program, Yard, installed, node};
 use crate::Server;
 
-/// A tested version.
+/// A version of Pi that tests run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PiVersion {
-    /// 0.87.1.
+    /// Version 0.87.1, installed as `pi-old`.
     Old,
-    /// 1.5.0.
+    /// Version 1.5.0, installed as `pi-new`.
     New,
 }
 
-/// The installed program.
+/// An installed version of Pi.
 pub struct Pi {
     node: PathBuf,
     script: PathBuf,
 }
 
 impl Pi {
-    /// Finds it.
+    /// Finds the installed program; the error says what is missing.
     pub fn find(version: PiVersion) -> Result<Self, String> {
         let folder = match version {
             PiVersion::Old => "pi-0.87",

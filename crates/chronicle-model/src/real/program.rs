@@ -30,7 +30,7 @@ pub struct Program {
 /// How a program ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit.
+    /// Exit status of the process.
     pub status: ExitStatus,
     /// What it said on standard error.
     pub errors: String,
@@ -41,7 +41,7 @@ pub struct Ended {
 }
 
 impl Program {
-    /// Starts it.
+    /// Starts the process with piped streams.
     pub fn start(mut command: Command) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let arguments = command.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
@@ -61,12 +61,12 @@ impl Program {
         Ok(Self { child, input, lines, errors, arguments, talk: Vec::new() })
     }
 
-    /// Its process.
+    /// Process id of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a line.
+    /// Writes one message as a line of JSON.
     pub fn send(&mut self, message: &Value) -> io::Result<()> {
         let line = message.to_string();
         if let Some(input) = &mut self.input {

@@ -20,12 +20,12 @@ impl Yard {
         Ok(Self { folder })
     }
 
-    /// Holds everything.
+    /// The folder that contains all others.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The agent's home.
+    /// Private home folder of the agent.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }

@@ -1,4 +1,4 @@
-//! Anthropic Messages.
+//! The Messages protocol of Anthropic.
 
 use serde_json::{Value, json};
 

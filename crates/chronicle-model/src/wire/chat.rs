@@ -1,4 +1,4 @@
-//! OpenAI chat completions.
+//! The chat completions protocol of OpenAI.
 
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@ const PIECE_MAX: usize = 24;
 /// What the model was asked, in no protocol's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Which model.
+    /// The model that the agent asked for.
     pub model: String,
     /// The system prompt, its parts joined by line ends.
     pub system: String,
@@ -32,7 +32,7 @@ pub struct Asked {
 /// One message of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who said it.
+    /// The sender of the message.
     pub role: Role,
     /// Its texts, joined by line ends.
     pub text: String,
@@ -42,23 +42,23 @@ pub struct Message {
     pub results: Vec<Answered>,
 }
 
-/// Who said something.
+/// The sender of a message in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The agent's own instructions.
     System,
     /// A person, or a tool.
     User,
-    /// The model.
+    /// The model, in an earlier turn.
     Assistant,
 }
 
 /// A tool call of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Called {
-    /// Its id.
+    /// The agent's id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool that ran.
     pub tool: String,
     /// What it was given.
     pub input: Value,
@@ -69,14 +69,14 @@ pub struct Called {
 pub struct Answered {
     /// The id of its call.
     pub id: String,
-    /// Its text.
+    /// Text that the tool returned.
     pub text: String,
     /// Whether the tool failed; not every protocol says.
     pub is_error: bool,
 }
 
 impl Message {
-    /// An empty one.
+    /// A message without any content.
     pub fn new(role: Role) -> Self {
         Self { role, text: String::new(), calls: Vec::new(), results: Vec::new() }
     }
@@ -120,13 +120,13 @@ pub(crate) struct Said {
     pub(crate) model: String,
     pub(crate) think: Option<String>,
     pub(crate) say: Option<String>,
-    /// Tools and inputs.
+    /// Pairs of tool name and input.
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) usage: Usage,
     pub(crate) stop: Stop,
 }
 
-/// One protocol.
+/// A protocol between agents and models.
 pub(crate) trait Wire: Sync {
     /// The end of the path that it answers.
     fn path(&self) -> &'static str;

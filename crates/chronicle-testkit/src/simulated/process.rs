@@ -22,7 +22,7 @@ impl Process {
         Self { disk: disk.clone(), number }
     }
 
-    /// Ends it now.
+    /// Ends the simulated process and releases its locks.
     pub fn kill(&self) {
         self.disk.platter().kill(self.number);
     }

@@ -32,7 +32,7 @@ struct Turn {
     holder: Option<Holder>,
 }
 
-/// One line.
+/// A row of the table: one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) epoch: u64,

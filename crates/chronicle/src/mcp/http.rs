@@ -72,7 +72,6 @@ impl Http {
         Ok(Self { shared, address })
     }
 
-    /// Its address.
     pub(crate) fn url(&self) -> String {
         format!("http://{}{PAGE}", self.address)
     }

@@ -17,23 +17,16 @@ const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-
 /// What is to be answered.
 #[derive(Debug, PartialEq)]
 pub(super) enum Request {
-    /// Known at once.
-    Plain {
-        /// Of the request.
-        id: Value,
-        /// Its answer.
-        result: Value,
-    },
-    /// A tool.
+    /// Answered without asking the supervisor.
+    Plain { id: Value, result: Value },
+    /// A tool call, relayed to the supervisor.
     Call(Call),
 }
 
 /// A call of a tool.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call {
-    /// Of the request.
     pub(super) id: Value,
-    /// The tool.
     pub(super) tool: String,
     /// What it is given.
     pub(super) arguments: Value,
@@ -101,7 +94,6 @@ fn call(id: Value, params: &Value) -> Result<Call, Wrong> {
     Ok(Call { id, tool, arguments, name })
 }
 
-/// An answer.
 pub(super) fn result(id: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
@@ -119,7 +111,6 @@ pub(super) fn speaks(version: &str) -> bool {
     VERSIONS.contains(&version)
 }
 
-/// What went wrong.
 pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }

@@ -35,11 +35,16 @@ enum Stop {
     /// As it should, or as the script says, with this code.
     Exit(u8),
     /// The script cannot be played: where, and why.
-    Script { line: u64, why: String },
+    Script {
+        line: u64,
+        why: String,
+    },
     /// The session to go on in does not exist.
     SessionGone(String),
-    /// The world failed.
-    Io { doing: String, source: io::Error },
+    Io {
+        doing: String,
+        source: io::Error,
+    },
 }
 
 impl Stop {

@@ -28,7 +28,6 @@ pub(super) struct Player<'a> {
 
 /// What follows a step.
 pub(super) enum Then {
-    /// The next step.
     Next,
     /// No further step: the phase was left.
     Leave,

@@ -20,7 +20,6 @@ use serde_saphyr::Spanned;
 use super::Stop;
 use super::step::Step;
 
-/// A whole script.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Script(BTreeMap<String, Spanned<Lists>>);

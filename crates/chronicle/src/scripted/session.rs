@@ -37,7 +37,6 @@ pub(super) struct Session {
 /// A change of a file that was begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Begun {
-    /// Which step.
     pub(super) step: usize,
     /// The file's length before; none when it was not there.
     pub(super) length: Option<u64>,

@@ -11,23 +11,19 @@ use serde_json::Value;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Step {
-    /// Says something.
     Say(String),
     /// Takes this many milliseconds.
     Think(u64),
     /// Calls a tool, as far as the supervisor can see.
     Tool(Tool),
-    /// Writes a file.
     Write(FileText),
     /// Adds to the end of a file, exactly once.
     Append(FileText),
     /// Replaces a piece of a file.
     Edit(Edit),
-    /// Deletes a file.
     Delete(FilePath),
     /// Runs a command for real.
     Shell(Shell),
-    /// Reports usage.
     Usage(UsageStep),
     /// Leaves for a phase.
     Transition(Transition),
@@ -53,7 +49,6 @@ pub(super) enum Step {
     WorkflowAsk(Need),
     /// Calls any of the supervisor's tools.
     Signal(SignalStep),
-    /// Asks a person.
     Ask(Ask),
     /// Reports an error, and goes on.
     Error(ErrorStep),
@@ -71,7 +66,6 @@ pub(super) enum Step {
     Hang,
     /// Does not end at SIGTERM any more.
     IgnoreTerm,
-    /// Says a lot.
     Flood(Flood),
     /// Sends one long line.
     LongLine(LongLine),
@@ -99,7 +93,7 @@ pub(super) struct Tool {
     pub(super) input: Value,
     #[serde(default)]
     pub(super) output: String,
-    /// It ends badly.
+    /// Ends with a failure instead of success.
     #[serde(default)]
     pub(super) fails: bool,
     /// It is called without asking, as a bad agent would.

@@ -21,9 +21,7 @@ pub(super) struct Talk {
 pub(super) enum Heard {
     /// The order, with a new session or one to go on in.
     Open(Box<Open>),
-    /// Another turn.
     Prompt,
-    /// Something to know.
     Note(String),
     /// The turn is to end.
     Interrupt,
@@ -33,7 +31,6 @@ pub(super) enum Heard {
     End,
 }
 
-/// The order.
 #[derive(Deserialize)]
 pub(super) struct Open {
     pub(super) place: String,
@@ -60,7 +57,6 @@ impl Open {
     }
 }
 
-/// An answer.
 #[derive(Deserialize, Default)]
 pub(super) struct Reply {
     #[serde(default)]
@@ -84,7 +80,6 @@ impl Reply {
 }
 
 impl Talk {
-    /// Begins to listen.
     pub(super) fn new() -> Self {
         let (tell, heard) = mpsc::channel();
         std::thread::spawn(move || {
@@ -179,17 +174,14 @@ impl Talk {
         }))
     }
 
-    /// Says something.
     pub(super) fn say(&mut self, text: &str) -> Result<(), Stop> {
         self.send(&json!({"type": "text", "text": text}))
     }
 
-    /// Reports an error.
     pub(super) fn error(&mut self, class: &str, text: &str) -> Result<(), Stop> {
         self.send(&json!({"type": "error", "class": class, "text": text}))
     }
 
-    /// Ends the turn.
     pub(super) fn finished(&mut self) -> Result<(), Stop> {
         let message = if self.interrupted {
             json!({"type": "finished", "interrupted": true})
@@ -199,7 +191,6 @@ impl Talk {
         self.send(&message)
     }
 
-    /// Sends one message.
     pub(super) fn send(&mut self, message: &Value) -> Result<(), Stop> {
         self.line(message.to_string().as_bytes())
     }

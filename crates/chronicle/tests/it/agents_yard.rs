@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::session::{Said, Session, Started};
 
-/// Which agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Claude,

@@ -1,4 +1,4 @@
-//! `chronicle log`.
+//! Tests of `chronicle log` on real runs.
 
 use crate::session::{Session, until};
 

@@ -23,7 +23,6 @@ pub(crate) struct Ended {
     files: BTreeMap<String, String>,
     /// Leaving signals and commands, each with its place and try, in order.
     works: Vec<String>,
-    /// Tokens that count.
     tokens: u64,
 }
 

@@ -53,7 +53,6 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// An empty project.
     pub(crate) fn new() -> Self {
         let session = Self { folder: tempfile::tempdir().unwrap(), count: AtomicU32::new(0) };
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
@@ -206,7 +205,6 @@ impl Session {
         self.runs().pop().unwrap_or_else(|| panic!("there is no run"))
     }
 
-    /// Its last digits.
     pub(crate) fn short(&self) -> String {
         short(&self.run_id()).to_owned()
     }
@@ -364,7 +362,6 @@ impl Said {
         self
     }
 
-    /// It prints this.
     #[track_caller]
     pub(crate) fn prints(self, words: &str) -> Self {
         assert!(self.stdout.contains(words), "no `{words}` in:\n{}", self.stdout);

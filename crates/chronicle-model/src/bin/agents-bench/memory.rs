@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// In KiB.
+/// Memory of a process, in KiB.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Used {
     pub(crate) supervisor: u64,

@@ -13,13 +13,11 @@ use crate::scrub::Scrub;
 /// What a case is made of.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
-    /// The file's name.
     pub(crate) name: &'static str,
     /// What it shows, for people.
     pub(crate) about: &'static str,
     /// What the model says.
     pub(crate) script: &'static str,
-    /// What is done.
     pub(crate) act: fn(&Scene<'_>) -> Result<Ended, String>,
 }
 

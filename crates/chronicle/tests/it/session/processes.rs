@@ -10,7 +10,6 @@ pub(crate) fn of_run(run: &str) -> Vec<u32> {
     ids.filter(|pid| is_alive(*pid) && has_variable(*pid, &mark)).collect()
 }
 
-/// Its living keepers.
 pub(crate) fn keepers(run: &str) -> Vec<u32> {
     of_run(run).into_iter().filter(|pid| second_word(*pid) == "keeper").collect()
 }

@@ -1,9 +1,8 @@
 //! The step and the loop: decide → append → apply, sync, then show → answer → perform. In this order, and nowhere else.
 //!
-//! `Run::step` is synchronous and knows no agents; tests, simulation and every mode use the same one. `drive` drains the
-//! queue, takes all that waits through the step, syncs once, and only then lets anybody know. What is due then is computed
-//! once and given to a `World`: which one is all that tells the modes apart. Opening a ledger finds attempts that nothing
-//! here runs: the world observes them and reports them lost. That is all there is to recovery.
+//! `Run::step` is synchronous and knows no agents; every mode and the simulation use it. `drive` steps through all waiting
+//! inputs, syncs once, and only then shows, answers and gives what is due to a `World`. Which world makes the mode. A
+//! ledger that was just opened may have live attempts: the world reports them lost. That is all there is to recovery.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -11,10 +10,11 @@ use std::time::{Duration, Instant};
 use chronicle_core::engine;
 use chronicle_core::event::input::{Answer, Input};
 use chronicle_core::event::record::Line;
+use chronicle_core::state::State;
 use chronicle_core::state::effect::Effect;
-use chronicle_core::state::{State, Status};
 
 use crate::fail::{self, Point};
+pub use crate::inbox::Finish;
 use crate::inbox::{self, Message, Rest};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 use crate::patience::Patience;
@@ -53,8 +53,7 @@ impl Run {
             // Artifacts before the line: a line must never name a text that a crash has lost.
             step.bodies.iter().try_for_each(|body| self.patience.ask(|| keep(body)).map(drop))?;
             self.patience.ask(|| self.writer.append(line.seq, line))?;
-            // Applied before the sync, so that the next input of the batch is decided on it. Nothing leaves this process before
-            // the sync.
+            // Before the sync, so that the next input of the batch is decided on it. Nothing leaves before the sync.
             self.state.apply(line);
             debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         }
@@ -111,15 +110,6 @@ pub trait Watch {
     fn shown(&mut self, state: &State, head: Head, lines: &[Line]);
     /// Called periodically while nothing happens, and once at the end.
     fn quiet(&mut self, state: &State, head: Head);
-}
-
-/// Why a drive ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// Nothing works any more: the run is over, paused, or waits for a person.
-    Rests(Status),
-    /// It was told to stop at once.
-    Quit,
 }
 
 /// Drives a run until nothing works any more.

@@ -77,6 +77,15 @@ pub enum Message {
     Quit,
 }
 
+/// Why a drive ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// Nothing works any more: the run is over, paused, or waits for a person.
+    Rests(Status),
+    /// It was told to stop at once.
+    Quit,
+}
+
 /// When a drive ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {

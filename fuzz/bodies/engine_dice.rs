@@ -11,7 +11,7 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::{
-    Actor, AttemptReport, By, Command, EndSeen, Input, Report, Said, TimerKind, What,
+    Actor, AttemptReport, By, Command, EndSeen, FinalText, Input, Report, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
@@ -207,7 +207,7 @@ impl Dice<'_> {
             not_understood: self.number(),
             transcript_bytes: self.number(),
             stderr: self.text(),
-            final_text: self.flag().then(|| Box::new(Said(self.text()))),
+            final_text: self.flag().then(|| Box::new(FinalText(self.text()))),
         })
     }
 

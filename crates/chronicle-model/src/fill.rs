@@ -98,7 +98,7 @@ fn at(text: &str, pointer: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Answered, Called, Message};
+    use crate::wire::{Called, ChatMessage, ToolResult};
 
     fn asked() -> Asked {
         let call = |id: &str, tool: &str| Called {
@@ -106,22 +106,23 @@ mod tests {
             tool: tool.to_owned(),
             input: Value::Null,
         };
-        let answer = |id: &str, text: &str| Answered {
+        let answer = |id: &str, text: &str| ToolResult {
             id: id.to_owned(),
             text: text.to_owned(),
             is_error: false,
         };
-        let message = |role, text: &str| Message { text: text.to_owned(), ..Message::new(role) };
+        let message =
+            |role, text: &str| ChatMessage { text: text.to_owned(), ..ChatMessage::new(role) };
         Asked {
             messages: vec![
                 message(Role::User, "do it"),
-                Message {
+                ChatMessage {
                     calls: vec![call("1", "Read"), call("2", "Run")],
-                    ..Message::new(Role::Assistant)
+                    ..ChatMessage::new(Role::Assistant)
                 },
-                Message {
+                ChatMessage {
                     results: vec![answer("1", r#"{"a":["x"]}"#), answer("2", "ran")],
-                    ..Message::new(Role::User)
+                    ..ChatMessage::new(Role::User)
                 },
             ],
             ..Asked::default()

@@ -18,9 +18,9 @@ mod wire;
 pub mod real;
 
 pub use script::{
-    Call, Conversation, Failure, FailureKind, Script, ScriptError, Stall, StallAt, Stop, Turn,
-    Usage, When,
+    Conversation, Failure, FailureKind, Script, ScriptError, ScriptedCall, ScriptedUsage, Stall,
+    StallAt, Stop, Turn, When,
 };
 pub use server::Server;
 pub use stage::{Outcome, Request};
-pub use wire::{Answered, Asked, Called, Message, Role};
+pub use wire::{Asked, Called, ChatMessage, Role, ToolResult};

@@ -88,9 +88,9 @@ pub struct Turn {
     /// Its text, which comes next.
     pub say: Option<String>,
     /// The tools that it wants, which come last.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ScriptedCall>,
     /// What the turn is said to have cost.
-    pub usage: Usage,
+    pub usage: ScriptedUsage,
     /// Why it ends; by itself, because it said all or wants tools.
     pub stop: Option<Stop>,
     /// Waits until it is let go.
@@ -108,7 +108,7 @@ pub struct Turn {
 /// A tool that the model wants to use.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Call {
+pub struct ScriptedCall {
     /// Its name, as the agent declared it.
     pub tool: String,
     /// What it is given; texts in it may have `{{…}}`.
@@ -119,7 +119,7 @@ pub struct Call {
 /// Tokens. The four kinds do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Usage {
+pub struct ScriptedUsage {
     /// Read, and not from the cache.
     pub input: u64,
     /// Output tokens of the turn.
@@ -251,13 +251,13 @@ impl Turn {
     }
 }
 
-impl Default for Usage {
+impl Default for ScriptedUsage {
     fn default() -> Self {
         Self { input: 100, output: 10, cache_read: 0, cache_write: 0 }
     }
 }
 
-impl Usage {
+impl ScriptedUsage {
     /// No tokens of any kind.
     pub const NONE: Self = Self { input: 0, output: 0, cache_read: 0, cache_write: 0 };
 

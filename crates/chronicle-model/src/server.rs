@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::http::{self, Reply};
-use crate::script::{Failure, Script, StallAt, Usage};
+use crate::script::{Failure, Script, ScriptedUsage, StallAt};
 use crate::stage::{Outcome, Request, Scene, Stage};
 use crate::wire::{self, Wire};
 
@@ -73,9 +73,9 @@ impl Server {
     }
 
     /// The sum of what was handed out, side requests included: an agent that counts right says the same.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> ScriptedUsage {
         let stage = self.shared.stage();
-        stage.requests.iter().fold(Usage::NONE, |sum, request| match &request.outcome {
+        stage.requests.iter().fold(ScriptedUsage::NONE, |sum, request| match &request.outcome {
             Outcome::Played { usage, .. } => sum.plus(*usage),
             _ => sum,
         })

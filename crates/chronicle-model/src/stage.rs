@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::fill::Fill;
 use crate::http::Incoming;
-use crate::script::{Conversation, Failure, FailureKind, Script, Stop, Turn, Usage, When};
+use crate::script::{Conversation, Failure, FailureKind, Script, ScriptedUsage, Stop, Turn, When};
 use crate::wire::{Asked, Said};
 
 /// Most requests that one server takes; an agent that never stops must not fill the memory.
@@ -41,7 +41,7 @@ pub enum Outcome {
         /// Of this conversation; none for a side request.
         conversation: Option<String>,
         /// What it was told to have cost.
-        usage: Usage,
+        usage: ScriptedUsage,
     },
     /// An error was given.
     Failed(u16),
@@ -161,7 +161,7 @@ impl Stage {
         if asked.tools.is_empty() {
             return Turn {
                 say: Some(self.script.side.clone()),
-                usage: Usage { input: 1, output: 1, ..Usage::NONE },
+                usage: ScriptedUsage { input: 1, output: 1, ..ScriptedUsage::NONE },
                 ..Turn::default()
             };
         }
@@ -215,7 +215,7 @@ fn plain(number: usize, asked: &Asked, say: String) -> Said {
         think: None,
         say: Some(say),
         calls: Vec::new(),
-        usage: Usage::NONE,
+        usage: ScriptedUsage::NONE,
         stop: Stop::End,
     }
 }

@@ -15,7 +15,7 @@ use chronicle_core::state::effect::Effect;
 
 use crate::fail::{self, Point};
 pub use crate::inbox::Finish;
-use crate::inbox::{self, Message, Rest};
+use crate::inbox::{self, InboxMessage, Rest};
 use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
 use crate::patience::Patience;
 
@@ -115,9 +115,9 @@ pub trait Watch {
 /// Drives a run until nothing works any more.
 pub fn drive(
     run: &mut Run,
-    first: Vec<Message>,
+    first: Vec<InboxMessage>,
     mut rest: Rest,
-    inbox: &Receiver<Message>,
+    inbox: &Receiver<InboxMessage>,
     world: &mut dyn World,
     watch: &mut dyn Watch,
 ) -> Result<Finish, LedgerError> {
@@ -148,7 +148,7 @@ pub fn drive(
 /// Takes a batch through the step and one sync, then answers. False if told to quit.
 fn take(
     run: &mut Run,
-    batch: Vec<Message>,
+    batch: Vec<InboxMessage>,
     rest: &mut Rest,
     watch: &mut dyn Watch,
 ) -> Result<bool, LedgerError> {
@@ -156,9 +156,9 @@ fn take(
     for message in batch {
         match message {
             // The rest of the batch is still decided: its senders wait for an answer.
-            Message::Quit => goes_on = false,
-            Message::Leave => *rest = rest.leave(),
-            Message::Input(input, reply) => {
+            InboxMessage::Quit => goes_on = false,
+            InboxMessage::Leave => *rest = rest.leave(),
+            InboxMessage::Input(input, reply) => {
                 let (answer, line) = run.step(&input)?;
                 lines.extend(line);
                 answers.extend(reply.map(|reply| (reply, answer)));
@@ -181,9 +181,9 @@ fn take(
 /// Waits for input; meanwhile renews the heartbeat and catches up with projections.
 fn next_batch(
     run: &mut Run,
-    inbox: &Receiver<Message>,
+    inbox: &Receiver<InboxMessage>,
     watch: &mut dyn Watch,
-) -> Result<Vec<Message>, LedgerError> {
+) -> Result<Vec<InboxMessage>, LedgerError> {
     loop {
         // Before waiting, so that an idle run keeps its heartbeat fresh too.
         run.beat()?;
@@ -193,7 +193,7 @@ fn next_batch(
                 return Ok(std::iter::once(first).chain(more).collect());
             }
             Err(RecvTimeoutError::Timeout) => watch.quiet(run.state(), run.head()),
-            Err(RecvTimeoutError::Disconnected) => return Ok(vec![Message::Quit]),
+            Err(RecvTimeoutError::Disconnected) => return Ok(vec![InboxMessage::Quit]),
         }
     }
 }

@@ -51,24 +51,24 @@ pub fn asked(who: &str, command: Command) -> Input {
 }
 
 /// Announces that the supervisor is about to leave a run that waits for a person.
-pub(crate) fn leaving() -> Message {
+pub(crate) fn leaving() -> InboxMessage {
     told(reported(Report::SupervisorLeaves))
 }
 
 /// A message without an answer.
-pub(crate) fn told(input: Input) -> Message {
-    Message::Input(Box::new(input), None)
+pub(crate) fn told(input: Input) -> InboxMessage {
+    InboxMessage::Input(Box::new(input), None)
 }
 
 /// A message, and the channel for its answer.
-pub(crate) fn asking(input: Input) -> (Message, Receiver<Answer>) {
+pub(crate) fn asking(input: Input) -> (InboxMessage, Receiver<Answer>) {
     let (reply, answer) = sync_channel(1);
-    (Message::Input(Box::new(input), Some(reply)), answer)
+    (InboxMessage::Input(Box::new(input), Some(reply)), answer)
 }
 
 /// What is sent to a run that is being driven.
 #[derive(Debug)]
-pub enum Message {
+pub enum InboxMessage {
     /// An input, and the channel for its answer if one is wanted.
     Input(Box<Input>, Option<SyncSender<Answer>>),
     /// Do not stay for a person any longer.
@@ -133,7 +133,7 @@ pub struct Asker {
 #[derive(Debug, Clone)]
 pub struct Remote {
     who: String,
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     redactor: Arc<Redactor>,
     requests: Requests,
     /// Mark of the next command in the ledger.
@@ -142,7 +142,11 @@ pub struct Remote {
 
 impl Remote {
     /// Reaches the run that reads this inbox.
-    pub(crate) fn new(asker: &Asker, inbox: SyncSender<Message>, redactor: Arc<Redactor>) -> Self {
+    pub(crate) fn new(
+        asker: &Asker,
+        inbox: SyncSender<InboxMessage>,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         let (requests, mark) = (Requests::default(), None);
         Self { who: asker.who.clone(), inbox, redactor, requests, mark }
     }
@@ -184,12 +188,12 @@ impl Remote {
 
     /// Stops waiting for a person: once nothing else works, the run rests.
     pub fn leave(&self) {
-        let _ = self.inbox.send(Message::Leave);
+        let _ = self.inbox.send(InboxMessage::Leave);
     }
 
     /// Stops at once; what was in progress is reported lost at the next resume.
     pub fn quit(&self) {
-        let _ = self.inbox.send(Message::Quit);
+        let _ = self.inbox.send(InboxMessage::Quit);
     }
 
     fn exchange(&self, input: Input) -> Option<Answer> {

@@ -53,7 +53,7 @@ pub mod for_tests {
     }
     pub mod driver {
         pub use crate::driver::{Finish, Run, Watch, World, drive};
-        pub use crate::inbox::{INBOX_MAX, Message, Rest, asked, reported};
+        pub use crate::inbox::{INBOX_MAX, InboxMessage, Rest, asked, reported};
         pub use crate::patience::Patience;
     }
     pub mod effects {
@@ -71,11 +71,11 @@ pub mod for_tests {
     }
     pub mod process {
         pub use crate::process::{
-            Control, KeeperEnd, KeeperOrder, Kept, LINE_MAX, Lines, ReadLine, SpawnError,
+            Control, KeeperEnd, KeeperOrder, Kept, LINE_MAX, OutputLines, ReadLine, SpawnError,
             TOO_LONG_START, Tool, shell_argv, start, sweep,
         };
     }
     pub mod trees {
-        pub use crate::trees::{Form, Trees, TreesError};
+        pub use crate::trees::{DiffForm, Trees, TreesError};
     }
 }

@@ -11,5 +11,5 @@ mod table;
 
 pub use faults::Faults;
 pub use memory::Memory;
-pub use simulated::{Process, Simulated};
+pub use simulated::{Simulated, SimulatedProcess};
 pub use table::Table;

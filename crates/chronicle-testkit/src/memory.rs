@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Claim, Folder, Head, Holder, Ledger, LedgerError, Lines,
+    ArtifactId, Folder, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines,
 };
 
 use crate::faults::Faults;
@@ -99,7 +99,7 @@ impl Memory {
 }
 
 impl Ledger for Memory {
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
+    fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         self.folder.claim(who)
     }
 

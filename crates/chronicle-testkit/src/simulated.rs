@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::platter::{Life, Platter, Renaming, key};
-pub use self::process::Process;
+pub use self::process::SimulatedProcess;
 
 /// The disk. All clones are one.
 #[derive(Debug, Clone, Default)]
@@ -29,10 +29,10 @@ impl Simulated {
     }
 
     /// A process that may use it.
-    pub fn process(&self) -> Process {
+    pub fn process(&self) -> SimulatedProcess {
         let mut platter = self.platter();
         platter.lives.push(Life::default());
-        Process::new(self, platter.lives.len() - 1)
+        SimulatedProcess::new(self, platter.lives.len() - 1)
     }
 
     /// Ends all processes and leaves of what was not synced whatever chance says, which is asked for a number below the one

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Claim, Head, Holder, LOCK_PATIENCE, Ledger, LedgerError, Lines,
+    ArtifactId, Head, Holder, LOCK_PATIENCE, Ledger, LedgerClaim, LedgerError, Lines,
 };
 
 use self::database::{Database, Trouble};
@@ -163,7 +163,7 @@ impl Table {
 }
 
 impl Ledger for Table {
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
+    fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         let epoch = self.ask_until(self.patience, |database| database.claim(&self.run, &who))?;
         match epoch {
             Some(epoch) => Ok(Box::new(TableClaim::new(Session::new(self.clone(), epoch)))),

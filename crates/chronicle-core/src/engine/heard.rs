@@ -9,7 +9,7 @@ use crate::base::limits::{
     TEXT_MAX, TOOL_INPUT_MAX, bounded,
 };
 use crate::base::time::Millis;
-use crate::event::input::{AttemptReport, Command, EndSeen, Input, Report, Said, What};
+use crate::event::input::{AttemptReport, Command, EndSeen, FinalText, Input, Report, What};
 use crate::event::signal::Signal;
 use crate::event::trees::{
     Changes, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
@@ -210,7 +210,8 @@ fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSee
     // The decision's own functions say which texts it will use; the others are dropped before they are stored.
     let end = end_of(state, attempt, seen);
     let said = said_last(state, attempt, &end, seen);
-    seen.final_text = Some(said).filter(|said| !said.is_empty()).map(|said| Box::new(Said(said)));
+    seen.final_text =
+        Some(said).filter(|said| !said.is_empty()).map(|said| Box::new(FinalText(said)));
     let is_told = seen.error.as_ref().is_some_and(|(_, text)| !text.is_empty());
     if is_told || !matches!(end, End::Crashed(_)) {
         seen.stderr.clear();

@@ -325,7 +325,7 @@ pub struct EndSeen {
     pub stderr: String,
     /// Its last message, if the order asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub final_text: Option<Box<Said>>,
+    pub final_text: Option<Box<FinalText>>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -334,7 +334,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// An agent's last message. Boxed where it is reported, since it is rarely asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said(pub String);
+pub struct FinalText(pub String);
 
 /// Timers that an attempt can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

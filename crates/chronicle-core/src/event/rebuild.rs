@@ -9,7 +9,9 @@
 )]
 
 use crate::base::ids::{AttemptId, Outcome};
-use crate::event::input::{Actor, AttemptReport, Command, EndSeen, Report, Said, TimerKind, What};
+use crate::event::input::{
+    Actor, AttemptReport, Command, EndSeen, FinalText, Report, TimerKind, What,
+};
 use crate::event::record::Line;
 use crate::event::signal::Signal;
 use crate::event::{
@@ -248,7 +250,7 @@ fn end(ended: &AttemptEnded) -> EndSeen {
         transcript_bytes: ended.transcript_bytes,
         quota_until: ended.quota_until,
         retry_after_ms: ended.retry_after_ms,
-        final_text: said.map(|said| Box::new(Said(said))),
+        final_text: said.map(|said| Box::new(FinalText(said))),
         ..EndSeen::default()
     };
     match &ended.end {

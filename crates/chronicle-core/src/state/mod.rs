@@ -62,7 +62,7 @@ pub use sent::Sent;
 pub use status::{Standing, Status};
 pub use stopping::Stopping;
 pub use tally::Tally;
-pub use trees::{FolderTrees, Trees, Undo};
+pub use trees::{FolderTrees, RunTrees, Undo};
 
 use self::budget::Budgets;
 use crate::base::ids::{
@@ -145,7 +145,7 @@ pub struct Facts {
     pub remarks: List<Remark>,
     /// What is known of the project's files.
     #[serde(default)]
-    pub trees: Trees,
+    pub trees: RunTrees,
     /// Raises and warnings of budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,

@@ -12,7 +12,7 @@ use crate::event::trees::{Changes, Moment, RepositoryHead, TreeRecorded, UndoSta
 
 /// The trees that something still depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Trees {
+pub struct RunTrees {
     /// Per recorded folder; the project's own is read with `project`.
     #[serde(with = "by_folder")]
     folders: BTreeMap<FolderId, FolderTrees>,
@@ -82,7 +82,7 @@ pub struct Undo {
     pub to: TreeId,
 }
 
-impl Trees {
+impl RunTrees {
     /// What is known of a folder.
     pub fn folder(&self, id: FolderId) -> &FolderTrees {
         self.folders.get(&id).unwrap_or(&UNKNOWN)

@@ -1,7 +1,7 @@
 //! Decisions about time and about turning in circles.
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, Report, Said, TimerKind};
+use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText, Report, TimerKind};
 use chronicle_core::event::trees::Moment;
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
@@ -16,7 +16,7 @@ fn timed_out(said: &str) -> World {
     let mut world = World::started(WORKFLOW, "fill: go done");
     let attempt = AttemptId(1);
     world.step(&report(Report::TimerFired { attempt, timer: TimerKind::Timeout }));
-    let final_text = Some(Box::new(Said(said.to_owned())));
+    let final_text = Some(Box::new(FinalText(said.to_owned())));
     let seen = EndSeen { stopped: true, final_text, ..EndSeen::default() };
     world.step(&about(attempt, AttemptReport::Ended(seen)));
     world

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chronicle_core::view::graph::{Graph, Lines, Way, dot, mermaid, svg, text};
+use chronicle_core::view::graph::{EdgeWay, Graph, LineStyle, dot, mermaid, svg, text};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ fn a_terminal_shows_boxes_and_ways_beside_them() {
         │ a person decides │◄─────────────╯
         ╰──────────────────╯
     "#]]
-    .assert_eq(&text(&graph(LOOPS), 80, Lines::Boxes));
+    .assert_eq(&text(&graph(LOOPS), 80, LineStyle::Boxes));
 }
 
 #[test]
@@ -110,12 +110,13 @@ fn a_narrow_terminal_is_told_in_words() {
         │ a person decides          │
         ╰───────────────────────────╯
     "#]]
-    .assert_eq(&text(&graph(LOOPS), 30, Lines::Boxes));
+    .assert_eq(&text(&graph(LOOPS), 30, LineStyle::Boxes));
 }
 
 #[test]
 fn plain_letters_are_enough() {
-    let drawn = text(&graph("name: A\nphases: [{id: a, next: [a, b]}, {id: b}]"), 80, Lines::Ascii);
+    let drawn =
+        text(&graph("name: A\nphases: [{id: a, next: [a, b]}, {id: b}]"), 80, LineStyle::Ascii);
     expect![[r#"
         A
 
@@ -138,7 +139,7 @@ fn plain_letters_are_enough() {
         +--------+
     "#]]
     .assert_eq(&drawn);
-    assert!(text(&graph(LOOPS), 80, Lines::Ascii).is_ascii());
+    assert!(text(&graph(LOOPS), 80, LineStyle::Ascii).is_ascii());
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn a_workflow_inside_is_drawn_once_below() {
         │ ■ done │
         ╰────────╯
     "#]]
-    .assert_eq(&text(&graph_with(main, &[("inner", inner)]), 80, Lines::Boxes));
+    .assert_eq(&text(&graph_with(main, &[("inner", inner)]), 80, LineStyle::Boxes));
 }
 
 #[test]
@@ -272,7 +273,7 @@ fn names_cannot_break_out_of_any_drawing() {
 fn control_characters_reach_no_drawing() {
     let graph =
         graph("name: \"a\\eb\"\nphases: [{id: x, name: \"c\\u202ed\", persona: \"e\\nf\"}]");
-    let drawn = [text(&graph, 80, Lines::Boxes), svg(&graph), mermaid(&graph), dot(&graph)];
+    let drawn = [text(&graph, 80, LineStyle::Boxes), svg(&graph), mermaid(&graph), dot(&graph)];
     for drawn in drawn {
         let bad = |it: char| (it.is_control() && it != '\n') || it == '\u{202e}';
         assert!(!drawn.contains(bad), "{drawn:?}");
@@ -282,7 +283,7 @@ fn control_characters_reach_no_drawing() {
 #[test]
 fn what_no_edge_leads_to_is_marked() {
     let graph = graph("phases: {a: {next: [done]}, b: {next: [done]}}");
-    assert!(text(&graph, 80, Lines::Boxes).contains("(no edge leads here)"));
+    assert!(text(&graph, 80, LineStyle::Boxes).contains("(no edge leads here)"));
     assert!(svg(&graph).contains("unreached\" x="));
 }
 
@@ -336,12 +337,12 @@ proptest! {
         let graph = graph(&workflow);
         for edge in &graph.edges {
             match edge.way {
-                Way::On => {
+                EdgeWay::On => {
                     prop_assert!(edge.from < edge.to);
                     prop_assert!(graph.nodes[edge.from].rank < graph.nodes[edge.to].rank);
                 }
-                Way::Back => prop_assert!(edge.from > edge.to, "{:?}", edge),
-                Way::Itself => prop_assert_eq!(edge.from, edge.to),
+                EdgeWay::Back => prop_assert!(edge.from > edge.to, "{:?}", edge),
+                EdgeWay::Itself => prop_assert_eq!(edge.from, edge.to),
             }
         }
     }
@@ -349,7 +350,7 @@ proptest! {
     #[test]
     fn any_workflow_is_drawn_in_any_width(workflow in any_workflow(), columns in 0usize..140) {
         let graph = graph(&workflow);
-        let drawn = text(&graph, columns, Lines::Boxes);
+        let drawn = text(&graph, columns, LineStyle::Boxes);
         for node in &graph.nodes {
             let short: String = node.title.chars().take(3).collect();
             prop_assert!(node.id.is_empty() || drawn.contains(&short), "{}\n{}", node.id, drawn);

@@ -9,7 +9,7 @@ use chronicle_core::base::quote::cited;
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::Tools;
 use chronicle_core::engine;
-use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Said};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, FinalText};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, CrashClass, Event, FollowUp, Issues, Question, SnapshotUpdate};
 use chronicle_core::handover::{self, Told, handover, told_to};
@@ -52,7 +52,7 @@ fn lost() -> EndSeen {
 }
 
 fn died() -> EndSeen {
-    let final_text = Some(Box::new(Said("Half of the parser is written.".to_owned())));
+    let final_text = Some(Box::new(FinalText("Half of the parser is written.".to_owned())));
     EndSeen { signal: Some(9), final_text, ..EndSeen::default() }
 }
 

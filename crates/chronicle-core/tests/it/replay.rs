@@ -3,7 +3,7 @@
 
 use chronicle_core::base::ids::{AttemptId, Outcome, PhaseId};
 use chronicle_core::engine::{self, Unlike};
-use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Said, What};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen, FinalText, What};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
@@ -110,7 +110,7 @@ fn what_came_in_is_bounded_before_it_is_decided_on() {
     world.step(&signal(AttemptId(1), &long, Signal::Malformed(long.clone())));
     let seen = EndSeen {
         stderr: long.clone(),
-        final_text: Some(Box::new(Said(long.clone()))),
+        final_text: Some(Box::new(FinalText(long.clone()))),
         ..EndSeen::default()
     };
     world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));

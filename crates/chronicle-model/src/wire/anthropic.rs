@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answered, Asked, Called, Message, Role, Said, Wire, input_pieces, items, pieces, text_of, texts,
+    Asked, Called, ChatMessage, Role, Said, ToolResult, Wire, input_pieces, items, pieces, text_of,
+    texts,
 };
 use crate::http::Reply;
-use crate::script::{Failure, FailureKind, Stop, Usage};
+use crate::script::{Failure, FailureKind, ScriptedUsage, Stop};
 
 pub(super) struct Messages;
 
@@ -66,13 +67,13 @@ impl Wire for Messages {
     }
 }
 
-fn message(from: &Value) -> Message {
+fn message(from: &Value) -> ChatMessage {
     let role = match from["role"].as_str() {
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         _ => Role::User,
     };
-    let mut message = Message { text: texts(&from["content"]), ..Message::new(role) };
+    let mut message = ChatMessage { text: texts(&from["content"]), ..ChatMessage::new(role) };
     for block in items(&from["content"]) {
         match block["type"].as_str() {
             Some("tool_use") => message.calls.push(Called {
@@ -80,7 +81,7 @@ fn message(from: &Value) -> Message {
                 tool: text_of(&block["name"]),
                 input: block["input"].clone(),
             }),
-            Some("tool_result") => message.results.push(Answered {
+            Some("tool_result") => message.results.push(ToolResult {
                 id: text_of(&block["tool_use_id"]),
                 text: texts(&block["content"]),
                 is_error: block["is_error"] == json!(true),
@@ -99,7 +100,7 @@ fn envelope(said: &Said, usage: &Value) -> Value {
     })
 }
 
-fn usage(usage: Usage, output: u64) -> Value {
+fn usage(usage: ScriptedUsage, output: u64) -> Value {
     json!({
         "input_tokens": usage.input, "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cache_read, "output_tokens": output,

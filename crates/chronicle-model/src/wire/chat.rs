@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answered, Asked, Called, Message, Role, Said, Wire, input_pieces, items, pieces, text_of, texts,
+    Asked, Called, ChatMessage, Role, Said, ToolResult, Wire, input_pieces, items, pieces, text_of,
+    texts,
 };
 use crate::http::Reply;
-use crate::script::{Failure, FailureKind, Stop, Usage};
+use crate::script::{Failure, FailureKind, ScriptedUsage, Stop};
 
 pub(super) struct Completions;
 
@@ -19,7 +20,7 @@ impl Wire for Completions {
     }
 
     fn read(&self, body: &Value) -> Asked {
-        let all: Vec<Message> = items(&body["messages"]).iter().map(message).collect();
+        let all: Vec<ChatMessage> = items(&body["messages"]).iter().map(message).collect();
         let (system, messages): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|it| it.role == Role::System);
         let system: Vec<String> = system.into_iter().map(|it| it.text).collect();
@@ -96,20 +97,20 @@ impl Wire for Completions {
     }
 }
 
-fn message(from: &Value) -> Message {
+fn message(from: &Value) -> ChatMessage {
     let text = texts(&from["content"]);
     let id = text_of(&from["tool_call_id"]);
     match from["role"].as_str() {
-        Some("system" | "developer") => Message { text, ..Message::new(Role::System) },
-        Some("tool") => Message {
-            results: vec![Answered { id, text, is_error: false }],
-            ..Message::new(Role::User)
+        Some("system" | "developer") => ChatMessage { text, ..ChatMessage::new(Role::System) },
+        Some("tool") => ChatMessage {
+            results: vec![ToolResult { id, text, is_error: false }],
+            ..ChatMessage::new(Role::User)
         },
         Some("assistant") => {
             let calls = items(&from["tool_calls"]).iter().map(called).collect();
-            Message { text, calls, ..Message::new(Role::Assistant) }
+            ChatMessage { text, calls, ..ChatMessage::new(Role::Assistant) }
         }
-        _ => Message { text, ..Message::new(Role::User) },
+        _ => ChatMessage { text, ..ChatMessage::new(Role::User) },
     }
 }
 
@@ -149,7 +150,7 @@ fn call(said: &Said, index: usize) -> Value {
 }
 
 /// Here what was read includes the cache.
-fn usage(usage: Usage) -> Value {
+fn usage(usage: ScriptedUsage) -> Value {
     json!({
         "prompt_tokens": usage.read(), "completion_tokens": usage.output,
         "total_tokens": usage.read() + usage.output,

@@ -9,7 +9,7 @@ mod chat;
 use serde_json::{Value, json};
 
 use crate::http::Reply;
-use crate::script::{Failure, Stop, Usage};
+use crate::script::{Failure, ScriptedUsage, Stop};
 
 /// Longest piece of a text that one event of a stream carries, in characters.
 const PIECE_MAX: usize = 24;
@@ -22,7 +22,7 @@ pub struct Asked {
     /// The system prompt, its parts joined by line ends.
     pub system: String,
     /// The history, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// Names of the declared tools.
     pub tools: Vec<String>,
     /// Whether the answer is to come piece by piece.
@@ -31,7 +31,7 @@ pub struct Asked {
 
 /// One message of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct ChatMessage {
     /// The sender of the message.
     pub role: Role,
     /// Its texts, joined by line ends.
@@ -39,7 +39,7 @@ pub struct Message {
     /// What was called in it.
     pub calls: Vec<Called>,
     /// What tools answered in it.
-    pub results: Vec<Answered>,
+    pub results: Vec<ToolResult>,
 }
 
 /// The sender of a message in a conversation.
@@ -66,7 +66,7 @@ pub struct Called {
 
 /// A tool result of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct ToolResult {
     /// The id of its call.
     pub id: String,
     /// Text that the tool returned.
@@ -75,7 +75,7 @@ pub struct Answered {
     pub is_error: bool,
 }
 
-impl Message {
+impl ChatMessage {
     /// A message without any content.
     pub fn new(role: Role) -> Self {
         Self { role, text: String::new(), calls: Vec::new(), results: Vec::new() }
@@ -122,7 +122,7 @@ pub(crate) struct Said {
     pub(crate) say: Option<String>,
     /// Pairs of tool name and input.
     pub(crate) calls: Vec<(String, Value)>,
-    pub(crate) usage: Usage,
+    pub(crate) usage: ScriptedUsage,
     pub(crate) stop: Stop,
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use chronicle_model::real::{Claude, Yard};
-use chronicle_model::{Script, Server, Usage};
+use chronicle_model::{Script, ScriptedUsage, Server};
 
 const EDIT: &str = r#"
 conversations:
@@ -43,7 +43,7 @@ fn needs_claude_edits_a_file_and_counts_as_the_server_does() {
     assert_eq!(result["result"], "Done.");
     assert_eq!(result["is_error"], false);
     let count = |name: &str| result["usage"][name].as_u64().unwrap();
-    let said = Usage {
+    let said = ScriptedUsage {
         input: count("input_tokens"),
         output: count("output_tokens"),
         cache_read: count("cache_read_input_tokens"),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use chronicle_model::real::{Pi, PiVersion, Yard};
-use chronicle_model::{Script, Server, Usage};
+use chronicle_model::{Script, ScriptedUsage, Server};
 
 const EDIT: &str = r#"
 conversations:
@@ -32,9 +32,9 @@ fn edits_a_file(version: PiVersion) {
     let is_mine = |line: &&serde_json::Value| {
         line["type"] == "message_end" && line["message"]["role"] == "assistant"
     };
-    let sum = said.iter().filter(is_mine).fold(Usage::NONE, |sum, line| {
+    let sum = said.iter().filter(is_mine).fold(ScriptedUsage::NONE, |sum, line| {
         let count = |name: &str| line["message"]["usage"][name].as_u64().unwrap();
-        sum.plus(Usage {
+        sum.plus(ScriptedUsage {
             input: count("input"),
             output: count("output"),
             cache_read: count("cacheRead"),

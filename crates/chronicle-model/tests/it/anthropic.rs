@@ -197,13 +197,13 @@ fn history_is_read() {
                 model: "m",
                 system: "one\ntwo",
                 messages: [
-                    Message {
+                    ChatMessage {
                         role: User,
                         text: "go",
                         calls: [],
                         results: [],
                     },
-                    Message {
+                    ChatMessage {
                         role: Assistant,
                         text: "ok",
                         calls: [
@@ -217,19 +217,19 @@ fn history_is_read() {
                         ],
                         results: [],
                     },
-                    Message {
+                    ChatMessage {
                         role: User,
                         text: "",
                         calls: [],
                         results: [
-                            Answered {
+                            ToolResult {
                                 id: "t1",
                                 text: "done",
                                 is_error: true,
                             },
                         ],
                     },
-                    Message {
+                    ChatMessage {
                         role: System,
                         text: "a reminder",
                         calls: [],

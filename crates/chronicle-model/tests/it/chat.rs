@@ -137,13 +137,13 @@ fn history_is_read() {
                 model: "m",
                 system: "be brief",
                 messages: [
-                    Message {
+                    ChatMessage {
                         role: User,
                         text: "go",
                         calls: [],
                         results: [],
                     },
-                    Message {
+                    ChatMessage {
                         role: Assistant,
                         text: "",
                         calls: [
@@ -157,12 +157,12 @@ fn history_is_read() {
                         ],
                         results: [],
                     },
-                    Message {
+                    ChatMessage {
                         role: User,
                         text: "",
                         calls: [],
                         results: [
-                            Answered {
+                            ToolResult {
                                 id: "c1",
                                 text: "done",
                                 is_error: false,

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chronicle_model::{Outcome, Script, Server, Usage};
+use chronicle_model::{Outcome, Script, ScriptedUsage, Server};
 use serde_json::{Value, json};
 
 use super::client::{asking, connect, exchange, playing, post};
@@ -51,7 +51,7 @@ fn what_the_script_does_not_foresee_is_an_error_that_is_kept() {
     assert_eq!(say(&server, PATH, &asking("go", false)), "`{{nothing}}` stands for nothing here");
     assert_eq!(say(&server, PATH, &asking("go", false)), "`main` has no turn left for request 2");
     assert_eq!(server.leftovers().len(), 2);
-    assert_eq!(server.usage(), Usage::NONE);
+    assert_eq!(server.usage(), ScriptedUsage::NONE);
 }
 
 #[test]
@@ -63,7 +63,10 @@ fn usage_is_the_sum_of_what_was_handed_out() {
     for stream in [true, true, true, false] {
         post(&server, PATH, &asking("go", stream));
     }
-    assert_eq!(server.usage(), Usage { input: 11, output: 22, cache_read: 3, cache_write: 4 });
+    assert_eq!(
+        server.usage(),
+        ScriptedUsage { input: 11, output: 22, cache_read: 3, cache_write: 4 }
+    );
     let outcomes: Vec<_> = server.requests().into_iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes[1..3], [Outcome::Failed(529), Outcome::Cut]);
 }

@@ -2,7 +2,7 @@
 
 /// What is known about one published agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct About {
+pub struct PublishedAgent {
     /// Name of the agent and of its program.
     pub name: &'static str,
     /// Versions that Chronicle's own tests run.
@@ -32,7 +32,7 @@ pub struct Login {
     pub file: &'static str,
 }
 
-const CLAUDE: About = About {
+const CLAUDE: PublishedAgent = PublishedAgent {
     name: "claude",
     tested: &["2.1.325"],
     signals: "through the MCP server `chronicle mcp`, which it starts",
@@ -43,7 +43,7 @@ const CLAUDE: About = About {
     login: Login { variable: "CLAUDE_CONFIG_DIR", folder: ".claude", file: ".credentials.json" },
 };
 
-const PI: About = About {
+const PI: PublishedAgent = PublishedAgent {
     name: "pi",
     tested: &["0.87.1", "1.5.0"],
     signals: "through an extension that Chronicle gives it",
@@ -55,6 +55,6 @@ const PI: About = About {
 };
 
 /// What is known about an agent; `None` if Chronicle cannot drive it.
-pub fn about(name: &str) -> Option<About> {
+pub fn about(name: &str) -> Option<PublishedAgent> {
     [CLAUDE, PI].into_iter().find(|about| about.name == name)
 }

@@ -15,7 +15,7 @@ use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
 use super::{Adapter, GivenFile, Launch, Order, Seen};
-use reading::Reading;
+use reading::ClaudeReader;
 
 /// Its own retries of a failed request; ours come after them.
 const RETRIES: &str = "2";
@@ -55,13 +55,13 @@ const TOOLS: [&str; 16] = [
 pub(super) struct Claude {
     program: Vec<String>,
     prefers_http: bool,
-    reading: Reading,
+    reading: ClaudeReader,
     interrupts: u32,
 }
 
 impl Claude {
     pub(super) fn new(program: Vec<String>, prefers_http: bool) -> Self {
-        Self { program, prefers_http, reading: Reading::default(), interrupts: 0 }
+        Self { program, prefers_http, reading: ClaudeReader::default(), interrupts: 0 }
     }
 }
 
@@ -102,7 +102,7 @@ impl Adapter for Claude {
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
-        self.reading = Reading::of(order.project.clone());
+        self.reading = ClaudeReader::of(order.project.clone());
         self.prompt(&order.handover)
     }
 
@@ -111,7 +111,7 @@ impl Adapter for Claude {
     }
 
     fn glance(&self, line: &str) -> Vec<Seen> {
-        Reading::default().read(line)
+        ClaudeReader::default().read(line)
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

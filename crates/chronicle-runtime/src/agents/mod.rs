@@ -36,7 +36,7 @@ pub(crate) use command_line::split as command_words;
 use pi::Pi;
 use protocol::{Program, Protocol};
 
-pub use about::{About, about};
+pub use about::{PublishedAgent, about};
 pub(crate) use call::RawCall;
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::signal_tools;

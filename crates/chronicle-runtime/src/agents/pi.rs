@@ -14,7 +14,7 @@ use chronicle_core::event::{CrashClass, Verdict};
 use serde_json::{Value, json};
 
 use super::{Adapter, GivenFile, Launch, Order, Seen, signal_tools};
-use reading::{Dialog, Reading};
+use reading::{Dialog, PiReader};
 
 /// The extension, and where its list of tools goes.
 const EXTENSION: &str = include_str!("pi/chronicle.ts");
@@ -28,13 +28,13 @@ const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "
 /// Drives one Pi process.
 pub(super) struct Pi {
     program: Vec<String>,
-    reading: Reading,
+    reading: PiReader,
     sent: u32,
 }
 
 impl Pi {
     pub(super) fn new(program: Vec<String>) -> Self {
-        Self { program, reading: Reading::default(), sent: 0 }
+        Self { program, reading: PiReader::default(), sent: 0 }
     }
 
     /// A line with an id of its own.
@@ -84,7 +84,7 @@ impl Adapter for Pi {
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
-        self.reading = Reading::of(order.project.clone(), order.attempt);
+        self.reading = PiReader::of(order.project.clone(), order.attempt);
         let state = self.line(json!({"type": "get_state"}));
         std::iter::once(state).chain(self.prompt(&order.handover)).collect()
     }
@@ -94,7 +94,7 @@ impl Adapter for Pi {
     }
 
     fn glance(&self, line: &str) -> Vec<Seen> {
-        Reading::default().read(line)
+        PiReader::default().read(line)
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {

@@ -13,7 +13,7 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// One entry of a folder.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct FolderEntry {
     pub name: String,
     pub path: PathBuf,
     /// True for a folder, following links.
@@ -21,7 +21,7 @@ pub(super) struct Entry {
 }
 
 /// The entries of a folder, by name. A missing folder is empty; one that cannot be read is reported.
-pub(super) fn entries(folder: &Path) -> (Vec<Entry>, Option<Trouble>) {
+pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
     let found = match fs::read_dir(folder) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Vec::new(), None),
@@ -35,7 +35,7 @@ pub(super) fn entries(folder: &Path) -> (Vec<Entry>, Option<Trouble>) {
             Err(_) => false,
         };
         let name = entry.file_name().to_string_lossy().into_owned();
-        entries.push(Entry { name, path: entry.path(), is_folder });
+        entries.push(FolderEntry { name, path: entry.path(), is_folder });
     }
     let full = entries.len() > ENTRIES_MAX;
     entries.truncate(ENTRIES_MAX);

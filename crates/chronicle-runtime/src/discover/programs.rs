@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::settings::Settings;
 
-use crate::agents::{self, About};
+use crate::agents::{self, PublishedAgent};
 
 /// Agents that are looked for, by the names of their programs.
 pub const AGENT_PROGRAMS: [&str; 5] = ["claude", "pi", "codex", "gemini", "opencode"];
@@ -47,7 +47,7 @@ pub fn installed_agents(settings: &Settings) -> Vec<InstalledAgent> {
 }
 
 /// Whether somebody seems to be signed in. Only the existence and size of a file are checked.
-pub fn signed_in(agent: &About) -> SignedIn {
+pub fn signed_in(agent: &PublishedAgent) -> SignedIn {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(variable) = agent.keys.iter().copied().find(|name| is_set(name)) {
         return SignedIn::Key(variable);

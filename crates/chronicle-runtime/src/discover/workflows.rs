@@ -11,7 +11,7 @@ use chronicle_core::definition::workflow::{
 
 use super::builtin::{Builtin, PREFIX};
 use super::choice::{Blind, Candidate, FoundWorkflow, Group, Pool};
-use super::files::{self, Entry};
+use super::files::{self, FolderEntry};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
 
@@ -122,13 +122,13 @@ impl Search<'_> {
         }
     }
 
-    fn entries(&mut self, folder: &Path) -> Vec<Entry> {
+    fn entries(&mut self, folder: &Path) -> Vec<FolderEntry> {
         let (entries, trouble) = files::entries(folder);
         if let Some(trouble) = trouble {
             self.cannot_see(folder, None);
             self.problems.push(problem(folder, trouble));
         }
-        let (good, bad): (Vec<Entry>, Vec<Entry>) = entries
+        let (good, bad): (Vec<FolderEntry>, Vec<FolderEntry>) = entries
             .into_iter()
             .filter(|entry| !entry.name.starts_with('.'))
             .partition(|entry| is_key(&entry.name));

@@ -19,7 +19,7 @@ use std::time::Duration;
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::engine::work::Work;
 use chronicle_core::event::CrashClass;
-use chronicle_core::event::input::{AttemptReport, EndSeen, Said};
+use chronicle_core::event::input::{AttemptReport, EndSeen, FinalText};
 
 use super::Context;
 use super::report::Reporter;
@@ -29,10 +29,10 @@ use super::watchdog::{Bark, Watchdog};
 use super::worked::Worked;
 use crate::agents;
 use crate::fail::{self, Point};
-use crate::process::{self, Control, KeeperEnd, KeeperOrder, Lines, ReadLine};
+use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use end::{LastWords, not_kept};
 use order::{NOT_FOR_AGENTS, give, order, private_folder, private_home, signal_variables};
-use reading::Reading;
+use reading::AgentReader;
 
 pub(super) use end::{cannot_start, ended_as, unclear};
 pub(super) use order::environment;
@@ -165,7 +165,7 @@ fn tend(
     thread("write", move || write(stdin, &opening, &to_agent))?;
     let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
     thread("read", move || {
-        Reading::of(&it).all(stdout, &stopper);
+        AgentReader::of(&it).all(stdout, &stopper);
         it.voice.close();
         let _ = said.send(());
     })?;
@@ -219,7 +219,7 @@ impl Shared {
 
     fn read_stderr(&self, stderr: ChildStderr) {
         let mut inside_key = false;
-        for line in Lines::new(stderr).map_while(Result::ok) {
+        for line in OutputLines::new(stderr).map_while(Result::ok) {
             let text = match &line {
                 ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
                 ReadLine::TooLong { start, .. } => start,
@@ -249,7 +249,9 @@ impl Shared {
             not_understood: last.not_understood,
             stderr: stderr.clone(),
             // It arrived in pieces; only the joined text shows a secret.
-            final_text: Some(Box::new(Said(self.context.redactor.redact(&last.said).into_owned()))),
+            final_text: Some(Box::new(FinalText(
+                self.context.redactor.redact(&last.said).into_owned(),
+            ))),
             ..EndSeen::default()
         };
         ended_as(seen, end)

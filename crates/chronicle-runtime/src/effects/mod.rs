@@ -44,7 +44,7 @@ use crate::cookie::Cookies;
 use crate::discover;
 use crate::driver::World;
 use crate::fail::{self, Point};
-use crate::inbox::{Asker, Message, reported};
+use crate::inbox::{Asker, InboxMessage, reported};
 use crate::link::Secrets;
 use crate::process::Control;
 use crate::project::{Project, RunFolder};
@@ -70,7 +70,7 @@ pub(crate) struct Context {
     /// What models cost, for agents that do not say it.
     pub(crate) prices: Prices,
     pub(crate) activities: Activities,
-    pub(crate) inbox: SyncSender<Message>,
+    pub(crate) inbox: SyncSender<InboxMessage>,
     /// What each attempt signals with.
     pub(crate) secrets: Secrets,
     /// Where agents that prefer HTTP signal.
@@ -101,7 +101,7 @@ impl Processes {
         folder: RunFolder,
         asker: &Asker,
         activities: Activities,
-        (inbox, attempts): (SyncSender<Message>, Secrets),
+        (inbox, attempts): (SyncSender<InboxMessage>, Secrets),
         state: &State,
     ) -> Self {
         let project = folder.project.clone();

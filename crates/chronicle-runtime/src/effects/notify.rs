@@ -19,9 +19,9 @@ use chronicle_core::view;
 
 use super::Context;
 use crate::fail::{self, Point};
-use crate::inbox::{Message, reported};
+use crate::inbox::{InboxMessage, reported};
 use crate::process::{
-    self, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, shell_argv, sweep,
+    self, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, Ring, shell_argv, sweep,
 };
 
 /// Time limit of one way to notify.
@@ -94,7 +94,7 @@ impl Notices {
             });
             fail::at(Point::AfterNotice);
             // If the driver is gone, the report is not needed: the next supervisor treats the notice as unknown.
-            let _ = context.inbox.send(Message::Input(Box::new(given(told)), None));
+            let _ = context.inbox.send(InboxMessage::Input(Box::new(given(told)), None));
         };
         let thread = std::thread::Builder::new().name("notice".to_owned()).spawn(tell);
         let failed = || with(nothing, Way::Command, Err("no thread to tend it".to_owned()));
@@ -196,7 +196,7 @@ fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String
     let stderr = kept.stderr;
     named("notice-talk").spawn(move || {
         let mut ring = Ring::new(SAID_LINES, SAID_BYTES);
-        for line in Lines::new(stderr).map_while(Result::ok) {
+        for line in OutputLines::new(stderr).map_while(Result::ok) {
             if let ReadLine::Line(text) | ReadLine::NotUtf8 { text } = line {
                 ring.push(text);
             }

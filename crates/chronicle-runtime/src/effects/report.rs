@@ -11,13 +11,13 @@ use chronicle_core::event::input::{
 use chronicle_core::event::signal::Signal;
 
 use crate::clock;
-use crate::inbox::{Message, reported};
+use crate::inbox::{InboxMessage, reported};
 use crate::requests::Requests;
 
 /// One attempt's channel to the driver. It is bounded: a flood waits until the ledger has caught up.
 #[derive(Clone)]
 pub(super) struct Reporter {
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     attempt: AttemptId,
     worked: Arc<Mutex<Worked>>,
     requests: Requests,
@@ -49,14 +49,18 @@ impl Worked {
 }
 
 impl Reporter {
-    pub(super) fn new(inbox: SyncSender<Message>, attempt: AttemptId) -> Self {
+    pub(super) fn new(inbox: SyncSender<InboxMessage>, attempt: AttemptId) -> Self {
         let worked = Worked { since: Instant::now(), rests: None };
         let requests = Requests::default();
         Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)), requests }
     }
 
     /// For an attempt of an earlier supervisor: its active time is known and does not grow.
-    pub(super) fn of_lost(inbox: SyncSender<Message>, attempt: AttemptId, worked_ms: u64) -> Self {
+    pub(super) fn of_lost(
+        inbox: SyncSender<InboxMessage>,
+        attempt: AttemptId,
+        worked_ms: u64,
+    ) -> Self {
         let since = Instant::now();
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
         let worked = Worked { since, rests: Some(rests) };
@@ -81,7 +85,7 @@ impl Reporter {
 
     /// Sends a report; if the driver is gone, it is dropped.
     pub(super) fn tell(&self, what: AttemptReport) {
-        let _ = self.inbox.send(Message::Input(Box::new(self.input(what)), None));
+        let _ = self.inbox.send(InboxMessage::Input(Box::new(self.input(what)), None));
     }
 
     /// Sends a report and waits for the answer; `None` if the driver is gone.
@@ -103,7 +107,7 @@ impl Reporter {
 
     fn exchange(&self, input: Input) -> Option<Answer> {
         let (reply, answer) = sync_channel(1);
-        self.inbox.send(Message::Input(Box::new(input), Some(reply))).ok()?;
+        self.inbox.send(InboxMessage::Input(Box::new(input), Some(reply))).ok()?;
         answer.recv().ok()
     }
 

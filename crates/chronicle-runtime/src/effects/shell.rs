@@ -18,7 +18,8 @@ use super::worked::Worked;
 use crate::activity::Bit;
 use crate::fail::{self, Point};
 use crate::process::{
-    self, Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, Ring, SpawnError, shell_argv,
+    self, Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, Ring, SpawnError,
+    shell_argv,
 };
 
 /// Lines of a command's output that the ledger keeps.
@@ -175,7 +176,7 @@ impl Shell {
         let output = Arc::clone(output);
         let body = move || {
             let mut inside_key = false;
-            for line in Lines::new(pipe).map_while(Result::ok) {
+            for line in OutputLines::new(pipe).map_while(Result::ok) {
                 let text = match line {
                     ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
                     ReadLine::TooLong { start, .. } => start,

@@ -15,7 +15,7 @@ use chronicle_core::state::effect::{Action, Effect};
 
 use crate::clock;
 use crate::fail::{self, Point};
-use crate::inbox::{Message, reported};
+use crate::inbox::{InboxMessage, reported};
 
 /// How often wall-clock deadlines are checked, at least.
 const WALL_CHECK: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ type Key = (Cause, AttemptId, TimerKind);
 /// The running timers. Each fires once; one that is no longer due is dropped.
 pub(super) struct Timers {
     shared: Arc<Shared>,
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     has_thread: bool,
 }
 
@@ -87,7 +87,7 @@ fn deadline_of(effect: &Effect, now: Instant) -> Option<(Key, Deadline)> {
 }
 
 impl Timers {
-    pub(super) fn new(inbox: SyncSender<Message>) -> Self {
+    pub(super) fn new(inbox: SyncSender<InboxMessage>) -> Self {
         Self { shared: Arc::default(), inbox, has_thread: false }
     }
 
@@ -129,7 +129,7 @@ impl Drop for Timers {
     }
 }
 
-fn run(shared: &Shared, inbox: &SyncSender<Message>) {
+fn run(shared: &Shared, inbox: &SyncSender<InboxMessage>) {
     let mut board = lock(&shared.board);
     while !board.over {
         let (now, wall) = (Instant::now(), clock::now());
@@ -141,7 +141,7 @@ fn run(shared: &Shared, inbox: &SyncSender<Message>) {
             drop(board);
             fail::at(Point::AfterTimer);
             let input = reported(Report::TimerFired { attempt, timer });
-            if inbox.send(Message::Input(Box::new(input), None)).is_err() {
+            if inbox.send(InboxMessage::Input(Box::new(input), None)).is_err() {
                 return;
             }
             board = lock(&shared.board);

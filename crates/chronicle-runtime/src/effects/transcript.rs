@@ -25,7 +25,7 @@ pub(super) enum From {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct TranscriptLine<'a> {
     at: Millis,
     from: From,
     line: &'a str,
@@ -60,7 +60,7 @@ impl Transcript {
         if inner.bytes > TRANSCRIPT_MAX {
             return;
         }
-        let Ok(mut text) = serde_json::to_string(&Entry { at, from, line }) else {
+        let Ok(mut text) = serde_json::to_string(&TranscriptLine { at, from, line }) else {
             return;
         };
         text.push('\n');

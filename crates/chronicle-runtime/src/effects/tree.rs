@@ -13,14 +13,14 @@ use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Stretch};
 
 use crate::fail::{self, Point};
-use crate::inbox::{Message, reported};
+use crate::inbox::{InboxMessage, reported};
 use crate::project::{Project, RunFolder};
 use crate::trees::{self, Excludes, Trees, TreesError, Whose, touched_at};
 use crate::{discover, secrets};
 
 pub(super) struct Recordings {
     folder: RunFolder,
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     running: BTreeSet<Cause>,
     opened: Arc<Mutex<Opened>>,
     max_bytes: u64,
@@ -60,7 +60,7 @@ struct Before {
 }
 
 impl Recordings {
-    pub(super) fn new(folder: RunFolder, inbox: SyncSender<Message>, max_bytes: u64) -> Self {
+    pub(super) fn new(folder: RunFolder, inbox: SyncSender<InboxMessage>, max_bytes: u64) -> Self {
         let opened: Arc<Mutex<Opened>> = Arc::default();
         let (later, project) = (Arc::clone(&opened), folder.project.clone());
         let ask = move || {
@@ -95,7 +95,7 @@ impl Recordings {
             let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
             let report = job.perform(&mut opened);
             // A driver that is gone needs no report.
-            let _ = inbox.send(Message::Input(Box::new(reported(report)), None));
+            let _ = inbox.send(InboxMessage::Input(Box::new(reported(report)), None));
         };
         let thread = std::thread::Builder::new().name("tree".to_owned()).spawn(work);
         thread.is_err().then(|| reported(failed))

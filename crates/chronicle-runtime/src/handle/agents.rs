@@ -8,7 +8,7 @@ use chronicle_core::definition::settings::Settings;
 use crate::process;
 use crate::project::Project;
 
-pub use crate::agents::{About, UnknownAgent, about};
+pub use crate::agents::{PublishedAgent, UnknownAgent, about};
 pub use crate::discover::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents as installed, is_missing, signed_in,
 };

@@ -18,7 +18,7 @@ use crate::anchor;
 use crate::clock;
 use crate::driver::{self, Finish, Run, Watch};
 use crate::effects::Processes;
-use crate::inbox::{self, Asker, INBOX_MAX, Message, Remote, Rest, asked};
+use crate::inbox::{self, Asker, INBOX_MAX, InboxMessage, Remote, Rest, asked};
 use crate::ledger::{Head, Holder, LedgerError};
 use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
@@ -122,9 +122,14 @@ pub fn drive(
 }
 
 /// The first line of a ledger freezes the run, so nothing may precede it.
-fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec<Message> {
+fn in_order(
+    run: &Run,
+    holder: &Holder,
+    notifies: bool,
+    command: InboxMessage,
+) -> Vec<InboxMessage> {
     let introduction = run.introduce(holder, notifies).into_iter();
-    let mut first: Vec<Message> = introduction.map(inbox::told).collect();
+    let mut first: Vec<InboxMessage> = introduction.map(inbox::told).collect();
     let is_new = run.state().run.is_none();
     first.insert(if is_new { 0 } else { first.len() }, command);
     first
@@ -133,9 +138,9 @@ fn in_order(run: &Run, holder: &Holder, notifies: bool, command: Message) -> Vec
 /// Everything that the driver's thread owns.
 struct Job {
     run: Run,
-    first: Vec<Message>,
+    first: Vec<InboxMessage>,
     rest: Rest,
-    messages: Receiver<Message>,
+    messages: Receiver<InboxMessage>,
     world: Processes,
     watch: Watcher,
     link: Option<Server>,

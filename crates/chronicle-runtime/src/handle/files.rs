@@ -15,7 +15,7 @@ use crate::ledger::{Head, Ledger};
 use crate::project::{Project, RunFolder};
 use crate::trees::{Room, Trees, shown};
 
-pub use crate::trees::Form;
+pub use crate::trees::DiffForm;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -87,7 +87,12 @@ impl Difference {
     }
 
     /// Writes the differences, for people.
-    pub fn show(&self, form: Form, colour: bool, out: &mut dyn Write) -> Result<(), HandleError> {
+    pub fn show(
+        &self,
+        form: DiffForm,
+        colour: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), HandleError> {
         Ok(self.trees.show(Some(&self.from), &self.to, (form, colour), out)?)
     }
 }

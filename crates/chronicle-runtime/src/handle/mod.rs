@@ -38,7 +38,7 @@ pub use crate::ledger::{Holder, LedgerError};
 pub use crate::link::{LinkError, News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
-pub use files::{Difference, Form, Part, difference, make_room, recorded_bytes, room};
+pub use files::{DiffForm, Difference, Part, difference, make_room, recorded_bytes, room};
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, sweep_unfinished, unstarted};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
@@ -48,7 +48,7 @@ pub use runs::{
     Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, mark_adopted, new_run,
     new_run_id, newest_run, older_runs, runs, was_begun,
 };
-pub use telling::{Told, force, record, tell};
+pub use telling::{HandledBy, force, record, tell};
 pub use undo::{
     UndoOrder, UndoPlan, Undoing, claim_files, finish_undo, half_undone, plan_undo, undo, undos,
 };

@@ -9,7 +9,7 @@ pub use crate::agents::PROTOCOL;
 pub use crate::fail::arm as arm_fail_points;
 pub use crate::process::keeper::main as keeper;
 pub use crate::process::{
-    Show, beside, detached, keeper_exec, leave_terminal, own_executable, tool_exec,
+    ShowOutput, beside, detached, keeper_exec, leave_terminal, own_executable, tool_exec,
     tools_die_with_us,
 };
 

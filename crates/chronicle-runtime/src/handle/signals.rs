@@ -25,7 +25,7 @@ pub struct ToolCall {
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handed {
+pub enum CallOutcome {
     /// Accepted; the text is the answer to the worker.
     Accepted(String),
     /// Refused; the text says what would be accepted.
@@ -35,13 +35,13 @@ pub enum Handed {
 }
 
 /// Relays a call to the supervisor of the run in that folder, and waits for its answer: days, if a person is asked.
-pub fn hand_on(run_folder: &Path, call: ToolCall) -> Handed {
+pub fn hand_on(run_folder: &Path, call: ToolCall) -> CallOutcome {
     match ask(run_folder, call) {
-        Ok(Some(Answer::Accepted(text))) => Handed::Accepted(text),
-        Ok(Some(Answer::Noted | Answer::Verdict(_))) => Handed::Accepted("noted".to_owned()),
-        Ok(Some(Answer::Refused(text) | Answer::Stopped(text))) => Handed::Refused(text),
-        Ok(Some(Answer::Waits) | None) | Err(LinkError::Broken(_)) => Handed::Gone,
-        Err(error) => Handed::Refused(error.to_string()),
+        Ok(Some(Answer::Accepted(text))) => CallOutcome::Accepted(text),
+        Ok(Some(Answer::Noted | Answer::Verdict(_))) => CallOutcome::Accepted("noted".to_owned()),
+        Ok(Some(Answer::Refused(text) | Answer::Stopped(text))) => CallOutcome::Refused(text),
+        Ok(Some(Answer::Waits) | None) | Err(LinkError::Broken(_)) => CallOutcome::Gone,
+        Err(error) => CallOutcome::Refused(error.to_string()),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::anchor;
 use crate::clock;
 use crate::driver::{self, Run, Watch};
 use crate::effects::Recorder;
-use crate::inbox::{self, Asker, Message, Rest, asked};
+use crate::inbox::{self, Asker, InboxMessage, Rest, asked};
 use crate::ledger::{Head, Holder, Ledger, LedgerError};
 use crate::link::{self, Ask, Client};
 use crate::project::{RunFolder, new_run_id};
@@ -20,7 +20,7 @@ use crate::secrets;
 
 /// Where a command was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum HandledBy {
     /// By a supervisor, which acts on it.
     Supervisor,
     /// In the ledger only; `resume` acts on it.
@@ -32,26 +32,26 @@ pub fn tell(
     folder: &RunFolder,
     asker: &Asker,
     command: &Command,
-) -> Result<(Answer, Told), HandleError> {
+) -> Result<(Answer, HandledBy), HandleError> {
     let mark = new_run_id();
     match ask(folder, asker, command, &mark) {
-        Ok(Some(answer)) => return Ok((answer, Told::Supervisor)),
+        Ok(Some(answer)) => return Ok((answer, HandledBy::Supervisor)),
         Ok(None) => {}
         // It died under the command. Its ledger says whether it was heard; if not, it is told again.
         Err(HandleError::Link(error)) if error.is_hang_up() => {
             if was_heard(folder, &mark)? {
                 let text = "done; the supervisor ended before it could answer";
-                return Ok((Answer::Accepted(text.to_owned()), Told::Ledger));
+                return Ok((Answer::Accepted(text.to_owned()), HandledBy::Ledger));
             }
         }
         Err(error) => return Err(error),
     }
     match record(folder, asker, command.clone()) {
-        Ok(answer) => Ok((answer, Told::Ledger)),
+        Ok(answer) => Ok((answer, HandledBy::Ledger)),
         // It was on its way up when we looked.
         Err(HandleError::Ledger(held @ LedgerError::Held { .. })) => {
             match ask(folder, asker, command, &mark)? {
-                Some(answer) => Ok((answer, Told::Supervisor)),
+                Some(answer) => Ok((answer, HandledBy::Supervisor)),
                 None => Err(unreachable(folder, held)),
             }
         }
@@ -115,7 +115,7 @@ pub(super) fn record_in(
     folder: &RunFolder,
     run: &mut Run,
     mut world: Recorder,
-    first: Vec<Message>,
+    first: Vec<InboxMessage>,
 ) -> Result<Vec<Line>, HandleError> {
     let mut kept = Kept { projections: Projections::new(folder.clone()), lines: Vec::new() };
     // Nobody else has anything to say to it.

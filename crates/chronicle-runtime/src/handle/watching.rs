@@ -5,7 +5,7 @@ use crate::link::{self, Client};
 
 /// A run as it happens. It ends when the run rests or its supervisor is gone; the ledger has the rest.
 pub struct Watching {
-    link: link::Watching,
+    link: link::LinkWatch,
 }
 
 /// Watches a run: first everything after the line `since`, then each change once it is synced and, if wanted, what attempts say

@@ -33,7 +33,7 @@ pub use sum::{SUM_DIGITS, Sum};
 /// The record of one run, wherever it is kept.
 pub trait Ledger: Send + Sync {
     /// Takes the lock, so that nobody else writes; a short holder is waited for. Nothing of the ledger changes yet.
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError>;
+    fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError>;
 
     /// The current writer, for messages; `None` if none lives.
     fn holder(&self) -> Option<Holder>;
@@ -60,7 +60,7 @@ pub trait Lines: Iterator<Item = Result<(Line, Head), LedgerError>> + Send {
 }
 
 /// The lock of a ledger that is yet to be read. It is released when dropped.
-pub trait Claim: Send {
+pub trait LedgerClaim: Send {
     /// Higher than that of all earlier claims.
     fn epoch(&self) -> u64;
 

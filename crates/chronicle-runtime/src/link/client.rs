@@ -173,10 +173,10 @@ impl Client {
     }
 
     /// Watches from now on: everything after that line and, if wanted, what attempts say and do.
-    pub fn watch(mut self, since: u64, activity: bool) -> Result<Watching, LinkError> {
+    pub fn watch(mut self, since: u64, activity: bool) -> Result<LinkWatch, LinkError> {
         self.write(&Request { id: 0, ask: Ask::Watch { since, activity }, mark: None })?;
         self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
-        Ok(Watching { client: Some(self) })
+        Ok(LinkWatch { client: Some(self) })
     }
 
     fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, LinkError> {
@@ -200,11 +200,11 @@ pub enum News {
 
 /// A run that another process drives, as it happens. It ends when the run rests or its supervisor is gone; the ledger has the
 /// rest.
-pub struct Watching {
+pub struct LinkWatch {
     client: Option<Client>,
 }
 
-impl Iterator for Watching {
+impl Iterator for LinkWatch {
     type Item = Result<News, LinkError>;
 
     /// Waits for the next message.

@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-pub(crate) use client::Watching;
+pub(crate) use client::LinkWatch;
 pub use client::{Client, LinkError, News};
 pub(crate) use commands::barred;
 pub(crate) use secrets::Secrets;

@@ -18,7 +18,7 @@ const TOOL_OUTPUT_MAX: u64 = 64 * 1024;
 
 /// Where the output of another program goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Show {
+pub enum ShowOutput {
     /// Both streams go where ours go.
     Both,
     /// Its stderr goes where ours goes, its stdout is discarded.
@@ -78,10 +78,10 @@ pub fn beside<S: AsRef<OsStr>>(
     argv: &[S],
     cwd: &Path,
     env: &[(&str, &OsStr)],
-    show: Show,
+    show: ShowOutput,
 ) -> io::Result<Child> {
     let mut command = command(argv, cwd)?;
-    if show == Show::Talk {
+    if show == ShowOutput::Talk {
         command.stdout(Stdio::null());
     }
     command.stdin(Stdio::null()).envs(env.iter().copied()).spawn()

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::lock::{self, Entry};
+use super::lock::{self, LockEntry};
 
 /// Exit codes that shells use for a program that cannot be started.
 pub(super) const NOT_FOUND: u8 = 127;
@@ -89,6 +89,6 @@ fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, Str
 /// The standard streams already belong to the agent, so the keeper reads the reason from the lock file.
 fn say_why(lock_file: &Path, text: String) {
     if let Ok(file) = OpenOptions::new().append(true).open(lock_file) {
-        let _ = lock::add(&file, &Entry::CannotStart { text });
+        let _ = lock::add(&file, &LockEntry::CannotStart { text });
     }
 }

@@ -28,7 +28,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::ending::Tree;
 use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::handover;
-use super::lock::{self, Entry};
+use super::lock::{self, LockEntry};
 use super::order::{COOKIE_VARIABLE, own_executable};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
 use crate::fail::{self, Point};
@@ -70,8 +70,10 @@ fn keep() -> io::Result<()> {
     dup2_stderr(&nowhere)?;
     let report = match started {
         Ok(agent) => {
-            let _ =
-                lock::add(&ready.lock, &Entry::Agent { pid: agent.as_raw_pid().cast_unsigned() });
+            let _ = lock::add(
+                &ready.lock,
+                &LockEntry::Agent { pid: agent.as_raw_pid().cast_unsigned() },
+            );
             let watch = Watch::new((&mut line, &ready.lock), ready.signals, &order, agent);
             watch.run()
         }
@@ -349,8 +351,8 @@ impl<'a> Watch<'a> {
     /// The error that `keeper-exec` wrote, if it failed.
     fn why_not_started(&self) -> Option<String> {
         lock::entries(Path::new(&self.order.lock_file)).into_iter().find_map(|entry| match entry {
-            Entry::CannotStart { text } => Some(text),
-            Entry::Keeper { .. } | Entry::Agent { .. } => None,
+            LockEntry::CannotStart { text } => Some(text),
+            LockEntry::Keeper { .. } | LockEntry::Agent { .. } => None,
         })
     }
 }

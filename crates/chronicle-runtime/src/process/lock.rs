@@ -18,7 +18,7 @@ const LOCK_FILE_MAX: u64 = 64 * 1024;
 /// One line of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Entry {
+pub(super) enum LockEntry {
     Keeper { pid: u32, started: u64, cookie: String },
     Agent { pid: u32 },
     CannotStart { text: String },
@@ -37,7 +37,7 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     file.set_len(0)?;
     let pid = std::process::id();
     let started = table::read(pid).map_or(0, |process| process.started);
-    add(&file, &Entry::Keeper { pid, started, cookie: cookie.to_owned() })?;
+    add(&file, &LockEntry::Keeper { pid, started, cookie: cookie.to_owned() })?;
     if let Some(folder) = path.parent() {
         File::open(folder)?.sync_all()?;
     }
@@ -45,7 +45,7 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
 }
 
 /// Appends one line in one write, so that two writers cannot interleave.
-pub(super) fn add(mut file: &File, entry: &Entry) -> io::Result<()> {
+pub(super) fn add(mut file: &File, entry: &LockEntry) -> io::Result<()> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
     file.write_all(&line)
@@ -59,7 +59,7 @@ pub(super) fn touch(file: &File) {
 }
 
 /// All readable lines; a torn one is skipped.
-pub(super) fn entries(path: &Path) -> Vec<Entry> {
+pub(super) fn entries(path: &Path) -> Vec<LockEntry> {
     let bytes = regular::read(path, LOCK_FILE_MAX, Links::Refused).unwrap_or_default();
     let lines = bytes.split(|byte| *byte == b'\n');
     lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()

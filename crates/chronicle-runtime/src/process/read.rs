@@ -34,12 +34,12 @@ pub enum ReadLine {
 
 /// The lines of a stream, a last one without a line end included.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct OutputLines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> OutputLines<R> {
     /// Reads lines from `from`.
     pub fn new(from: R) -> Self {
         Self { from: BufReader::with_capacity(CHUNK_BYTES, from), line: Vec::new() }
@@ -100,7 +100,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-impl<R: Read> Iterator for Lines<R> {
+impl<R: Read> Iterator for OutputLines<R> {
     type Item = io::Result<ReadLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn lines(of: &[u8]) -> Vec<ReadLine> {
-        Lines::new(of).map(Result::unwrap).collect()
+        OutputLines::new(of).map(Result::unwrap).collect()
     }
 
     fn text(line: &str) -> ReadLine {

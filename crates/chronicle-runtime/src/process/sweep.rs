@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use thiserror::Error;
 
-use super::lock::{self, Entry};
+use super::lock::{self, LockEntry};
 pub use super::table::Process;
 use super::table::{self, Row};
 use crate::regular::{self, Links};
@@ -125,8 +125,8 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
 /// dead, those that cleared their environment cannot be found.
 fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
     let (pid, started) = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
-        Entry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
-        Entry::Keeper { .. } | Entry::Agent { .. } | Entry::CannotStart { .. } => None,
+        LockEntry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
+        LockEntry::Keeper { .. } | LockEntry::Agent { .. } | LockEntry::CannotStart { .. } => None,
     })?;
     // Compare the start time: the process id may belong to another process by now.
     let keeper = table::read(pid).filter(|process| process.started == started)?;

@@ -45,7 +45,7 @@ pub struct Tool {
 
 /// How it ended, and what it said.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ToolOutput {
     /// Exit code or signal of the process.
     pub status: ExitStatus,
     /// Everything it printed, up to its limit.
@@ -93,7 +93,7 @@ impl Tool {
     }
 
     /// Runs it and keeps its output. It is killed if it takes too long or prints too much.
-    pub fn run(self) -> io::Result<Ran> {
+    pub fn run(self) -> io::Result<ToolOutput> {
         let mut child = self.spawn()?;
         let until = Instant::now() + self.time_max;
         let stdin = child.stdin.take();
@@ -114,11 +114,11 @@ impl Tool {
         };
         let Some(stderr) = heard(&said, until) else { return Err(end(&mut child, too_long)) };
         let status = started(child.wait()?)?;
-        Ok(Ran { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
+        Ok(ToolOutput { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
     }
 
     /// Runs it and passes its output on as it arrives.
-    pub(crate) fn stream(self, to: &mut dyn Write) -> io::Result<Ran> {
+    pub(crate) fn stream(self, to: &mut dyn Write) -> io::Result<ToolOutput> {
         let mut child = self.spawn()?;
         let stdin = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -133,7 +133,7 @@ impl Tool {
         let status = started(child.wait()?)?;
         let stderr = said.recv().unwrap_or_default();
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
-        Ok(Ran { status, stdout: Vec::new(), stderr })
+        Ok(ToolOutput { status, stdout: Vec::new(), stderr })
     }
 
     fn spawn(&self) -> io::Result<Child> {

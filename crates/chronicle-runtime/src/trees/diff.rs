@@ -15,7 +15,7 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// How differences are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum DiffForm {
     /// Unified diff with all changed lines.
     Patch,
     /// A line per file.
@@ -52,14 +52,14 @@ impl Trees {
         &self,
         from: Option<&TreeId>,
         to: &TreeId,
-        (form, colour): (Form, bool),
+        (form, colour): (DiffForm, bool),
         out: &mut dyn Write,
     ) -> Result<(), TreesError> {
         let from = from.map_or(EMPTY_TREE, TreeId::as_str);
         let form = match form {
-            Form::Patch => "--patch",
-            Form::Stat => "--stat=100",
-            Form::Names => "--name-only",
+            DiffForm::Patch => "--patch",
+            DiffForm::Stat => "--stat=100",
+            DiffForm::Names => "--name-only",
         };
         let colour = if colour { "--color=always" } else { "--color=never" };
         let safe = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv"];
@@ -140,7 +140,7 @@ fn count(column: &[u8]) -> Option<u64> {
 
 /// A name that differs between two trees, with its mode and content in each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DiffEntry {
     pub(super) name: Vec<u8>,
     pub(super) before: (String, String),
     pub(super) after: (String, String),
@@ -151,7 +151,7 @@ pub(super) const NO_MODE: &str = "000000";
 
 impl Trees {
     /// Every name that differs, without rename detection.
-    pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Entry>, TreesError> {
+    pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<DiffEntry>, TreesError> {
         let args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", from.as_str(), to.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
         let ran = Git::run("compare trees", call)
@@ -163,12 +163,12 @@ impl Trees {
 }
 
 /// `:100644 000000 oid oid D`
-fn entry(raw: &[u8], name: &[u8]) -> Option<Entry> {
+fn entry(raw: &[u8], name: &[u8]) -> Option<DiffEntry> {
     let raw = std::str::from_utf8(raw.strip_prefix(b":")?).ok()?;
     let mut words = raw.split(' ').map(str::to_owned);
     let modes = (words.next()?, words.next()?);
     let ids = (words.next()?, words.next()?);
-    Some(Entry { name: name.to_owned(), before: (modes.0, ids.0), after: (modes.1, ids.1) })
+    Some(DiffEntry { name: name.to_owned(), before: (modes.0, ids.0), after: (modes.1, ids.1) })
 }
 
 #[cfg(test)]

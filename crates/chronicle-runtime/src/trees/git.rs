@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::TreesError;
-use crate::process::{Ran, Tool};
+use crate::process::{Tool, ToolOutput};
 
 /// Time limit of one call: the first tree of a large project on a slow disk.
 const TIME_MAX: Duration = Duration::from_mins(15);
@@ -79,7 +79,7 @@ impl Git {
     }
 
     /// A call that must succeed. One that was killed is repeated once: each call can be repeated safely.
-    pub(super) fn run(what: &'static str, tool: Tool) -> Result<Ran, TreesError> {
+    pub(super) fn run(what: &'static str, tool: Tool) -> Result<ToolOutput, TreesError> {
         let run = |tool: Tool| tool.run().map_err(|error| failed(what, error));
         let mut ran = run(tool.clone())?;
         if is_killed(&ran) {
@@ -101,12 +101,12 @@ pub(super) fn failed(what: &'static str, error: io::Error) -> TreesError {
 }
 
 /// True if a signal killed it.
-pub(super) fn is_killed(ran: &Ran) -> bool {
+pub(super) fn is_killed(ran: &ToolOutput) -> bool {
     ran.status.code().is_none()
 }
 
 /// Its last line of stderr, otherwise its exit status.
-pub(super) fn why(ran: &Ran) -> String {
+pub(super) fn why(ran: &ToolOutput) -> String {
     let said = ran.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
     said.map_or_else(|| ran.status.to_string(), str::to_owned)
 }

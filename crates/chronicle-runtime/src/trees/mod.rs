@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use diff::Form;
+pub use diff::DiffForm;
 pub(crate) use excludes::Excludes;
 pub(crate) use head::{head, moved};
 pub(crate) use names::shown;

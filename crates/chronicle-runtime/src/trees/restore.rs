@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::trees::{Restored, TREE_FILES_MAX, TREE_UNREADABLE_MAX};
 
-use super::diff::{Entry, NO_MODE};
+use super::diff::{DiffEntry, NO_MODE};
 use super::git::{Git, ask_theirs};
 use super::modes::{Modes, PROGRAM};
 use super::names::{below, joined, parts, shown};
@@ -39,7 +39,7 @@ enum Outcome {
 }
 
 /// A file that differs from its target: its metadata before it was read, or why it stays.
-type Todo<'e> = (&'e Entry, Result<Seen, Outcome>);
+type Todo<'e> = (&'e DiffEntry, Result<Seen, Outcome>);
 
 impl Trees {
     /// Turns files that differ between two trees into those of the second, where they match the first. Can be repeated after a
@@ -86,7 +86,7 @@ impl Trees {
     /// Decides for each file that differs from its target what to do.
     fn sort_out<'e>(
         &self,
-        wanted: &'e [Entry],
+        wanted: &'e [DiffEntry],
         seen: Vec<Seen>,
         (from, to): (&TreeId, &TreeId),
         now: &Recorded,
@@ -126,7 +126,7 @@ impl Trees {
         Ok(staged)
     }
 
-    fn put_back(&self, entry: &Entry, seen: &Seen, staged: &Staged) -> Outcome {
+    fn put_back(&self, entry: &DiffEntry, seen: &Seen, staged: &Staged) -> Outcome {
         let path = self.place(entry);
         if Seen::at(&path) != *seen {
             return Outcome::Edited;
@@ -157,7 +157,7 @@ impl Trees {
         Ok(())
     }
 
-    fn place(&self, entry: &Entry) -> PathBuf {
+    fn place(&self, entry: &DiffEntry) -> PathBuf {
         below(&self.git.work, &entry.name)
     }
 
@@ -223,8 +223,9 @@ impl Trees {
         theirs.retain(|entry| edited.contains(&entry.name) && entry.before.0 != NO_MODE);
         let committed = if theirs.is_empty() { Vec::new() } else { committed(&self.git.work) };
         let committed: BTreeMap<&[u8], &str> = listed(&committed).collect();
-        let is_lost =
-            |entry: &&Entry| committed.get(entry.name.as_slice()) != Some(&entry.before.1.as_str());
+        let is_lost = |entry: &&DiffEntry| {
+            committed.get(entry.name.as_slice()) != Some(&entry.before.1.as_str())
+        };
         Ok(theirs.iter().filter(is_lost).map(|entry| shown(&entry.name)).collect())
     }
 
@@ -244,7 +245,7 @@ fn short(tree: &TreeId) -> &str {
 }
 
 /// Records the result for a file.
-fn note(restored: &mut Restored, entry: &Entry, outcome: &Outcome) {
+fn note(restored: &mut Restored, entry: &DiffEntry, outcome: &Outcome) {
     let name = shown(&entry.name);
     let (list, name, most) = match outcome {
         Outcome::Done => {
@@ -282,7 +283,7 @@ struct Staged {
 
 impl Staged {
     /// Moves a file into place, with the mode that it had.
-    fn move_to(&self, path: &Path, entry: &Entry) -> io::Result<()> {
+    fn move_to(&self, path: &Path, entry: &DiffEntry) -> io::Result<()> {
         let staged = below(&self.folder, &entry.name);
         if entry.after.0.starts_with("100") {
             let mode = self.modes.as_ref().map(|modes| modes.of(&entry.name, &entry.after.0));
@@ -312,7 +313,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The mode that a file keeps, except for its execute bits.
-fn kept_mode(path: &Path, entry: &Entry) -> Option<u32> {
+fn kept_mode(path: &Path, entry: &DiffEntry) -> Option<u32> {
     let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mode = meta.permissions().mode();
     let readers = (mode & 0o444) >> 2;
@@ -334,7 +335,7 @@ fn listed(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
 }
 
 /// True if a file can be written without touching anything that is in no tree.
-fn is_free(work: &Path, entry: &Entry) -> bool {
+fn is_free(work: &Path, entry: &DiffEntry) -> bool {
     let path = below(work, &entry.name);
     let mut above = path.ancestors().skip(1).take_while(|folder| *folder != work);
     let blocked = above.any(|folder| fs::symlink_metadata(folder).is_ok_and(|it| !it.is_dir()));

@@ -10,7 +10,7 @@ use std::path::Path;
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::state::Stretch;
 
-use super::diff::{Entry, NO_MODE};
+use super::diff::{DiffEntry, NO_MODE};
 use super::names::below;
 use super::{Trees, TreesError};
 
@@ -62,7 +62,7 @@ impl Trees {
         }
         let entries = self.entries(before, now)?;
         let work = &self.git.work;
-        let (own, unclear): (Vec<&Entry>, Vec<&Entry>) = entries
+        let (own, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) = entries
             .iter()
             .partition(|entry| changed_at(work, entry).is_some_and(|time| whose.covers(time)));
         if unclear.is_empty() {
@@ -77,7 +77,7 @@ impl Trees {
 }
 
 /// When a file last changed, as far as known.
-fn changed_at(work: &Path, entry: &Entry) -> Option<i128> {
+fn changed_at(work: &Path, entry: &DiffEntry) -> Option<i128> {
     let path = below(work, &entry.name);
     if entry.after.0 == NO_MODE {
         let mut above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(work));

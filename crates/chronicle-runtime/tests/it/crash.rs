@@ -20,7 +20,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::{Event, RunStarted};
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::clock;
-use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, asked, drive};
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, InboxMessage, Rest, Run, asked, drive};
 use chronicle_runtime::for_tests::fail::{self, Cut, Fate, Point};
 use chronicle_runtime::for_tests::ledger::{Head, Holder, Ledger};
 use chronicle_testkit::Memory;
@@ -440,13 +440,13 @@ impl Trial {
     fn drive(&mut self, run: &mut Run, holder: &Holder) {
         let is_new = run.state().run.is_none();
         let command = if is_new { self.start() } else { Command::Resume };
-        let mut first: Vec<Message> = run
+        let mut first: Vec<InboxMessage> = run
             .introduce(holder, self.agents.scripted("people").is_some())
             .into_iter()
-            .map(|input| Message::Input(Box::new(input), None))
+            .map(|input| InboxMessage::Input(Box::new(input), None))
             .collect();
         let (reply, _answer) = sync_channel(1);
-        let command = Message::Input(Box::new(asked("ann", command)), Some(reply));
+        let command = InboxMessage::Input(Box::new(asked("ann", command)), Some(reply));
         first.insert(if is_new { 0 } else { first.len() }, command);
         let (inbox, messages) = sync_channel(INBOX_MAX);
         let mut world = Simulated::new(&mut self.agents, inbox, run.state());

@@ -25,7 +25,7 @@ use chronicle_core::event::{Change, CrashClass, Duty, Issues};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_runtime::for_tests::clock;
-use chronicle_runtime::for_tests::driver::{Message, Watch, World, reported};
+use chronicle_runtime::for_tests::driver::{InboxMessage, Watch, World, reported};
 use chronicle_runtime::for_tests::fail::{self, Point};
 use chronicle_runtime::for_tests::ledger::Head;
 
@@ -91,7 +91,7 @@ impl Agents {
 /// The world of one supervisor.
 pub(crate) struct Simulated<'a> {
     agents: &'a mut Agents,
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     unknown: BTreeSet<AttemptId>,
     /// What an earlier supervisor owed people.
     untold: BTreeSet<About>,
@@ -110,14 +110,18 @@ struct Working {
 }
 
 impl<'a> Simulated<'a> {
-    pub(crate) fn new(agents: &'a mut Agents, inbox: SyncSender<Message>, state: &State) -> Self {
+    pub(crate) fn new(
+        agents: &'a mut Agents,
+        inbox: SyncSender<InboxMessage>,
+        state: &State,
+    ) -> Self {
         let untold = state.notices.owed.iter().map(|it| it.about).collect();
         let (unknown, working) = (state.live.clone(), BTreeMap::new());
         Self { agents, inbox, unknown, untold, telling: BTreeSet::new(), working }
     }
 
     fn tell(&self, input: Input) {
-        self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+        self.inbox.try_send(InboxMessage::Input(Box::new(input), None)).unwrap();
     }
 
     fn about(&self, id: AttemptId, what: AttemptReport) {
@@ -279,7 +283,7 @@ impl<'a> Simulated<'a> {
         let command = Command::Signal { attempt, request: request.clone(), signal };
         let input = Input { at: clock::now(), by, what: What::Command(command) };
         let (reply, answer) = sync_channel(1);
-        self.inbox.try_send(Message::Input(Box::new(input), Some(reply))).unwrap();
+        self.inbox.try_send(InboxMessage::Input(Box::new(input), Some(reply))).unwrap();
         self.working.get_mut(&attempt).unwrap().asked = Some((request, answer));
     }
 
@@ -355,7 +359,7 @@ impl World for Simulated<'_> {
                     fail::at(Point::BeforeTree);
                     let tree = Box::new(crate::world::same_tree(moment));
                     let input = reported(Report::TreeRecorded(tree));
-                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    self.inbox.try_send(InboxMessage::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }
                 Action::RestoreTree => {
@@ -363,7 +367,7 @@ impl World for Simulated<'_> {
                     let restored =
                         chronicle_core::event::trees::Restored { files: 1, ..Default::default() };
                     let input = reported(Report::TreeRestored(Box::new(restored)));
-                    self.inbox.try_send(Message::Input(Box::new(input), None)).unwrap();
+                    self.inbox.try_send(InboxMessage::Input(Box::new(input), None)).unwrap();
                     fail::at(Point::AfterTree);
                 }
                 Action::Notify(about) => self.notify(about),

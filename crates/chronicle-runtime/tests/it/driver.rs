@@ -7,7 +7,9 @@ use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input, Report};
 use chronicle_core::state::effect::Effect;
 use chronicle_core::state::{State, Status};
-use chronicle_runtime::for_tests::driver::{Finish, INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::driver::{
+    Finish, INBOX_MAX, InboxMessage, Rest, Run, World, drive,
+};
 use chronicle_runtime::for_tests::ledger::{Folder, Head, Ledger, LedgerError};
 use chronicle_testkit::Memory;
 use expect_test::expect;
@@ -119,16 +121,16 @@ impl World for Closed {
     }
 }
 
-fn asked(input: Input) -> (Message, Receiver<Answer>) {
+fn asked(input: Input) -> (InboxMessage, Receiver<Answer>) {
     let (reply, answer) = sync_channel(1);
-    (Message::Input(Box::new(input), Some(reply)), answer)
+    (InboxMessage::Input(Box::new(input), Some(reply)), answer)
 }
 
-fn told(input: Input) -> Message {
-    Message::Input(Box::new(input), None)
+fn told(input: Input) -> InboxMessage {
+    InboxMessage::Input(Box::new(input), None)
 }
 
-fn started(workflow: &str) -> Message {
+fn started(workflow: &str) -> InboxMessage {
     told(person(Command::Start(Box::new(start(workflow)))))
 }
 
@@ -146,7 +148,7 @@ fn inputs_that_wait_share_one_sync_and_are_answered_after_it() {
     for number in 0..5 {
         inbox.send(log.asked(&format!("c{number}"), tool(number))).unwrap();
     }
-    inbox.send(Message::Quit).unwrap();
+    inbox.send(InboxMessage::Quit).unwrap();
     let mut watch = Recorder(log.clone());
     let finish =
         drive(&mut run, vec![started(TWO)], Rest::AtGates, &messages, &mut Still, &mut watch)
@@ -182,7 +184,7 @@ fn a_batch_has_its_limit_and_the_rest_comes_next() {
     for number in 0..600 {
         inbox.send(told(tool(number))).unwrap();
     }
-    inbox.send(Message::Quit).unwrap();
+    inbox.send(InboxMessage::Quit).unwrap();
     let mut watch = Recorder(log.clone());
     drive(&mut run, vec![started(TWO)], Rest::AtGates, &messages, &mut Still, &mut watch).unwrap();
     let shows = log.entries().into_iter().filter(|entry| entry.starts_with("show"));
@@ -198,7 +200,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
     let mut run = Run::open(&memory, who(), None).unwrap();
     let (_, messages) = sync_channel(1);
     let mut watch = Recorder(log.clone());
-    let first = vec![started(TWO), Message::Quit];
+    let first = vec![started(TWO), InboxMessage::Quit];
     drive(&mut run, first, Rest::AtGates, &messages, &mut Closed, &mut watch).unwrap();
     let (bytes, head) = (memory.bytes(), run.head());
 
@@ -210,7 +212,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
     ];
     let (mut batch, answers): (Vec<_>, Vec<_>) =
         commands.map(|command| asked(person(command))).into_iter().unzip();
-    batch.push(Message::Quit);
+    batch.push(InboxMessage::Quit);
     drive(&mut run, batch, Rest::AtGates, &messages, &mut Closed, &mut watch).unwrap();
 
     let answers: Vec<Answer> = answers.iter().map(|answer| answer.try_recv().unwrap()).collect();
@@ -243,7 +245,7 @@ fn quit_stops_at_once_and_what_came_with_it_is_kept_and_answered() {
     let (_inbox, messages) = sync_channel(1);
     let (before, answer_before) = asked(tool(1));
     let (after, answer_after) = asked(tool(2));
-    let first = vec![started(TWO), before, Message::Quit, after];
+    let first = vec![started(TWO), before, InboxMessage::Quit, after];
     let mut watch = Recorder(log.clone());
     let finish = drive(&mut run, first, Rest::AtGates, &messages, &mut Closed, &mut watch).unwrap();
     assert_eq!(finish, Finish::Quit);
@@ -323,7 +325,7 @@ fn an_idle_driver_sees_that_it_was_fenced() {
         let mut watch = Recorder(log.clone());
         drive(
             &mut run,
-            vec![started(TWO), Message::Quit],
+            vec![started(TWO), InboxMessage::Quit],
             Rest::AtGates,
             &messages,
             &mut Closed,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use chronicle_runtime::for_tests::ledger::{
     Disk, Folder, Head, How, Ledger, LedgerError, Writer, open,
 };
-use chronicle_testkit::{Faults, Process, Simulated};
+use chronicle_testkit::{Faults, Simulated, SimulatedProcess};
 
 use crate::ledger_lines::{line, lines, who};
 
@@ -19,12 +19,15 @@ fn disk() -> Simulated {
     Simulated::with_folder(Path::new(FOLDER))
 }
 
-fn folder(process: &Process, faults: &Faults) -> Folder {
+fn folder(process: &SimulatedProcess, faults: &Faults) -> Folder {
     let disk = faults.on(Arc::new(process.clone()));
     Folder::on(disk, FOLDER).with_patience(Duration::ZERO)
 }
 
-fn opened(process: &Process, faults: &Faults) -> Result<(Box<dyn Writer>, u64), LedgerError> {
+fn opened(
+    process: &SimulatedProcess,
+    faults: &Faults,
+) -> Result<(Box<dyn Writer>, u64), LedgerError> {
     let mut count = 0;
     let writer = open(&folder(process, faults), who("opens"), Head::EMPTY, |_| count += 1)?;
     Ok((writer, count))

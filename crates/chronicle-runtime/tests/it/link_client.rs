@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use chronicle_runtime::for_tests::ledger::{Claim, Folder, Holder, Ledger};
+use chronicle_runtime::for_tests::ledger::{Folder, Holder, Ledger, LedgerClaim};
 use chronicle_runtime::for_tests::link::{Client, LINE_MAX, LinkError};
 use chronicle_runtime::handle::{Bit, News};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn supervisor(folder: &Path, greeting: &Value, told: Vec<Value>) -> JoinHandle<S
 }
 
 /// Holds the run's lock, as who answers for it must.
-fn held(folder: &Path) -> Box<dyn Claim> {
+fn held(folder: &Path) -> Box<dyn LedgerClaim> {
     let now = chronicle_runtime::handle::now();
     Folder::new(folder).claim(Holder::current("a test", now)).unwrap()
 }

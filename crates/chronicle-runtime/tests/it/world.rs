@@ -27,7 +27,7 @@ use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
-use chronicle_runtime::for_tests::driver::{INBOX_MAX, Message, Rest, Run, World, drive};
+use chronicle_runtime::for_tests::driver::{INBOX_MAX, InboxMessage, Rest, Run, World, drive};
 use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 
 use crate::world_log::{Log, Recorder};
@@ -181,7 +181,7 @@ impl Story {
 /// What plays while one supervisor lives.
 struct Agents<'a> {
     story: &'a mut Story,
-    inbox: SyncSender<Message>,
+    inbox: SyncSender<InboxMessage>,
     /// Attempts of a supervisor that died.
     unknown: BTreeSet<AttemptId>,
     /// What it owed people.

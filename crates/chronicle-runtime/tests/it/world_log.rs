@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chronicle_core::event::input::{Answer, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
-use chronicle_runtime::for_tests::driver::{Message, Watch};
+use chronicle_runtime::for_tests::driver::{InboxMessage, Watch};
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines, Torn, Writer,
+    ArtifactId, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines, Torn, Writer,
 };
 
 type Hand = Box<dyn FnMut(&str) + Send>;
@@ -27,10 +27,10 @@ struct Book {
 
 impl Log {
     /// A message whose answer is written down as soon as anything else is.
-    pub(crate) fn asked(&self, name: &str, input: Input) -> Message {
+    pub(crate) fn asked(&self, name: &str, input: Input) -> InboxMessage {
         let (reply, answer) = sync_channel(1);
         self.book().pending.push((name.to_owned(), answer));
-        Message::Input(Box::new(input), Some(reply))
+        InboxMessage::Input(Box::new(input), Some(reply))
     }
 
     /// Calls this before each `append` and `sync`, and after each `show` and `perform`.
@@ -117,7 +117,7 @@ pub(crate) struct Recorded<L: Ledger> {
 }
 
 impl<L: Ledger> Ledger for Recorded<L> {
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
+    fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         let claim = self.ledger.claim(who)?;
         Ok(Box::new(RecordedClaim { claim, log: self.log.clone() }))
     }
@@ -140,11 +140,11 @@ impl<L: Ledger> Ledger for Recorded<L> {
 }
 
 struct RecordedClaim {
-    claim: Box<dyn Claim>,
+    claim: Box<dyn LedgerClaim>,
     log: Log,
 }
 
-impl Claim for RecordedClaim {
+impl LedgerClaim for RecordedClaim {
     fn epoch(&self) -> u64 {
         self.claim.epoch()
     }

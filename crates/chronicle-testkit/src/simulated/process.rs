@@ -12,12 +12,12 @@ use super::platter::{Platter, Renaming, above, key};
 
 /// A process that uses the disk.
 #[derive(Debug, Clone)]
-pub struct Process {
+pub struct SimulatedProcess {
     disk: Simulated,
     number: usize,
 }
 
-impl Process {
+impl SimulatedProcess {
     pub(super) fn new(disk: &Simulated, number: usize) -> Self {
         Self { disk: disk.clone(), number }
     }
@@ -49,7 +49,7 @@ impl Process {
     }
 }
 
-impl Disk for Process {
+impl Disk for SimulatedProcess {
     fn open(&self, path: &Path, how: How) -> io::Result<Box<dyn DiskFile>> {
         let mut platter = self.ask()?;
         let name = key(path);
@@ -121,7 +121,7 @@ impl Disk for Process {
 
 /// An open file of a process. Closing it gives its lock back.
 struct OpenFile {
-    process: Process,
+    process: SimulatedProcess,
     node: usize,
     handle: u64,
 }

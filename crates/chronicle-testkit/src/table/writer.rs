@@ -2,7 +2,7 @@
 
 use chronicle_core::event::record::Line;
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Claim, Cursor, Head, Ledger as _, LedgerError, Lines, Torn, Writer,
+    ArtifactId, Cursor, Head, Ledger as _, LedgerClaim, LedgerError, Lines, Torn, Writer,
 };
 
 use super::database::{Database, Row};
@@ -51,7 +51,7 @@ impl TableClaim {
     }
 }
 
-impl Claim for TableClaim {
+impl LedgerClaim for TableClaim {
     fn epoch(&self) -> u64 {
         self.session.epoch
     }

@@ -5,7 +5,7 @@
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Standing;
-use chronicle_runtime::handle::{self, RunFolder, Told, agents, definitions};
+use chronicle_runtime::handle::{self, HandledBy, RunFolder, agents, definitions};
 use clap::Args;
 
 use super::{Setting, only_for_people, say_json};
@@ -212,11 +212,11 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
         if view.status == Standing::Done && !view.supervised {
             terminal::say(&format!("Run {} is done.", folder.id.short()));
         }
-        if let Some(next) = view.next.first().filter(|_| told == Told::Ledger) {
+        if let Some(next) = view.next.first().filter(|_| told == HandledBy::Ledger) {
             terminal::talk(&format!("Next: {next}"));
         }
     }
-    if told == Told::Ledger {
+    if told == HandledBy::Ledger {
         mention_copies(&folder);
     }
     Ok(Exit::Done)

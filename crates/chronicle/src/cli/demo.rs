@@ -6,7 +6,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use chronicle_core::event::Event;
-use chronicle_runtime::handle::programs::{Show, beside};
+use chronicle_runtime::handle::programs::{ShowOutput, beside};
 use chronicle_runtime::handle::{self, Project, RunFolder, machine};
 use clap::Args;
 
@@ -58,7 +58,7 @@ struct Stage {
     agent_home: PathBuf,
     chronicle: PathBuf,
     paint: Paint,
-    show: Show,
+    show: ShowOutput,
 }
 
 impl Stage {
@@ -76,7 +76,7 @@ impl Stage {
             let _ = machine::run(argv, &project);
         }
         let chronicle = setting.asker.chronicle.clone();
-        let show = if setting.json { Show::Talk } else { Show::Both };
+        let show = if setting.json { ShowOutput::Talk } else { ShowOutput::Both };
         Ok(Self { project, agent_home, chronicle, paint: Paint::stderr(), show })
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::event::trees::Changes;
-use chronicle_runtime::handle::{self, Form, Part};
+use chronicle_runtime::handle::{self, DiffForm, Part};
 use clap::Args;
 use serde::Serialize;
 
@@ -86,9 +86,9 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
         return Ok(Exit::Done);
     }
     let form = match (args.stat, args.name_only) {
-        (true, _) => Form::Stat,
-        (false, true) => Form::Names,
-        (false, false) => Form::Patch,
+        (true, _) => DiffForm::Stat,
+        (false, true) => DiffForm::Names,
+        (false, false) => DiffForm::Patch,
     };
     // What a file holds may be an escape, and what is piped must stay a patch.
     let to: Box<dyn io::Write> = if terminal::is_result_watched() {

@@ -1,6 +1,6 @@
 //! `chronicle graph`.
 
-use chronicle_core::view::graph::{Graph, Lines, dot, mermaid, svg, text};
+use chronicle_core::view::graph::{Graph, LineStyle, dot, mermaid, svg, text};
 use chronicle_runtime::handle::definitions;
 use clap::{Args, ValueEnum};
 
@@ -50,7 +50,7 @@ pub(super) fn cmd_graph(setting: &Setting, args: &GraphArgs) -> Result<Exit, Fai
     let Some(graph) = Graph::new(&loaded.workflows) else {
         return Err(problems::failure(&loaded, "drawn"));
     };
-    let lines = if args.ascii { Lines::Ascii } else { Lines::Boxes };
+    let lines = if args.ascii { LineStyle::Ascii } else { LineStyle::Boxes };
     let drawn = match args.format {
         Format::Text => text(&graph, terminal::columns(), lines),
         Format::Mermaid => mermaid(&graph),

@@ -18,7 +18,7 @@ use std::time::Duration;
 use chronicle_core::event::signal::ASK_SUPERVISOR;
 use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::{
-    Handed, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
+    CallOutcome, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
@@ -165,9 +165,9 @@ fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, S
         secret: secret.to_owned(),
     };
     match hand_on(folder, call) {
-        Handed::Accepted(text) => Ok(text),
-        Handed::Refused(why) => Err(why),
-        Handed::Gone => Err(GONE.to_owned()),
+        CallOutcome::Accepted(text) => Ok(text),
+        CallOutcome::Refused(why) => Err(why),
+        CallOutcome::Gone => Err(GONE.to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use chronicle_runtime::for_tests::process::sweep::{Swept, await_keeper, by_cookie, sweep};
-use chronicle_runtime::for_tests::process::{KeeperEnd, Lines, start};
+use chronicle_runtime::for_tests::process::{KeeperEnd, OutputLines, start};
 use rustix::process::Signal;
 
 use super::process_yard::{
@@ -35,7 +35,7 @@ fn supervisor() {
     order.lease = Duration::from_millis(std::env::var(LEASE).unwrap().parse().unwrap());
     let kept = start(&order).unwrap();
     println!("\nkeeper {}", kept.control.keeper_id());
-    for line in Lines::new(kept.stdout).take(TREE_SIZE) {
+    for line in OutputLines::new(kept.stdout).take(TREE_SIZE) {
         println!("tree {line:?}");
     }
     println!("end {:?}", kept.control.wait());

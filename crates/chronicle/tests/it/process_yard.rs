@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use chronicle_runtime::for_tests::process::sweep::by_cookie;
 use chronicle_runtime::for_tests::process::{
-    Control, KeeperEnd, KeeperOrder, Kept, Lines, ReadLine, shell_argv, start,
+    Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, shell_argv, start,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ pub(crate) fn order(cookie: &str, folder: PathBuf, script: &str) -> KeeperOrder 
 
 /// A started agent with its stdout as lines.
 pub(crate) struct Running {
-    pub(crate) lines: Lines<ChildStdout>,
+    pub(crate) lines: OutputLines<ChildStdout>,
     pub(crate) stdin: Option<std::process::ChildStdin>,
     pub(crate) stderr: std::process::ChildStderr,
     pub(crate) control: Control,
@@ -81,7 +81,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(order: &KeeperOrder) -> Self {
         let Kept { stdin, stdout, stderr, control } = start(order).unwrap();
-        Self { lines: Lines::new(stdout), stdin, stderr, control }
+        Self { lines: OutputLines::new(stdout), stdin, stderr, control }
     }
 
     /// The next line, which must be whole text.

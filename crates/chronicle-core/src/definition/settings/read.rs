@@ -19,7 +19,7 @@ type Found = (String, Value, usize);
 /// Parses the text into values and reports problems.
 pub(super) fn read(index: usize, layer: Layer, text: &str, problems: &mut Problems) -> Vec<Found> {
     let mut reading =
-        Reading { index, layer, text, problems, found: Vec::new(), broken: Vec::new() };
+        SettingsReader { index, layer, text, problems, found: Vec::new(), broken: Vec::new() };
     if text.len() > SETTINGS_MAX {
         let message = format!("a file of settings may have {SETTINGS_MAX} bytes");
         reading.tell("too-large", 0..1, message, None);
@@ -39,7 +39,7 @@ pub(super) fn read(index: usize, layer: Layer, text: &str, problems: &mut Proble
     reading.found
 }
 
-struct Reading<'t, 'p> {
+struct SettingsReader<'t, 'p> {
     index: usize,
     layer: Layer,
     text: &'t str,
@@ -49,7 +49,7 @@ struct Reading<'t, 'p> {
     broken: Vec<usize>,
 }
 
-impl Reading<'_, '_> {
+impl SettingsReader<'_, '_> {
     fn walk(&mut self, table: &DeTable<'_>, path: &mut Vec<String>, shift: usize) {
         for (name, value) in table {
             let at = moved(name.span(), shift);

@@ -65,16 +65,16 @@ pub(crate) enum Phases {
     /// The file has no phases.
     Missing,
     /// In order: each leads to the next one unless it says otherwise.
-    List(Vec<Entry>),
+    List(Vec<PhaseEntry>),
     /// By name: none leads anywhere unless it says so.
-    Map(Vec<Entry>),
+    Map(Vec<PhaseEntry>),
     /// Neither a list nor a map.
     Other(Node),
 }
 
 /// One phase as said.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Entry {
+pub(crate) enum PhaseEntry {
     /// Given inline, or read from its file.
     Phase(PhaseDraft),
     /// A file that holds the phase.
@@ -107,8 +107,11 @@ impl Draft {
     pub(crate) fn locate(&self, phase: Option<&str>, field: &str) -> Span {
         let Some(id) = phase else { return locate(&self.fields, field).unwrap_or(self.span) };
         let found = self.entries().iter().find_map(|entry| match entry {
-            Entry::Phase(phase) if phase.id() == Some(id) => Some(phase),
-            Entry::Phase(_) | Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
+            PhaseEntry::Phase(phase) if phase.id() == Some(id) => Some(phase),
+            PhaseEntry::Phase(_)
+            | PhaseEntry::File { .. }
+            | PhaseEntry::Other(_)
+            | PhaseEntry::Told => None,
         });
         found.map_or(self.span, |phase| locate(&phase.fields, field).unwrap_or(phase.span))
     }
@@ -116,12 +119,12 @@ impl Draft {
     /// True if the persona of that phase is a name, however many words it has.
     pub(crate) fn names_persona(&self, id: &str) -> bool {
         self.entries().iter().any(|entry| match entry {
-            Entry::Phase(phase) => phase.names_persona && phase.id() == Some(id),
-            Entry::File { .. } | Entry::Other(_) | Entry::Told => false,
+            PhaseEntry::Phase(phase) => phase.names_persona && phase.id() == Some(id),
+            PhaseEntry::File { .. } | PhaseEntry::Other(_) | PhaseEntry::Told => false,
         })
     }
 
-    fn entries(&self) -> &[Entry] {
+    fn entries(&self) -> &[PhaseEntry] {
         match &self.phases {
             Phases::List(entries) | Phases::Map(entries) => entries,
             Phases::Missing | Phases::Other(_) => &[],
@@ -129,7 +132,7 @@ impl Draft {
     }
 
     /// The phases, for changes.
-    pub(crate) fn entries_mut(&mut self) -> &mut [Entry] {
+    pub(crate) fn entries_mut(&mut self) -> &mut [PhaseEntry] {
         match &mut self.phases {
             Phases::List(entries) | Phases::Map(entries) => entries,
             Phases::Missing | Phases::Other(_) => &mut [],

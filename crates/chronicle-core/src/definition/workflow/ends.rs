@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, Entry, Field, Node, PhaseDraft, Phases, Value};
+use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Phases, Value};
 use super::from_phased::free;
 use super::problem::{Finding, Problems, Severity};
 use crate::base::ids::DONE;
@@ -76,16 +76,16 @@ fn point(node: &mut Node, id: &str) {
     }
 }
 
-fn phase_of(entry: &Entry) -> Option<&PhaseDraft> {
+fn phase_of(entry: &PhaseEntry) -> Option<&PhaseDraft> {
     match entry {
-        Entry::Phase(phase) => Some(phase),
-        Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
+        PhaseEntry::Phase(phase) => Some(phase),
+        PhaseEntry::File { .. } | PhaseEntry::Other(_) | PhaseEntry::Told => None,
     }
 }
 
-fn phase_of_mut(entry: &mut Entry) -> Option<&mut PhaseDraft> {
+fn phase_of_mut(entry: &mut PhaseEntry) -> Option<&mut PhaseDraft> {
     match entry {
-        Entry::Phase(phase) => Some(phase),
-        Entry::File { .. } | Entry::Other(_) | Entry::Told => None,
+        PhaseEntry::Phase(phase) => Some(phase),
+        PhaseEntry::File { .. } | PhaseEntry::Other(_) | PhaseEntry::Told => None,
     }
 }

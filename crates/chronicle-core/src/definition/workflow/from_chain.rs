@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::from_phased::{NAMED_MAX, free};
 use super::problem::{Finding, Problems, Severity, quoted};
 use super::suggest::closest;
@@ -128,7 +128,7 @@ fn chain(field: Field) -> Chain {
         Value::Null | Value::Scalar(_) => {
             let message = format!("the chain {} must be a map", quoted(&name.text));
             problems.push(Finding::error("wrong-type", value.span, message));
-            draft.phases = Phases::List(vec![Entry::Told]);
+            draft.phases = Phases::List(vec![PhaseEntry::Told]);
         }
     }
     Chain { name, draft, problems }
@@ -144,25 +144,25 @@ fn steps(node: Node, problems: &mut Problems) -> Phases {
         Value::Null => return Phases::Missing,
         Value::Scalar(_) | Value::Map(_) => {
             problems.push(Finding::error("wrong-type", node.span, "`steps` must be a list"));
-            return Phases::List(vec![Entry::Told]);
+            return Phases::List(vec![PhaseEntry::Told]);
         }
     };
     let mut taken = BTreeSet::new();
     let items = items.into_iter().take(NAMED_MAX);
-    let mut steps: Vec<Entry> = items.map(|item| step(item, &mut taken, problems)).collect();
+    let mut steps: Vec<PhaseEntry> = items.map(|item| step(item, &mut taken, problems)).collect();
     // Said, so that a worker is shown this way out before the one for failures.
-    if let Some(Entry::Phase(last)) = steps.last_mut() {
+    if let Some(PhaseEntry::Phase(last)) = steps.last_mut() {
         last.fields.push(Field::said("next", DONE, last.span));
     }
     Phases::List(steps)
 }
 
-fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Entry {
+fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> PhaseEntry {
     let span = node.span.first();
     let Value::Map(said) = node.value else {
         let message = "a step must be a map of `agent` and `prompt`";
         problems.push(Finding::error("wrong-type", node.span, message));
-        return Entry::Told;
+        return PhaseEntry::Told;
     };
     let mut phase = PhaseDraft { names_persona: true, ..PhaseDraft::new(None, span, Vec::new()) };
     for field in said {
@@ -188,7 +188,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> En
     phase.fields.push(Field::said("id", id, at));
     let fail = Field::said("fail", HUMAN_INTERVENTION, at);
     phase.fields.push(Field::with("on", Value::Map(vec![fail]), at));
-    Entry::Phase(phase)
+    PhaseEntry::Phase(phase)
 }
 
 /// A valid phase id for a persona, whose name may contain anything.

@@ -1,7 +1,7 @@
 //! The native format: one YAML or JSON file, phases as a list or as a map named `phases` or `states`, each of them inline or
 //! the name of a Markdown file.
 
-use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::problem::{Finding, Problems};
 use super::yaml;
 
@@ -36,22 +36,22 @@ pub(crate) fn read_phases(field: Field) -> Phases {
     }
 }
 
-fn list_entry(node: Node) -> Entry {
+fn list_entry(node: Node) -> PhaseEntry {
     match node.value {
-        Value::Map(fields) => Entry::Phase(PhaseDraft::new(None, node.span.first(), fields)),
-        Value::Scalar(text) => Entry::File { file: Named { text, at: node.span }, key: None },
-        Value::Null | Value::List(_) => Entry::Other(node),
+        Value::Map(fields) => PhaseEntry::Phase(PhaseDraft::new(None, node.span.first(), fields)),
+        Value::Scalar(text) => PhaseEntry::File { file: Named { text, at: node.span }, key: None },
+        Value::Null | Value::List(_) => PhaseEntry::Other(node),
     }
 }
 
 /// A key without a value is a phase with all defaults.
-fn map_entry(field: Field) -> Entry {
+fn map_entry(field: Field) -> PhaseEntry {
     let Field { name, at, value } = field;
     let key = Some(Named { text: name, at });
     match value.value {
-        Value::Map(fields) => Entry::Phase(PhaseDraft::new(key, at, fields)),
-        Value::Null => Entry::Phase(PhaseDraft::new(key, at, Vec::new())),
-        Value::Scalar(text) => Entry::File { file: Named { text, at: value.span }, key },
-        Value::List(_) => Entry::Other(value),
+        Value::Map(fields) => PhaseEntry::Phase(PhaseDraft::new(key, at, fields)),
+        Value::Null => PhaseEntry::Phase(PhaseDraft::new(key, at, Vec::new())),
+        Value::Scalar(text) => PhaseEntry::File { file: Named { text, at: value.span }, key },
+        Value::List(_) => PhaseEntry::Other(value),
     }
 }

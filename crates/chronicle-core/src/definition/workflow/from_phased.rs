@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, Entry, Field, Named, Node, PhaseDraft, Phases, Span, Value};
+use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
 use super::yaml;
@@ -159,7 +159,7 @@ pub(crate) fn name_references(draft: &mut Draft) {
     let is_reference = |phase: &PhaseDraft| phase.fields.iter().any(|it| it.name == "subworkflow");
     let mut taken = BTreeSet::new();
     for entry in entries.iter() {
-        if let Entry::Phase(phase) = entry
+        if let PhaseEntry::Phase(phase) = entry
             && !is_reference(phase)
         {
             taken.extend(phase.id().map(str::to_owned));
@@ -167,7 +167,7 @@ pub(crate) fn name_references(draft: &mut Draft) {
     }
     // More phases than that are refused anyway.
     for entry in entries.iter_mut().take(NAMED_MAX) {
-        let Entry::Phase(phase) = entry else { continue };
+        let PhaseEntry::Phase(phase) = entry else { continue };
         if !is_reference(phase) {
             continue;
         }
@@ -304,30 +304,30 @@ impl Sheet<'_, '_> {
                 let finding = Finding::error("wrong-type", field.value.span, message);
                 self.problems.push(finding);
                 // Told already: an entry that says nothing more keeps `check` from saying it again.
-                Phases::List(vec![Entry::Told])
+                Phases::List(vec![PhaseEntry::Told])
             }
         }
     }
 
-    fn entry(&mut self, node: Node) -> Entry {
+    fn entry(&mut self, node: Node) -> PhaseEntry {
         let span = node.span;
         if self.is_text(&node)
             && let Value::Scalar(text) = node.value
         {
-            return Entry::File { file: Named { text, at: span }, key: None };
+            return PhaseEntry::File { file: Named { text, at: span }, key: None };
         }
         if let Value::Map(fields) = &node.value
             && let Some(field) = fields.iter().find(|field| field.name == "subworkflow")
             && self.is_text(&field.value)
         {
-            return Entry::Phase(PhaseDraft::new(None, field.value.span, vec![field.clone()]));
+            return PhaseEntry::Phase(PhaseDraft::new(None, field.value.span, vec![field.clone()]));
         }
         let message = format!(
             "a phase must be the name of a file or `{{subworkflow: key}}`, not {}",
             described(&node)
         );
         self.problems.push(Finding::error("wrong-type", span, message));
-        Entry::Told
+        PhaseEntry::Told
     }
 
     fn mend_tools(&mut self) {

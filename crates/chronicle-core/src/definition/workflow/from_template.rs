@@ -3,7 +3,7 @@
 //! There, `agent` names a persona file; the program that works is not named. Fields that the native format has under the same
 //! name are kept.
 
-use super::draft::{Draft, Entry, Field, Node, PhaseDraft, Span, Value};
+use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Span, Value};
 use super::format::{PHASE, Shape, WORKFLOW};
 use super::from_native;
 use super::problem::{Finding, Problems, quoted};
@@ -17,7 +17,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     draft.fields.iter_mut().filter(|it| it.name == "loop_policy").for_each(loop_policy);
     drop_unknown(&WORKFLOW, &mut draft.fields, problems);
     for entry in draft.entries_mut() {
-        if let Entry::Phase(phase) = entry {
+        if let PhaseEntry::Phase(phase) = entry {
             mend(phase, problems);
         }
     }

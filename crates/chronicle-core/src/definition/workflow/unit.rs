@@ -1,7 +1,7 @@
 //! Reads and checks one definition by itself, without its sub-workflows.
 
 use super::check::{self, Checked, Places};
-use super::draft::{Draft, Entry, Field, Named, PhaseDraft, Span};
+use super::draft::{Draft, Field, Named, PhaseDraft, PhaseEntry, Span};
 use super::load::Source;
 use super::model::Workflow;
 use super::people::{self, Asked};
@@ -206,7 +206,7 @@ fn judge(draft: &Draft, limits: &Limits, format: Format, unit: &mut Unit) {
 /// Replaces references to phase files with their phases.
 fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Files<'_>) {
     for entry in draft.entries_mut() {
-        let Entry::File { file, key } = entry else { continue };
+        let PhaseEntry::File { file, key } = entry else { continue };
         let bytes: usize = unit.sources.iter().map(|source| source.text.len()).sum();
         let found = if unit.sources.len() > FILES_MAX {
             let message = format!("more than {FILES_MAX} files of phases");
@@ -229,7 +229,8 @@ fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Fi
             }
         };
         let key = key.take();
-        *entry = phase.map_or(Entry::Told, |phase| Entry::Phase(PhaseDraft { key, ..phase }));
+        *entry =
+            phase.map_or(PhaseEntry::Told, |phase| PhaseEntry::Phase(PhaseDraft { key, ..phase }));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, Node, NodeKind, Way, cells};
+use super::{EdgeWay, Graph, Node, NodeKind, cells};
 use crate::definition::workflow::PhaseKind;
 
 /// The picture as a Graphviz digraph.
@@ -34,8 +34,8 @@ fn draw(graph: &Graph, prefix: &str, depth: usize, out: &mut String) {
     }
     for edge in &graph.edges {
         let style = match edge.way {
-            Way::On | Way::Itself => "",
-            Way::Back => ", style=dashed, constraint=false",
+            EdgeWay::On | EdgeWay::Itself => "",
+            EdgeWay::Back => ", style=dashed, constraint=false",
         };
         let label = quoted(&edge.label);
         let _ = writeln!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, Node, NodeKind, Way};
+use super::{EdgeWay, Graph, Node, NodeKind};
 use crate::definition::workflow::PhaseKind;
 
 const STYLES: &str = "  classDef command fill:#0d948822,stroke:#0d9488
@@ -44,7 +44,7 @@ fn draw(graph: &Graph, prefix: &str, depth: usize, out: &mut String) {
     }
     for edge in &graph.edges {
         let (from, to) = (format!("{prefix}{}", edge.from), format!("{prefix}{}", edge.to));
-        let arrow = if edge.way == Way::Back { "-.->" } else { "-->" };
+        let arrow = if edge.way == EdgeWay::Back { "-.->" } else { "-->" };
         let said = match edge.label.as_str() {
             "" => String::new(),
             label => format!("|\"{}\"|", escaped(label)),

@@ -16,7 +16,7 @@ mod text;
 pub use dot::dot;
 pub use mermaid::mermaid;
 pub use svg::svg;
-pub use text::{Lines, text};
+pub use text::{LineStyle, text};
 
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 use crate::definition::workflow::{Phase, PhaseKind, Workflow};
@@ -85,12 +85,12 @@ pub struct Edge {
     /// The outcomes that take it; empty for a plain `next`.
     pub label: String,
     /// Its direction, which decides how it is drawn.
-    pub way: Way,
+    pub way: EdgeWay,
 }
 
 /// Which way an edge leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum EdgeWay {
     /// Forward, to a higher rank.
     On,
     /// Back to an earlier phase.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Edge, Node, NodeKind, Said, Way};
+use super::{Edge, EdgeWay, Node, NodeKind, Said};
 
 /// Resolves edges to node indexes; those without a target are left out.
 pub(super) fn join(nodes: &[Node], said: Vec<Said>) -> Vec<Edge> {
@@ -12,7 +12,7 @@ pub(super) fn join(nodes: &[Node], said: Vec<Said>) -> Vec<Edge> {
     said.into_iter()
         .filter_map(|said| {
             let (from, to) = (known(&said.from)?, known(&said.to)?);
-            let way = if from == to { Way::Itself } else { Way::On };
+            let way = if from == to { EdgeWay::Itself } else { EdgeWay::On };
             Some(Edge { from, to, label: said.label, way })
         })
         .collect()
@@ -85,7 +85,7 @@ fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Se
         *next += 1;
         let to = edges[*edge].to;
         match seen[to] {
-            Seen::Inside if edges[*edge].way == Way::On => edges[*edge].way = Way::Back,
+            Seen::Inside if edges[*edge].way == EdgeWay::On => edges[*edge].way = EdgeWay::Back,
             Seen::Inside | Seen::Left => {}
             Seen::Never => {
                 seen[to] = Seen::Inside;
@@ -97,7 +97,7 @@ fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Se
 
 /// From top to bottom: after all predecessors, otherwise in the file's order; ends last.
 fn order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
-    let on = || edges.iter().filter(|edge| edge.way == Way::On);
+    let on = || edges.iter().filter(|edge| edge.way == EdgeWay::On);
     let mut before = vec![0; nodes.len()];
     on().for_each(|edge| before[edge.to] += 1);
     let mut order = Vec::new();
@@ -119,7 +119,7 @@ fn order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
 /// The longest way from a start.
 fn rank(nodes: &mut [Node], edges: &[Edge]) {
     for row in 0..nodes.len() {
-        let leading = edges.iter().filter(|edge| edge.to == row && edge.way == Way::On);
+        let leading = edges.iter().filter(|edge| edge.to == row && edge.way == EdgeWay::On);
         nodes[row].rank = leading.map(|edge| nodes[edge.from].rank + 1).max().unwrap_or(0);
     }
     // Ends stand below everything.

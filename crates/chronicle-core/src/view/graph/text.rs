@@ -4,7 +4,7 @@
 //! terminal is too narrow for lanes, a box names its targets in words.
 
 use super::cells::{self, shorten, width};
-use super::{Edge, Graph, Node, NodeKind, Way};
+use super::{Edge, EdgeWay, Graph, Node, NodeKind};
 
 const LANE: usize = 3;
 /// The narrowest readable box.
@@ -14,7 +14,7 @@ const LABEL_MAX: usize = 20;
 
 /// Characters for drawing lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lines {
+pub enum LineStyle {
     /// Box-drawing characters of Unicode.
     Boxes,
     /// Characters that every terminal and font has.
@@ -22,7 +22,7 @@ pub enum Lines {
 }
 
 /// The picture in at most that many columns, with sub-workflows below it.
-pub fn text(graph: &Graph, columns: usize, lines: Lines) -> String {
+pub fn text(graph: &Graph, columns: usize, lines: LineStyle) -> String {
     let mut out = String::new();
     let mut waiting = vec![graph];
     let mut drawn: Vec<&str> = Vec::new();
@@ -46,7 +46,7 @@ pub fn text(graph: &Graph, columns: usize, lines: Lines) -> String {
     out
 }
 
-fn one(graph: &Graph, columns: usize, signs: Lines) -> String {
+fn one(graph: &Graph, columns: usize, signs: LineStyle) -> String {
     let aside: Vec<&Edge> = graph.edges.iter().filter(|edge| !is_straight(edge)).collect();
     let labels = aside.iter().map(|edge| width(&label(edge))).max().unwrap_or(0);
     let widest = graph.nodes.iter().flat_map(content).map(|line| width(&line)).max().unwrap_or(0);
@@ -78,7 +78,7 @@ fn content(node: &Node) -> Vec<String> {
 fn in_words(graph: &Graph) -> Vec<Vec<String>> {
     let mut boxes: Vec<Vec<String>> = graph.nodes.iter().map(content).collect();
     for edge in graph.edges.iter().filter(|edge| !is_straight(edge)) {
-        let sign = if edge.way == Way::On { '↓' } else { '↑' };
+        let sign = if edge.way == EdgeWay::On { '↓' } else { '↑' };
         let to = &graph.nodes[edge.to].title;
         let said = if edge.label.is_empty() { "or".to_owned() } else { label(edge) };
         boxes[edge.from].push(format!("{sign} {said}: {to}"));
@@ -88,7 +88,7 @@ fn in_words(graph: &Graph) -> Vec<Vec<String>> {
 
 /// True if an edge is drawn between a box and the next one.
 fn is_straight(edge: &Edge) -> bool {
-    edge.way == Way::On && edge.to == edge.from + 1
+    edge.way == EdgeWay::On && edge.to == edge.from + 1
 }
 
 fn label(edge: &Edge) -> String {
@@ -288,7 +288,7 @@ impl Sheet {
         }
     }
 
-    fn show(&self, lines: Lines) -> String {
+    fn show(&self, lines: LineStyle) -> String {
         let mut out = String::new();
         for row in &self.rows {
             let line: String = row.iter().filter_map(|cell| shown(*cell, lines)).collect();
@@ -303,11 +303,11 @@ fn middle(inner: usize) -> usize {
     (inner + 3).min(BOX_MIN) / 2
 }
 
-fn shown(cell: Cell, lines: Lines) -> Option<char> {
+fn shown(cell: Cell, lines: LineStyle) -> Option<char> {
     match (cell, lines) {
         (Cell::Taken, _) => None,
-        (Cell::Sign(sign), Lines::Boxes) => Some(sign),
-        (Cell::Sign(sign), Lines::Ascii) => Some(match sign {
+        (Cell::Sign(sign), LineStyle::Boxes) => Some(sign),
+        (Cell::Sign(sign), LineStyle::Ascii) => Some(match sign {
             '▼' | '↓' => 'v',
             '◄' => '<',
             '●' => 'o',
@@ -319,8 +319,8 @@ fn shown(cell: Cell, lines: Lines) -> Option<char> {
             sign if sign.is_ascii() => sign,
             _ => '?',
         }),
-        (Cell::Lines(ways), Lines::Boxes) => Some(box_sign(ways)),
-        (Cell::Lines(ways), Lines::Ascii) => Some(match ways {
+        (Cell::Lines(ways), LineStyle::Boxes) => Some(box_sign(ways)),
+        (Cell::Lines(ways), LineStyle::Ascii) => Some(match ways {
             0 => ' ',
             ways if ways & (LEFT | RIGHT) == 0 => '|',
             ways if ways & (UP | DOWN) == 0 => '-',

@@ -27,7 +27,7 @@ const NEVER_RAN: &str = "<tool_use_error>";
 
 /// What is remembered of one process.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct ClaudeReader {
     project: PathBuf,
     /// Calls that wait for leave, with the id of the question.
     open: VecDeque<(String, String)>,
@@ -41,7 +41,7 @@ pub(super) struct Reading {
     reset: Option<Millis>,
 }
 
-impl Reading {
+impl ClaudeReader {
     pub(super) fn of(project: PathBuf) -> Self {
         Self { project, ..Self::default() }
     }

@@ -68,7 +68,7 @@ struct Call {
 
 /// What is remembered of one process.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct PiReader {
     project: PathBuf,
     attempt: Option<AttemptId>,
     messages: u64,
@@ -79,7 +79,7 @@ pub(super) struct Reading {
     is_interrupted: bool,
 }
 
-impl Reading {
+impl PiReader {
     pub(super) fn of(project: PathBuf, attempt: AttemptId) -> Self {
         Self { project, attempt: Some(attempt), ..Self::default() }
     }

@@ -16,7 +16,7 @@ use crate::activity::Bit;
 use crate::agents::Seen;
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
-use crate::process::{Control, Lines, ReadLine};
+use crate::process::{Control, OutputLines, ReadLine};
 
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
@@ -26,7 +26,7 @@ const FIRST_MAX: usize = 120;
 const OWN_RETRIES_MAX: u32 = 2;
 
 /// Reads one agent's standard output.
-pub(super) struct Reading<'a> {
+pub(super) struct AgentReader<'a> {
     shared: &'a Shared,
     /// Lines in a row that meant nothing, and the first of them.
     puzzled: u32,
@@ -41,7 +41,7 @@ pub(super) struct Reading<'a> {
     thought: Stream,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> AgentReader<'a> {
     pub(super) fn of(shared: &'a Shared) -> Self {
         Self {
             shared,
@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
 
     pub(super) fn all(mut self, stdout: ChildStdout, control: &Control) {
         let mut is_stopped = false;
-        for line in Lines::new(stdout).map_while(Result::ok) {
+        for line in OutputLines::new(stdout).map_while(Result::ok) {
             self.line(line, is_stopped);
             if self.puzzled >= NOT_UNDERSTOOD_MAX {
                 self.puzzled = 0;

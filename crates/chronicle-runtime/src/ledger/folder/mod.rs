@@ -33,7 +33,7 @@ pub use self::lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
 pub use self::real::Real;
 pub use self::writer::ARTIFACT_BYTES_MAX;
 use self::writer::FolderClaim;
-use super::{ArtifactId, Claim, Head, Holder, Ledger, LedgerError, Lines};
+use super::{ArtifactId, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines};
 
 const LEDGER: &str = "ledger.jsonl";
 const ARTIFACTS: &str = "artifacts";
@@ -146,7 +146,7 @@ impl Folder {
 }
 
 impl Ledger for Folder {
-    fn claim(&self, who: Holder) -> Result<Box<dyn Claim>, LedgerError> {
+    fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         self.check_there()?;
         let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
         let files = Files::open(Arc::clone(&self.disk), &self.path, lock)

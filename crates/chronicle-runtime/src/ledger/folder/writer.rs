@@ -9,7 +9,7 @@ use super::files::Files;
 use super::line::{self, LINE_BYTES_MAX};
 use super::{io_error, offset, place};
 use crate::fail::{self, Point};
-use crate::ledger::{ArtifactId, Claim, Cursor, Head, LedgerError, Lines, Torn, Writer};
+use crate::ledger::{ArtifactId, Cursor, Head, LedgerClaim, LedgerError, Lines, Torn, Writer};
 
 /// Most unsynced bytes, except for a longer last line: this bounds what a killed writer may leave unsynced.
 const UNSYNCED_BYTES_MAX: u64 = 1024 * 1024;
@@ -123,7 +123,7 @@ impl FolderClaim {
     }
 }
 
-impl Claim for FolderClaim {
+impl LedgerClaim for FolderClaim {
     fn epoch(&self) -> u64 {
         self.files.epoch()
     }

@@ -11,7 +11,7 @@ use chronicle_core::event::input::{Actor, AttemptReport, By, Command, Input, Rep
 use chronicle_core::event::notice::About;
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::ledger::{self, ArtifactId, Folder, Head, Holder, Ledger as _};
-use chronicle_testkit::{Faults, Process, Simulated};
+use chronicle_testkit::{Faults, Simulated, SimulatedProcess};
 
 use super::agent::{Agent, Session};
 use super::figures::{Figures, Trouble};
@@ -116,7 +116,7 @@ pub(super) fn play(seed: u64, shapes: &[Shape], told: bool) -> Played {
 
 impl Sim<'_> {
     /// A process that is just starting, and the run's folder as it sees it.
-    pub(super) fn process(&mut self) -> (Process, Folder) {
+    pub(super) fn process(&mut self) -> (SimulatedProcess, Folder) {
         self.figures.opens += 1;
         let process = self.platter.process();
         if !self.calm && self.rng.chance(8) {

@@ -17,7 +17,7 @@ use chronicle_core::state::effect::Action;
 use chronicle_core::words;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError};
-use chronicle_testkit::Process;
+use chronicle_testkit::SimulatedProcess;
 
 use crate::world::same_tree;
 
@@ -31,7 +31,7 @@ const BATCH: usize = 6;
 
 pub(super) struct Supervisor {
     pub(super) run: Run,
-    pub(super) process: Process,
+    pub(super) process: SimulatedProcess,
     folder: Folder,
     pub(super) epoch: u64,
     pub(super) inbox: VecDeque<Message>,
@@ -161,7 +161,11 @@ impl Sim<'_> {
         Ok(epoch)
     }
 
-    pub(super) fn cannot_open(&mut self, process: &Process, error: &LedgerError) -> Checked {
+    pub(super) fn cannot_open(
+        &mut self,
+        process: &SimulatedProcess,
+        error: &LedgerError,
+    ) -> Checked {
         if process.is_dead() {
             self.figures.kills += 1;
             self.figures.meet(Trouble::KilledInDisk);

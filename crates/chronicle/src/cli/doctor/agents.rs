@@ -3,7 +3,7 @@
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::words::one_line;
 use chronicle_runtime::handle::agents::{
-    self, AGENT_PROGRAMS, About, InstalledAgent, SignedIn, about,
+    self, AGENT_PROGRAMS, InstalledAgent, PublishedAgent, SignedIn, about,
 };
 
 use super::Finding;
@@ -47,7 +47,7 @@ fn version(setting: &Setting, agent: &InstalledAgent) -> Option<String> {
     said.lines().find(|line| !line.trim().is_empty()).map(one_line)
 }
 
-fn tested(about: &About, said: &str) -> String {
+fn tested(about: &PublishedAgent, said: &str) -> String {
     if about.tested.iter().any(|version| said.contains(version)) {
         return ", a version that was tested".to_owned();
     }
@@ -55,7 +55,7 @@ fn tested(about: &About, said: &str) -> String {
     format!("; tested with {versions}, and another one may talk otherwise")
 }
 
-fn more(about: &About) -> Vec<String> {
+fn more(about: &PublishedAgent) -> Vec<String> {
     let login = match agents::signed_in(about) {
         SignedIn::Key(variable) => format!("signed in: a key is in `{variable}`"),
         SignedIn::Login(file) => format!("signed in, as `{}` says", file.display()),

@@ -24,7 +24,7 @@ use self::phase::PhaseRead;
 pub(crate) use self::places::Places;
 pub use self::unsupported::{Unsupported, unsupported};
 pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
-use super::draft::{Draft, Entry, Named, Phases, Span};
+use super::draft::{Draft, Named, PhaseEntry, Phases, Span};
 use super::format::WORKFLOW;
 use super::model::{GuardMode, Guards, Show, Workflow};
 use super::problem::{Finding, Problems, quoted};
@@ -195,17 +195,17 @@ fn read_phases(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> (Shape
     (shape, reads)
 }
 
-fn read_entry(entry: &Entry, upon: Upon<'_>, problems: &mut Problems) -> Option<PhaseRead> {
+fn read_entry(entry: &PhaseEntry, upon: Upon<'_>, problems: &mut Problems) -> Option<PhaseRead> {
     let finding = match entry {
-        Entry::Phase(draft) => return phase::read(draft, upon, problems),
-        Entry::Told => return None,
+        PhaseEntry::Phase(draft) => return phase::read(draft, upon, problems),
+        PhaseEntry::Told => return None,
         // Files were read before; here only where there are none to read from.
-        Entry::File { file, .. } => {
+        PhaseEntry::File { file, .. } => {
             let message = format!("there is no phase file {} here", quoted(&file.text));
             Finding::error("phase-file", file.at, message)
                 .hint("write the phase inline: `id:`, `instructions:`")
         }
-        Entry::Other(node) => Finding::error(
+        PhaseEntry::Other(node) => Finding::error(
             "wrong-type",
             node.span,
             format!("a phase must be a map of fields, not {}", fields::described(node)),

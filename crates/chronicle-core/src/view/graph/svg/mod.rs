@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use self::layout::{HEAD, LINE, Layout, PAD, Spot};
 use self::routes::Route;
-use super::{Graph, Node, NodeKind, Way};
+use super::{EdgeWay, Graph, Node, NodeKind};
 use crate::definition::workflow::PhaseKind;
 
 const STYLE: &str = "\
@@ -74,7 +74,7 @@ fn draw(graph: &Graph, layout: &Layout, (left, top): (f64, f64), out: &mut Strin
         draw_node(node, spot, out);
     }
     for route in routes.iter().filter(|route| !route.label.is_empty()) {
-        let class = if route.way == Way::On { "label" } else { "label labelback" };
+        let class = if route.way == EdgeWay::On { "label" } else { "label labelback" };
         let (x, y) = route.label_at;
         let _ = writeln!(
             out,
@@ -88,8 +88,8 @@ fn draw(graph: &Graph, layout: &Layout, (left, top): (f64, f64), out: &mut Strin
 
 fn way(route: &Route, out: &mut String) {
     let (class, tip) = match route.way {
-        Way::On => ("way", "tip"),
-        Way::Back | Way::Itself => ("way back", "tipback"),
+        EdgeWay::On => ("way", "tip"),
+        EdgeWay::Back | EdgeWay::Itself => ("way back", "tipback"),
     };
     let _ = writeln!(out, "<path class=\"{class}\" d=\"{}\"/>", route.path);
     let (x, y) = route.tip;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::{Edge, Graph, Way};
+use super::super::{Edge, EdgeWay, Graph};
 use super::layout::{Spot, text_width};
 
 /// Distance between two lanes.
@@ -17,7 +17,7 @@ const CORNER: f64 = 8.0;
 /// How one edge is drawn.
 #[derive(Debug)]
 pub(super) struct Route {
-    pub way: Way,
+    pub way: EdgeWay,
     points: Vec<(f64, f64)>,
     is_curve: bool,
     /// Value of the `d` attribute.
@@ -175,9 +175,9 @@ impl Yard<'_> {
     fn side(&self, edge: &Edge) -> Option<Side> {
         let rank = |node: usize| self.graph.nodes[node].rank;
         match edge.way {
-            Way::Back | Way::Itself => Some(Side::Right),
-            Way::On if self.is_next(rank(edge.from), rank(edge.to)) => None,
-            Way::On => Some(Side::Left),
+            EdgeWay::Back | EdgeWay::Itself => Some(Side::Right),
+            EdgeWay::On if self.is_next(rank(edge.from), rank(edge.to)) => None,
+            EdgeWay::On => Some(Side::Left),
         }
     }
 

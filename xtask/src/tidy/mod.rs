@@ -61,6 +61,7 @@ const CHECKS: &[Check] = &[
     functions::function_sizes,
     names::file_names,
     names::module_names,
+    names::type_names,
     imports::forbidden_paths,
     imports::faces_use_the_handle,
     imports::idle_rules,

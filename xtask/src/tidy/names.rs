@@ -1,4 +1,6 @@
-//! What files and modules may not be called.
+//! What files, modules and public types may not be called.
+
+use std::collections::BTreeMap;
 
 use super::{Finding, Repo};
 use crate::code::source::{find_words, is_name, line_of};
@@ -39,9 +41,50 @@ pub(super) fn module_names(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
+/// Public types of the workspace that share a name: a reader should need no path to know which one is meant.
+pub(super) fn type_names(repo: &Repo) -> Vec<Finding> {
+    let mut first: BTreeMap<&str, String> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for file in repo.rust().filter(|file| file.path.contains("/src/")) {
+        for (index, line) in file.source.code.lines().enumerate() {
+            let Some(name) = public_type(line) else { continue };
+            let here = format!("{}:{}", file.path, index + 1);
+            if let Some(before) = first.get(name) {
+                let what = format!("`{name}` is a public type at {before} too");
+                let fix = "name the less central one after its concern";
+                findings.push(Finding::new(&file.path, index + 1, what, fix));
+            } else {
+                first.insert(name, here);
+            }
+        }
+    }
+    findings
+}
+
+/// The name of a public type that a line at the left margin declares.
+fn public_type(line: &str) -> Option<&str> {
+    let after = line.strip_prefix("pub ")?;
+    let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
+    let after = kinds.iter().find_map(|kind| after.strip_prefix(kind))?;
+    let length = after.bytes().take_while(|byte| is_name(*byte)).count();
+    Some(&after[..length])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn public_types_of_one_name_are_found() {
+        let repo = Repo::of(&[
+            ("a/src/a.rs", "pub struct Entry<T> {\n}\nstruct Row;\npub(crate) struct Node;\n"),
+            ("b/src/b.rs", "pub struct Row;\npub struct Node;\npub enum Entry {}\n"),
+            ("b/tests/it/c.rs", "pub struct Entry;\n"),
+        ]);
+        let found: Vec<_> =
+            type_names(&repo).into_iter().map(|finding| (finding.path, finding.line)).collect();
+        assert_eq!(found, [("b/src/b.rs".to_owned(), 3)]);
+    }
 
     #[test]
     fn empty_names_are_found_in_files_and_folders() {

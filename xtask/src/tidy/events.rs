@@ -37,7 +37,7 @@ pub(super) fn every_event_is_told(repo: &Repo) -> Vec<Finding> {
         }
     }
     for (place, what) in CODE {
-        findings.extend(untold(repo, &events.path, &kinds, (place, what)));
+        findings.extend(untold(repo, &events.path, &kinds, place, what));
     }
     findings
 }
@@ -51,7 +51,8 @@ fn untold(
     repo: &Repo,
     events: &str,
     kinds: &[(&str, usize)],
-    (place, what): (&str, &str),
+    place: &str,
+    what: &str,
 ) -> Vec<Finding> {
     let told_in = repo.rust().filter(|file| is_in(place, &file.path));
     let codes: Vec<String> = told_in.map(File::product_code).collect();

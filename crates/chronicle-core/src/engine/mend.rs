@@ -44,7 +44,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
             edge_or_person(state, frame, phase, "stuck", end)
         }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
-        End::Crashed(crash) => mend_crash(state, frame, (phase, broken), crash),
+        End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
         End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
         | End::Left
         | End::BrokeOff
@@ -65,7 +65,8 @@ fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -
 fn mend_crash(
     state: &State,
     frame: &Frame,
-    (phase, broken): (&Phase, &Attempt),
+    phase: &Phase,
+    broken: &Attempt,
     crash: &Crash,
 ) -> Event {
     let end = End::Crashed(crash.clone());

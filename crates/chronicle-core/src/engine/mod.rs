@@ -115,14 +115,14 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Reject { gate, note } => people::reject(scratch, by, *gate, note),
         Command::Answer { gate, text } => people::answer(scratch, by, *gate, text),
         Command::Retry { place, note, agent } => {
-            people::retry(scratch, by, place.as_ref(), (note, agent.as_ref()))
+            people::retry(scratch, by, place.as_ref(), note, agent.as_ref())
         }
         Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
         Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
         Command::Loops { place, more } => loops::allow(scratch, by, place.as_ref(), *more),
         Command::Go { place, note } => people::go(scratch, by, place, note),
         Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
-        Command::Undo { what, from, to, back } => trees::undo(scratch, what, (from, to), *back),
+        Command::Undo { what, from, to, back } => trees::undo(scratch, what, from, to, *back),
         Command::Repair(repaired) => people::repair(scratch, repaired),
         Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
         Command::Signal { attempt, request, signal } => {

@@ -30,7 +30,8 @@ fn is_awaited(scratch: &Scratch<'_>, moment: Moment) -> bool {
 pub(super) fn undo(
     scratch: &mut Scratch<'_>,
     what: &str,
-    (from, to): (&TreeId, &TreeId),
+    from: &TreeId,
+    to: &TreeId,
     back: Option<u64>,
 ) -> Answer {
     let state = scratch.state();

@@ -195,7 +195,7 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
     if let Some(why) = state.stopping(attempt) {
         // Checked before the known verdicts: what was allowed before the stop must not be allowed again after it.
         let is_denied = known.clone().any(|verdict| *verdict != Verdict::Allowed);
-        return deny_stopped(scratch, id, active_ms, call, (words::stopping(why), is_denied));
+        return deny_stopped(scratch, id, active_ms, call, words::stopping(why), is_denied);
     }
     // The same call asked again gets the same verdict without a second line.
     if let Some(verdict) = known.clone().next() {
@@ -230,7 +230,8 @@ fn deny_stopped(
     id: AttemptId,
     active_ms: u64,
     call: &Call,
-    (why, is_recorded): (String, bool),
+    why: String,
+    is_recorded: bool,
 ) -> Answer {
     if !is_recorded {
         let verdict = Verdict::Denied(why.clone());

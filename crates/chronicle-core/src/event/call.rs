@@ -130,13 +130,13 @@ fn canonical(value: &Value, without: &[&str], out: &mut String) {
                 fields.iter().filter(|(name, _)| !without.contains(&name.as_str())).collect();
             // The map is sorted by itself only as long as no crate asks serde_json to preserve the order.
             fields.sort_unstable_by_key(|(name, _)| *name);
-            list(out, ('{', '}'), fields, |(name, value), out| {
+            list(out, '{', '}', fields, |(name, value), out| {
                 canonical(&Value::from(name.as_str()), &[], out);
                 out.push(':');
                 canonical(value, &[], out);
             });
         }
-        Value::Array(items) => list(out, ('[', ']'), items, |item, out| canonical(item, &[], out)),
+        Value::Array(items) => list(out, '[', ']', items, |item, out| canonical(item, &[], out)),
         // Writing to a string cannot fail.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             let _ = write!(out, "{value}");
@@ -146,7 +146,8 @@ fn canonical(value: &Value, without: &[&str], out: &mut String) {
 
 fn list<T>(
     out: &mut String,
-    (open, close): (char, char),
+    open: char,
+    close: char,
     items: impl IntoIterator<Item = T>,
     put: impl Fn(T, &mut String),
 ) {

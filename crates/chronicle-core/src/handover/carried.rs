@@ -24,17 +24,12 @@ pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
     let snapshot = &state.snapshot;
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let list = |title, entries: &Vec<String>, rank| {
-        Part::list(title, each_cited(entries), (Keeps::Last, ALL), (300, rank))
+        Part::list(title, each_cited(entries), Keeps::Last, ALL, 300, rank)
     };
     let newest =
-        |title, entries, most, rank| Part::list(title, entries, (Keeps::First, most), (300, rank));
+        |title, entries, most, rank| Part::list(title, entries, Keeps::First, most, 300, rank);
     vec![
-        Part::list(
-            "Found out",
-            each_cited(&snapshot.findings),
-            (Keeps::Last, ALL),
-            (4_000, u8::MAX),
-        ),
+        Part::list("Found out", each_cited(&snapshot.findings), Keeps::Last, ALL, 4_000, u8::MAX),
         list("Still to be done", &snapshot.pending, 8),
         newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
         newest("Files that changed, by phase", files(state), ALL, 6),

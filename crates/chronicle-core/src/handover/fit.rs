@@ -44,7 +44,8 @@ impl Part {
     pub(super) fn text(
         title: &'static str,
         body: impl Into<String>,
-        (floor, rank): (usize, u8),
+        floor: usize,
+        rank: u8,
     ) -> Self {
         let mut body = body.into();
         body.truncate(body.trim_end().len());
@@ -55,8 +56,10 @@ impl Part {
     pub(super) fn list(
         title: &'static str,
         entries: Vec<String>,
-        (keeps, most): (Keeps, usize),
-        (floor, rank): (usize, u8),
+        keeps: Keeps,
+        most: usize,
+        floor: usize,
+        rank: u8,
     ) -> Self {
         Self { title, body: Body::List { entries, keeps, most }, floor, rank }
     }
@@ -241,9 +244,9 @@ mod tests {
     #[test]
     fn what_fits_is_told_whole_and_has_no_rest() {
         let parts = vec![
-            Part::text("", " hello ", (10, 5)),
-            Part::text("Gone", "  ", (10, 5)),
-            Part::list("Past", entries(2), (Keeps::First, 9), (10, 0)),
+            Part::text("", " hello ", 10, 5),
+            Part::text("Gone", "  ", 10, 5),
+            Part::list("Past", entries(2), Keeps::First, 9, 10, 0),
         ];
         assert_eq!(told(parts, 500), ("hello\n\n## Past\n\n- entry 1\n- entry 2".to_owned(), None));
     }
@@ -252,9 +255,9 @@ mod tests {
     fn the_lowest_rank_is_cut_first_and_stands_whole_in_the_rest() {
         let long = "x".repeat(2_000);
         let parts = vec![
-            Part::text("Task", long.clone(), (100, 5)),
-            Part::text("Way", "out", (100, 9)),
-            Part::list("Past", entries(200), (Keeps::First, 500), (100, 0)),
+            Part::text("Task", long.clone(), 100, 5),
+            Part::text("Way", "out", 100, 9),
+            Part::list("Past", entries(200), Keeps::First, 500, 100, 0),
         ];
         let (text, rest) = told(parts, 3_400);
         let rest = rest.unwrap();
@@ -269,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_latest_entries_stay_where_they_matter_more() {
-        let part = Part::list("Found", entries(9), (Keeps::Last, 3), (100, 0));
+        let part = Part::list("Found", entries(9), Keeps::Last, 3, 100, 0);
         let (text, rest) = told(vec![part], 2_000);
         assert!(
             text.starts_with("## Found\n\n- 6 earlier ones are left out here\n- entry 7\n"),
@@ -282,7 +285,7 @@ mod tests {
     fn one_entry_too_long_alone_is_cut_and_whole_in_the_rest() {
         let long = format!("{}end", "y".repeat(5_000));
         for keeps in [Keeps::First, Keeps::Last] {
-            let part = Part::list("Found", vec![long.clone()], (keeps, 3), (300, 0));
+            let part = Part::list("Found", vec![long.clone()], keeps, 3, 300, 0);
             let (text, rest) = told(vec![part], 1_500);
             assert!(text.len() <= 1_500 && text.contains("yyy… ["), "{}", text.len());
             assert!(rest.unwrap().contains(&long));

@@ -62,8 +62,8 @@ pub fn told_to(state: &State, attempt: &Attempt) -> Told {
         return Told { text: bounded(&run.task, HANDOVER_MAX), rest: None };
     };
     let parts = match known_from(state, attempt) {
-        Some(first) => news(state, attempt, (phase, stand), first),
-        None => parts(state, attempt, (phase, stand), &run.task),
+        Some(first) => news(state, attempt, phase, stand, first),
+        None => parts(state, attempt, phase, stand, &run.task),
     };
     let name = |rest: &str| artifact(&run.run, rest);
     let Fitted { text, rest } = fit(parts, HANDOVER_MAX, WAY_OUT, name);
@@ -84,32 +84,35 @@ pub fn artifact_at(run: &RunId, sum: &str) -> String {
 fn parts(
     state: &State,
     attempt: &Attempt,
-    (phase, stand): (&Phase, Stand<'_>),
+    phase: &Phase,
+    stand: Stand<'_>,
     task: &str,
 ) -> Vec<Part> {
     let is_first = state.places.values().all(|tally| tally.departures == 0);
     let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
     let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
-    let newest =
-        |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
+    let newest = |title, entries, floor, rank| {
+        Part::list(title, entries, Keeps::First, usize::MAX, floor, rank)
+    };
     let mut parts = vec![
-        Part::text("", initial, (2_000, 13)),
-        Part::text("Why you are here", why, (4_000, 19)),
+        Part::text("", initial, 2_000, 13),
+        Part::text("Why you are here", why, 4_000, 19),
         Part::text(
             "What the worker before you said last",
             why::said_last(state, attempt),
-            (1_300, 15),
+            1_300,
+            15,
         ),
-        Part::text("Your help is asked for", carried::help(state, attempt), (8_000, 18)),
-        newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
-        newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
-        Part::text("What the phase before asks of you", carried::task(state, attempt), (3_000, 11)),
-        Part::text("Task", task, (6_000, 9)),
-        Part::text("Your role", role(state, attempt, (phase, stand)), (3_000, 12)),
-        Part::text("Your phase", where_it_is(phase, state, stand, attempt), (2_000, 20)),
-        Part::text("Instructions", instructions(state, attempt, (phase, stand)), (8_000, 10)),
-        Part::text("Tools", tools(state, attempt, phase), (3_000, 14)),
-        Part::text(WAY_OUT, way_out(state, attempt, (phase, stand)), (8_000, 21)),
+        Part::text("Your help is asked for", carried::help(state, attempt), 8_000, 18),
+        newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
+        newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
+        Part::text("What the phase before asks of you", carried::task(state, attempt), 3_000, 11),
+        Part::text("Task", task, 6_000, 9),
+        Part::text("Your role", role(state, attempt, phase, stand), 3_000, 12),
+        Part::text("Your phase", where_it_is(phase, state, stand, attempt), 2_000, 20),
+        Part::text("Instructions", instructions(state, attempt, phase, stand), 8_000, 10),
+        Part::text("Tools", tools(state, attempt, phase), 3_000, 14),
+        Part::text(WAY_OUT, way_out(state, attempt, phase, stand), 8_000, 21),
     ];
     parts.extend(carried::parts(state, attempt));
     parts
@@ -135,17 +138,19 @@ fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
 fn news(
     state: &State,
     attempt: &Attempt,
-    (phase, stand): (&Phase, Stand<'_>),
+    phase: &Phase,
+    stand: Stand<'_>,
     first: &Attempt,
 ) -> Vec<Part> {
     let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
-    let newest =
-        |title, entries, keep| Part::list(title, entries, (Keeps::First, usize::MAX), keep);
+    let newest = |title, entries, floor, rank| {
+        Part::list(title, entries, Keeps::First, usize::MAX, floor, rank)
+    };
     vec![
-        Part::text("Why you are here", why, (4_000, 19)),
-        newest("Answers to your questions", carried::answers(state, attempt), (3_000, 17)),
-        newest("Notes from people", carried::notes(state, attempt), (4_000, 16)),
-        Part::text(WAY_OUT, as_before(state, attempt, phase, first), (8_000, 21)),
+        Part::text("Why you are here", why, 4_000, 19),
+        newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
+        newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
+        Part::text(WAY_OUT, as_before(state, attempt, phase, first), 8_000, 21),
     ]
 }
 
@@ -181,7 +186,7 @@ fn shown_as(attempt: &Attempt) -> &'static str {
 }
 
 /// Who the worker is. Its persona is its system prompt; if it continues the session of another worker, it is repeated here.
-fn role(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+fn role(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> String {
     let mut text = String::new();
     let persona = match &attempt.intent.persona {
         Some(name) => state.persona_called(name),
@@ -242,7 +247,7 @@ fn who_is_there(state: &State, phase: &Phase) -> String {
 }
 
 /// Instructions of the phase; in a chain, without Chronicle's additions.
-fn instructions(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+fn instructions(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> String {
     if phase.chained {
         let text = chain::instructions(state, &attempt.intent.place, phase);
         return bounded(&text, INSTRUCTIONS_MAX);
@@ -264,7 +269,7 @@ fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
 }
 
 /// How to leave, and which other signals there are.
-fn way_out(state: &State, attempt: &Attempt, (phase, stand): (&Phase, Stand<'_>)) -> String {
+fn way_out(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> String {
     if attempt.intent.persona.is_some() {
         let ours = shown_as(attempt);
         return format!(

@@ -90,7 +90,7 @@ fn work(state: &State, attempt: &Attempt) -> String {
     part("Task", state.run.as_ref().map_or("", |run| run.task.as_str()));
     let place = &attempt.intent.place;
     if let (Some(phase), Some(stand)) = (state.phase_at(place), Stand::of(state, attempt)) {
-        part("Instructions", &instructions(state, attempt, (phase, stand)));
+        part("Instructions", &instructions(state, attempt, phase, stand));
     }
     let history = before(state, attempt).into_iter().take(HANDOVER_SUMMARIES_MAX);
     let history: Vec<String> = history.map(|entry| format!("- {entry}")).collect();

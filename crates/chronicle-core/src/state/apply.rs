@@ -47,7 +47,7 @@ impl Facts {
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(cause, at, called),
             Event::ToolEnded { attempt, call, ok, active_ms } => {
-                self.end_call((*attempt, call), *ok, at, *active_ms);
+                self.end_call(*attempt, call, *ok, at, *active_ms);
             }
             Event::FileChanged { attempt, path, .. } => self.change_file(cause, *attempt, path),
             Event::UsageReported { attempt, scope, usage, active_ms } => {
@@ -57,16 +57,16 @@ impl Facts {
                 self.end_command(*attempt, *index, *code, output);
             }
             Event::SignalAccepted { attempt, request, leave, answer } => {
-                self.accept(cause, *attempt, (request, answer), leave);
+                self.accept(cause, *attempt, request, answer, leave);
             }
             Event::SignalRefused { attempt, request, answer } => {
                 self.refuse(*attempt, request, answer);
             }
             Event::BreakAccepted { attempt, request, parting, answer } => {
-                self.break_off(cause, *attempt, (request, answer), parting);
+                self.break_off(cause, *attempt, request, answer, parting);
             }
             Event::SnapshotUpdated { attempt, request, update, answer } => {
-                self.update_snapshot(cause, *attempt, (request, answer), update);
+                self.update_snapshot(cause, *attempt, request, answer, update);
             }
             Event::ClaimsUnproven(said) => self.doubt(said),
             Event::CancelAsked { attempt, request, answer } => {
@@ -75,7 +75,7 @@ impl Facts {
             Event::CancelDropped { attempt } => self.drop_cancel(*attempt),
             Event::FollowUpBegan { place, follow_up } => self.begin_follow_up(place, follow_up),
             Event::FollowUpEnded { place, persona, outcome, summary, .. } => {
-                self.end_follow_up(place, persona, (outcome, summary));
+                self.end_follow_up(place, persona, outcome, summary);
             }
             Event::StopAsked { attempt, cause, active_ms } => {
                 self.stop(*attempt, *cause, *active_ms);
@@ -87,7 +87,7 @@ impl Facts {
             Event::UndoEnded(restored) => self.end_undo(restored.folder),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent } => {
-                self.answer_gate(at, *gate, answer, (who, note, agent.as_ref()));
+                self.answer_gate(at, *gate, answer, who, note, agent.as_ref());
             }
             Event::WaitBegan(began) => self.begin_wait(cause, began),
             Event::WaitEnded(ended) => self.end_wait(ended),

@@ -298,7 +298,8 @@ impl Facts {
         &mut self,
         cause: Cause,
         id: AttemptId,
-        (request, answer): (&str, &str),
+        request: &str,
+        answer: &str,
         leave: &Leave,
     ) {
         let answered = Answered::kept(answer, Unworded::Leave);

@@ -120,7 +120,8 @@ impl Facts {
     /// Records how a call ended, and the command that it ran.
     pub(super) fn end_call(
         &mut self,
-        (id, call): (AttemptId, &str),
+        id: AttemptId,
+        call: &str,
         ok: bool,
         at: Millis,
         active_ms: u64,

@@ -55,7 +55,9 @@ impl Facts {
         at: Millis,
         id: GateId,
         answer: &GateAnswer,
-        (who, note, agent): (&str, &str, Option<&String>),
+        who: &str,
+        note: &str,
+        agent: Option<&String>,
     ) {
         self.remark_at_gate(id, answer, who, note);
         let Some(gate) = self.gates.get_mut(number(id.0)) else {

@@ -25,7 +25,8 @@ impl Facts {
         &mut self,
         cause: Cause,
         id: AttemptId,
-        (request, answer): (&str, &str),
+        request: &str,
+        answer: &str,
         parting: &Break,
     ) {
         let answered = Answered::kept(answer, Unworded::Break);
@@ -46,7 +47,8 @@ impl Facts {
         &mut self,
         cause: Cause,
         id: AttemptId,
-        (request, answer): (&str, &str),
+        request: &str,
+        answer: &str,
         update: &SnapshotUpdate,
     ) {
         let is_new = self.snapshot.gains(update);
@@ -118,7 +120,8 @@ impl Facts {
         &mut self,
         place: &Place,
         persona: &str,
-        (outcome, summary): (&Outcome, &str),
+        outcome: &Outcome,
+        summary: &str,
     ) {
         let mut nobody_waits = false;
         self.change_frame(&place.frame(), |frame| {

@@ -232,7 +232,7 @@ impl TreeBook {
 
     /// Pairs of trees between which attempts worked since a line. If the second is missing, they may have made any current
     /// difference.
-    pub fn by_attempts(&self, (since, until): (u64, Option<u64>), now: &TreeId) -> Spans {
+    pub fn by_attempts(&self, since: u64, until: Option<u64>, now: &TreeId) -> Spans {
         let spans = self.worked(since, until).filter_map(|worked| {
             let after = worked.after.as_ref().unwrap_or(now);
             Some((worked.before.clone()?, after.clone()))

@@ -30,7 +30,8 @@ pub(super) fn follow_up_began(place: &Place, follow_up: &FollowUp) -> String {
 pub(super) fn follow_up_ended(
     place: &Place,
     persona: &str,
-    (outcome, summary): (&Outcome, &str),
+    outcome: &Outcome,
+    summary: &str,
     by: Mover,
 ) -> String {
     let by = match by {

@@ -65,7 +65,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::UndoEnded(restored) => trees::undo_ended(restored),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent } => {
-            gate_answered(*gate, answer, who, (note, agent.as_deref()))
+            gate_answered(*gate, answer, who, note, agent.as_deref())
         }
         Event::WaitBegan(began) => wait::began(began),
         Event::WaitEnded(ended) => wait::ended(ended),
@@ -84,7 +84,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
         Event::FollowUpBegan { place, follow_up } => said::follow_up_began(place, follow_up),
         Event::FollowUpEnded { place, persona, outcome, summary, by } => {
-            said::follow_up_ended(place, persona, (outcome, summary), *by)
+            said::follow_up_ended(place, persona, outcome, summary, *by)
         }
         Event::NoteGiven { note, place, who, text, .. } => {
             format!("{note} from {who} to `{place}`{}", saying(text))
@@ -115,7 +115,8 @@ fn gate_answered(
     gate: GateId,
     answer: &GateAnswer,
     who: &str,
-    (note, agent): (&str, Option<&str>),
+    note: &str,
+    agent: Option<&str>,
 ) -> String {
     let with = with_agent(agent);
     format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))

@@ -26,7 +26,7 @@ impl From<ToolKind> for Known {
 }
 
 impl RawCall {
-    pub(super) fn new(id: &str, tool: &str, input: Value, (known, by): (Known, Caller)) -> Self {
+    pub(super) fn new(id: &str, tool: &str, input: Value, known: &Known, by: Caller) -> Self {
         let call = Call::new(id, tool, &input, known.volatile);
         Self { call: Call { kind: known.kind, by, ..call }, input }
     }

@@ -101,7 +101,8 @@ impl Processes {
         folder: RunFolder,
         asker: &Asker,
         activities: Activities,
-        (inbox, attempts): (SyncSender<InboxMessage>, Secrets),
+        inbox: SyncSender<InboxMessage>,
+        attempts: Secrets,
         state: &State,
     ) -> Self {
         let project = folder.project.clone();

@@ -166,7 +166,7 @@ impl Job {
                 fail::at(Point::AfterTree);
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
-            What::Restore { from, to } => self.restore(opened, (from, to)),
+            What::Restore { from, to } => self.restore(opened, from, to),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
     }
@@ -185,7 +185,7 @@ impl Job {
             (Some(base), Moment::After(id)) => {
                 let last_sign = touched_at(&self.folder.keeper(id));
                 let whose = Whose { hands: before.hands.clone(), last_sign };
-                tell_apart(trees, (base, recorded.tree), &whose, &keep)?
+                tell_apart(trees, base, recorded.tree, &whose, &keep)?
             }
             (Some(base), Moment::Before(_) | Moment::Undo) => {
                 let changes = trees.changes(Some(base), &recorded.tree).unwrap_or_default();
@@ -223,10 +223,11 @@ impl Job {
     fn restore(
         &self,
         opened: &mut Opened,
-        trees: (&TreeId, &TreeId),
+        from: &TreeId,
+        to: &TreeId,
     ) -> Result<Report, TreesError> {
         let keep = format!("{}/{}-undone", self.folder.id, self.cause);
-        let restored = self.open(opened)?.restore(trees, &keep)?;
+        let restored = self.open(opened)?.restore(from, to, &keep)?;
         Ok(Report::TreeRestored(Box::new(restored)))
     }
 
@@ -253,11 +254,12 @@ impl Job {
 /// The tree with an attempt's own work, its changes, and other changes.
 fn tell_apart(
     trees: &Trees,
-    (before, now): (&TreeId, TreeId),
+    before: &TreeId,
+    now: TreeId,
     whose: &Whose,
     keep: &str,
 ) -> Result<(TreeId, Changes, Option<Box<Unclear>>), TreesError> {
-    let Some(own) = trees.own((before, &now), whose, &format!("{keep}-own"))? else {
+    let Some(own) = trees.own(before, &now, whose, &format!("{keep}-own"))? else {
         let changes = trees.changes(Some(before), &now)?;
         return Ok((now, changes, None));
     };

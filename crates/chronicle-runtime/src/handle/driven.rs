@@ -80,7 +80,8 @@ pub fn drive(
         folder.clone(),
         asker,
         activities.clone(),
-        (inbox.clone(), attempts.clone()),
+        inbox.clone(),
+        attempts.clone(),
         run.state(),
     );
     let redactor = Arc::new(secrets::redactor(&folder.project));

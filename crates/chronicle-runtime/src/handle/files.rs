@@ -59,14 +59,14 @@ pub fn difference(
     if everything {
         return Ok(Difference { trees, from: span.from, to, left_out: Vec::new() });
     }
-    let worked = trees.touched(&book.by_attempts((span.since, span.until), &to))?;
+    let worked = trees.touched(&book.by_attempts(span.since, span.until, &to))?;
     let mut others = trees.touched(&[(span.from.clone(), to.clone())])?;
     others.retain(|name| !worked.contains(name));
     // Where nobody's known work is on both sides, there is nothing to show.
     let from = if others.is_empty() {
         span.from
     } else {
-        trees.blend(folder.id.as_str(), (&span.from, &to), &others)?
+        trees.blend(folder.id.as_str(), &span.from, &to, &others)?
     };
     Ok(Difference { trees, from, to, left_out: others.iter().map(|name| shown(name)).collect() })
 }
@@ -93,7 +93,7 @@ impl Difference {
         colour: bool,
         out: &mut dyn Write,
     ) -> Result<(), HandleError> {
-        Ok(self.trees.show(Some(&self.from), &self.to, (form, colour), out)?)
+        Ok(self.trees.show(Some(&self.from), &self.to, form, colour, out)?)
     }
 }
 

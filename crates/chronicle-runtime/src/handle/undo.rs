@@ -86,12 +86,13 @@ pub fn plan_undo(folder: &RunFolder, order: &UndoOrder) -> Result<UndoPlan, Hand
     let book = book(folder)?;
     let trees = existing(folder)?;
     let now = trees.record(None)?.tree;
-    plan(folder, (&book, &trees), order, &now)
+    plan(folder, &book, &trees, order, &now)
 }
 
 fn plan(
     folder: &RunFolder,
-    (book, trees): (&TreeBook, &Trees),
+    book: &TreeBook,
+    trees: &Trees,
     order: &UndoOrder,
     now: &TreeId,
 ) -> Result<UndoPlan, HandleError> {
@@ -103,8 +104,8 @@ fn plan(
     } else {
         named(&differs, &order.files)?
     };
-    let to = trees.blend(folder.id.as_str(), (now, &target.tree), &names)?;
-    let at_stake = trees.at_stake((now, &to), &trees.touched(&target.edited)?)?;
+    let to = trees.blend(folder.id.as_str(), now, &target.tree, &names)?;
+    let at_stake = trees.at_stake(now, &to, &trees.touched(&target.edited)?)?;
     let stays = differs.difference(&names).filter(|_| order.files.is_empty());
     let left_alone = stays.take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect();
     let changes = trees.changes(Some(now), &to)?;
@@ -131,7 +132,7 @@ fn target(
         what,
         tree: span.from,
         back: None,
-        worked: book.by_attempts((span.since, None), now),
+        worked: book.by_attempts(span.since, None, now),
         edited: book.by_people(span.since, now),
     })
 }
@@ -153,7 +154,7 @@ fn back(
         HandleError::NoTree { what, known: Vec::new() }
     })?;
     let mut edited = book.by_people(first, now);
-    edited.extend(book.by_attempts((first, None), now));
+    edited.extend(book.by_attempts(first, None, now));
     Ok(Target {
         what: rows.iter().map(|row| format!("undo of {}", row.what)).collect::<Vec<_>>().join(", "),
         tree: rows.last().map_or_else(|| now.clone(), |row| row.from.clone()),
@@ -256,7 +257,7 @@ pub fn undo(
     let mut run = open(folder, asker)?;
     finish(folder, &mut run)?;
     let recorded = record_now(folder, run.state())?;
-    let plan = plan(folder, (&book(folder)?, &existing(folder)?), order, &recorded.tree)?;
+    let plan = plan(folder, &book(folder)?, &existing(folder)?, order, &recorded.tree)?;
     if !plan.at_stake.is_empty() && !order.also_mine {
         return Err(HandleError::AtStake { files: plan.at_stake });
     }

@@ -31,7 +31,8 @@ pub(super) struct Feed<'a> {
 impl<'a> Feed<'a> {
     /// For a watcher that knows everything up to that line.
     pub(super) fn new(
-        (stream, board): (&'a UnixStream, &'a Board),
+        stream: &'a UnixStream,
+        board: &'a Board,
         ledger: &dyn Ledger,
         since: u64,
         activities: Option<&'a Activities>,

@@ -155,7 +155,8 @@ impl Shared {
     fn settled(
         &self,
         stream: &UnixStream,
-        (remote, peer): (&Remote, &Peer),
+        remote: &Remote,
+        peer: &Peer,
         ask: &Ask,
     ) -> Option<Answer> {
         loop {
@@ -285,7 +286,7 @@ impl Shared {
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
                 Ok(Some(Request { id, ask, mark })) => {
                     let remote = remote.marked(mark);
-                    let reply = Reply::of(id, self.settled(stream, (&remote, &peer), &ask));
+                    let reply = Reply::of(id, self.settled(stream, &remote, &peer, &ask));
                     fail::at(Point::LinkBeforeAnswer);
                     wire::write(&mut stream, &reply)?;
                 }

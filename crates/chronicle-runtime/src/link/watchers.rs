@@ -66,7 +66,7 @@ impl Watchers {
         let _here = Here::begin(self);
         let (ledger, bell) = (self.run.ledger(), self.activities.bell());
         let activities = activity.then_some(&self.activities);
-        let mut feed = Feed::new((stream, &self.board), &ledger, since, activities)?;
+        let mut feed = Feed::new(stream, &self.board, &ledger, since, activities)?;
         loop {
             // Counted before reading, so that news during the read ends the next wait at once.
             let before = bell.count();

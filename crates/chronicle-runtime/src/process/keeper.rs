@@ -74,7 +74,7 @@ fn keep() -> io::Result<()> {
                 &ready.lock,
                 &LockEntry::Agent { pid: agent.as_raw_pid().cast_unsigned() },
             );
-            let watch = Watch::new((&mut line, &ready.lock), ready.signals, &order, agent);
+            let watch = Watch::new(&mut line, &ready.lock, ready.signals, &order, agent);
             watch.run()
         }
         Err(text) => Report::CannotStart { text },
@@ -238,7 +238,8 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn new(
-        (line, lock): (&'a mut Line, &'a File),
+        line: &'a mut Line,
+        lock: &'a File,
         signals: Signals,
         order: &'a Order,
         agent: Pid,

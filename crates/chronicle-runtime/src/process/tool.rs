@@ -104,15 +104,18 @@ impl Tool {
         feed(stdin, self.input);
         let printed = reading(stdout, max as u64 + 1)?;
         let said = reading(stderr, TALK_MAX)?;
-        let too_long = (io::ErrorKind::TimedOut, "it took too long");
+        let too_long =
+            |child: &mut Child| Err(end(child, io::ErrorKind::TimedOut, "it took too long"));
         let stdout = match heard(&printed, until) {
             Some(bytes) if bytes.len() <= max => bytes,
             Some(_) => {
-                return Err(end(&mut child, (io::ErrorKind::FileTooLarge, "it printed too much")));
+                return Err(end(&mut child, io::ErrorKind::FileTooLarge, "it printed too much"));
             }
-            None => return Err(end(&mut child, too_long)),
+            None => return too_long(&mut child),
         };
-        let Some(stderr) = heard(&said, until) else { return Err(end(&mut child, too_long)) };
+        let Some(stderr) = heard(&said, until) else {
+            return too_long(&mut child);
+        };
         let status = started(child.wait()?)?;
         Ok(ToolOutput { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
     }
@@ -194,7 +197,7 @@ fn started(status: ExitStatus) -> io::Result<ExitStatus> {
     }
 }
 
-fn end(child: &mut Child, (kind, why): (io::ErrorKind, &str)) -> io::Error {
+fn end(child: &mut Child, kind: io::ErrorKind, why: &str) -> io::Error {
     let _ = (child.kill(), child.wait());
     io::Error::new(kind, why)
 }

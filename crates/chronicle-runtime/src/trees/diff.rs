@@ -52,7 +52,8 @@ impl Trees {
         &self,
         from: Option<&TreeId>,
         to: &TreeId,
-        (form, colour): (DiffForm, bool),
+        form: DiffForm,
+        colour: bool,
         out: &mut dyn Write,
     ) -> Result<(), TreesError> {
         let from = from.map_or(EMPTY_TREE, TreeId::as_str);

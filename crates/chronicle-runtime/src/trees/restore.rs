@@ -44,11 +44,7 @@ type Todo<'e> = (&'e DiffEntry, Result<Seen, Outcome>);
 impl Trees {
     /// Turns files that differ between two trees into those of the second, where they match the first. Can be repeated after a
     /// crash: finished files are left alone.
-    pub fn restore(
-        &self,
-        (from, to): (&TreeId, &TreeId),
-        keep: &str,
-    ) -> Result<Restored, TreesError> {
+    pub fn restore(&self, from: &TreeId, to: &TreeId, keep: &str) -> Result<Restored, TreesError> {
         let lock = self.lock()?;
         let mut wanted = self.entries(from, to)?;
         // Files that go make room for those that come. As long as rules for what is ignored stand, a killed undo still sees the
@@ -56,7 +52,7 @@ impl Trees {
         wanted.sort_by_key(|entry| (entry.name.ends_with(RULES), entry.after.0 != NO_MODE));
         let seen: Vec<Seen> = wanted.iter().map(|entry| Seen::at(&self.place(entry))).collect();
         let now = self.record_locked(&lock, Some(keep))?;
-        let todo = self.sort_out(&wanted, seen, (from, to), &now)?;
+        let todo = self.sort_out(&wanted, seen, from, to, &now)?;
         let staged = self.stage(to, &todo)?;
         let mut left = Vec::new();
         let mut restored = Restored::default();
@@ -78,7 +74,7 @@ impl Trees {
         if !left.is_empty() {
             let as_found = left.into_iter().map(|entry| (entry.name.as_slice(), &entry.before));
             restored.left =
-                Some(self.compose_locked((to, from), as_found, &format!("{keep}-left"))?);
+                Some(self.compose_locked(to, from, as_found, &format!("{keep}-left"))?);
         }
         Ok(restored)
     }
@@ -88,7 +84,8 @@ impl Trees {
         &self,
         wanted: &'e [DiffEntry],
         seen: Vec<Seen>,
-        (from, to): (&TreeId, &TreeId),
+        from: &TreeId,
+        to: &TreeId,
         now: &Recorded,
     ) -> Result<Vec<Todo<'e>>, TreesError> {
         let not_done = self.touched(&[(now.tree.clone(), to.clone())])?;
@@ -165,29 +162,32 @@ impl Trees {
     pub(crate) fn blend(
         &self,
         run: &str,
-        (now, to): (&TreeId, &TreeId),
+        now: &TreeId,
+        to: &TreeId,
         names: &BTreeSet<Name>,
     ) -> Result<TreeId, TreesError> {
         let entries = self.entries(now, to)?;
         let back = entries.iter().filter(|entry| names.contains(&entry.name));
         let back = back.map(|entry| (entry.name.as_slice(), &entry.after));
-        self.compose((now, to), back, &format!("{run}/to-{}-{}", short(now), short(to)))
+        self.compose(now, to, back, &format!("{run}/to-{}-{}", short(now), short(to)))
     }
 
     /// A tree with some files of another one.
     pub(super) fn compose<'e>(
         &self,
-        (base, other): (&TreeId, &TreeId),
+        base: &TreeId,
+        other: &TreeId,
         files: impl Iterator<Item = (&'e [u8], &'e (String, String))>,
         keep: &str,
     ) -> Result<TreeId, TreesError> {
         let _lock = self.lock()?;
-        self.compose_locked((base, other), files, keep)
+        self.compose_locked(base, other, files, keep)
     }
 
     fn compose_locked<'e>(
         &self,
-        (base, other): (&TreeId, &TreeId),
+        base: &TreeId,
+        other: &TreeId,
         files: impl Iterator<Item = (&'e [u8], &'e (String, String))>,
         keep: &str,
     ) -> Result<TreeId, TreesError> {
@@ -216,7 +216,8 @@ impl Trees {
     /// does not have their current content.
     pub(crate) fn at_stake(
         &self,
-        (now, to): (&TreeId, &TreeId),
+        now: &TreeId,
+        to: &TreeId,
         edited: &BTreeSet<Name>,
     ) -> Result<Vec<String>, TreesError> {
         let mut theirs = self.entries(now, to)?;

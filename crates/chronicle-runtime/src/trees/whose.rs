@@ -53,7 +53,8 @@ impl Trees {
     /// The tree with only the attempt's own work, if not every change is known to be its own.
     pub(crate) fn own(
         &self,
-        (before, now): (&TreeId, &TreeId),
+        before: &TreeId,
+        now: &TreeId,
         whose: &Whose,
         keep: &str,
     ) -> Result<Option<TreeId>, TreesError> {
@@ -72,7 +73,7 @@ impl Trees {
             return Ok(Some(before.clone()));
         }
         let own = own.into_iter().map(|entry| (entry.name.as_slice(), &entry.after));
-        self.compose((before, now), own, keep).map(Some)
+        self.compose(before, now, own, keep).map(Some)
     }
 }
 

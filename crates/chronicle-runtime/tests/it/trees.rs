@@ -78,7 +78,7 @@ fn record(trees: &Trees) -> TreeId {
 /// Makes the files those of a tree, whatever they are.
 fn put_back(trees: &Trees, to: &TreeId, keep: &str) -> Result<Restored, TreesError> {
     let now = trees.record(None)?.tree;
-    trees.restore((&now, to), keep)
+    trees.restore(&now, to, keep)
 }
 
 /// `+ name`, `~ name`, `- name`, `old > new`, each with its lines.
@@ -98,7 +98,7 @@ fn told(changes: &Changes) -> Vec<String> {
 
 fn files(trees: &Trees, tree: &TreeId) -> Vec<String> {
     let mut out = Vec::new();
-    trees.show(None, tree, (DiffForm::Names, false), &mut out).unwrap();
+    trees.show(None, tree, DiffForm::Names, false, &mut out).unwrap();
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
 
@@ -320,7 +320,7 @@ fn needs_git_filters_line_endings_and_hooks_of_the_person_do_not_run() {
         yard.write(name, "other\r\n");
     }
     let after = record(&trees);
-    trees.show(Some(&before), &after, (DiffForm::Patch, false), &mut Vec::new()).unwrap();
+    trees.show(Some(&before), &after, DiffForm::Patch, false, &mut Vec::new()).unwrap();
     put_back(&trees, &before, "r/1").unwrap();
     assert_eq!(everything(&yard.root), there);
     assert!(!told.exists(), "{}", fs::read_to_string(told).unwrap());

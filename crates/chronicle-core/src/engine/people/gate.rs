@@ -19,7 +19,7 @@ pub(in crate::engine) fn approve(
             let gate = gate.opened.gate;
             budget::allow(scratch, by, gate)
         }
-        Ok(_) | Err(_) => answer_approval(scratch, by, gate, (GateAnswer::Approved, note)),
+        Ok(_) | Err(_) => answer_approval(scratch, by, gate, GateAnswer::Approved, note),
     }
 }
 
@@ -29,14 +29,15 @@ pub(in crate::engine) fn reject(
     gate: Option<GateId>,
     note: &str,
 ) -> Answer {
-    answer_approval(scratch, by, gate, (GateAnswer::Rejected, note))
+    answer_approval(scratch, by, gate, GateAnswer::Rejected, note)
 }
 
 fn answer_approval(
     scratch: &mut Scratch<'_>,
     by: &By,
     gate: Option<GateId>,
-    (answer, note): (GateAnswer, &str),
+    answer: GateAnswer,
+    note: &str,
 ) -> Answer {
     let gate = match pick(scratch.state(), gate, is_approval) {
         Ok(gate) => gate.opened.clone(),

@@ -16,10 +16,11 @@ pub(in crate::engine) fn retry(
     scratch: &mut Scratch<'_>,
     by: &By,
     place: Option<&Place>,
-    (note, agent): (&str, Option<&String>),
+    note: &str,
+    agent: Option<&String>,
 ) -> Answer {
     if let Some((place, attempt)) = waiting(scratch.state(), place) {
-        return cut_short(scratch, by, (place, attempt), (note, agent));
+        return cut_short(scratch, by, place, attempt, note, agent);
     }
     let (gate, place) = match held(scratch.state(), place) {
         Ok((gate, frame)) => (gate, frame.place()),
@@ -58,8 +59,10 @@ fn waiting(state: &State, place: Option<&Place>) -> Option<(Place, AttemptId)> {
 fn cut_short(
     scratch: &mut Scratch<'_>,
     by: &By,
-    (place, attempt): (Place, AttemptId),
-    (note, agent): (&str, Option<&String>),
+    place: Place,
+    attempt: AttemptId,
+    note: &str,
+    agent: Option<&String>,
 ) -> Answer {
     if agent.is_none()
         && !note.trim().is_empty()

@@ -49,7 +49,7 @@ pub(super) fn leave(
     is_still_open(attempt)?;
     has_no_question(scratch.state(), attempt)?;
     // Refused here, while the worker can still fix it; checked again in `out.rs` once the files are recorded.
-    proven(scratch.state(), attempt, phase, (&leave.target, &leave.outcome))?;
+    proven(scratch.state(), attempt, phase, &leave.target, &leave.outcome)?;
     Ok(accept(scratch, call, leave))
 }
 
@@ -58,7 +58,8 @@ pub(super) fn proven(
     state: &State,
     attempt: &Attempt,
     phase: &Phase,
-    (target, outcome): (&PhaseId, &Outcome),
+    target: &PhaseId,
+    outcome: &Outcome,
 ) -> Result<(), String> {
     let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
     match evidence::lacks(frame, phase, Some(target), outcome).as_slice() {

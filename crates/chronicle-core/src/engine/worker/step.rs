@@ -48,7 +48,7 @@ pub(super) fn start_over(
     }
     is_still_open(attempt)?;
     has_no_question(state, attempt)?;
-    proven(state, attempt, phase, (&leave.target, &leave.outcome))?;
+    proven(state, attempt, phase, &leave.target, &leave.outcome)?;
     Ok(accept(scratch, call, leave))
 }
 

@@ -168,7 +168,7 @@ impl Sheet {
         let mut top = 0;
         for (row, (node, lines)) in graph.nodes.iter().zip(boxes).enumerate() {
             if row > 0 {
-                top = sheet.join(graph, row, (top, inner));
+                top = sheet.join(graph, row, top, inner);
             }
             let ways: Vec<&Edge> = aside(row).collect();
             let height = lines.len().max(ways.len() + 1);
@@ -179,7 +179,7 @@ impl Sheet {
                 top += 1;
                 continue;
             }
-            sheet.frame((top, height), inner);
+            sheet.frame(top, height, inner);
             for (index, line) in lines.iter().enumerate() {
                 sheet.write(top + 1 + index, 2, &shorten(line, inner));
             }
@@ -190,13 +190,13 @@ impl Sheet {
             top += height + 2;
         }
         if let Some((lanes, labels)) = lanes {
-            sheet.lanes(&inputs, &outputs, lanes, (inner + 3, labels));
+            sheet.lanes(&inputs, &outputs, lanes, inner + 3, labels);
         }
         sheet
     }
 
     /// Draws the edge from the box above to this one; returns the row where this one begins.
-    fn join(&mut self, graph: &Graph, row: usize, (top, inner): (usize, usize)) -> usize {
+    fn join(&mut self, graph: &Graph, row: usize, top: usize, inner: usize) -> usize {
         let straight = graph.edges.iter().find(|edge| edge.to == row && is_straight(edge));
         let Some(edge) = straight.filter(|edge| edge.from + 1 == row) else { return top + 1 };
         let middle = middle(inner);
@@ -209,7 +209,7 @@ impl Sheet {
         top + 2
     }
 
-    fn frame(&mut self, (top, height): (usize, usize), inner: usize) {
+    fn frame(&mut self, top: usize, height: usize, inner: usize) {
         let right = inner + 3;
         for column in 1..right {
             self.line(top, column, LEFT | RIGHT);
@@ -230,7 +230,8 @@ impl Sheet {
         inputs: &[usize],
         outputs: &[(&Edge, usize)],
         lanes: &Lanes,
-        (right, labels): (usize, usize),
+        right: usize,
+        labels: usize,
     ) {
         for (edge, row) in outputs {
             let lane = right + 2 + labels + 2 + lanes.to(edge.to) * LANE;

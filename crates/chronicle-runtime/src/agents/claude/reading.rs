@@ -151,7 +151,7 @@ impl ClaudeReader {
         keep(&mut self.asked, call.to_owned());
         let by = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
         let (name, input) = (own.unwrap_or(tool), request["input"].clone());
-        vec![Seen::Permission(RawCall::new(call, name, input, (known(tool), by)).into())]
+        vec![Seen::Permission(RawCall::new(call, name, input, &known(tool), by).into())]
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {

@@ -197,8 +197,9 @@ impl PiReader {
         let changes = matches!(tool, "edit" | "write");
         let path = text(&asked["input"], "path").filter(|_| changes).map(str::to_owned);
         keep(&mut self.calls, Call { id: call.to_owned(), path });
-        let about = (known(tool), Caller::Worker);
-        vec![Seen::Permission(RawCall::new(call, tool, asked["input"].clone(), about).into())]
+        vec![Seen::Permission(
+            RawCall::new(call, tool, asked["input"].clone(), &known(tool), Caller::Worker).into(),
+        )]
     }
 
     fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {

@@ -127,7 +127,7 @@ fn raw_call(message: ToolCall) -> Result<Box<RawCall>, String> {
     let is_shell = shell::is_shell_tool(&tool);
     let kind = if is_shell { ToolKind::Run } else { ToolKind::Unknown };
     let by = if message.parent.is_some() { Caller::SubAgent } else { Caller::Worker };
-    Ok(RawCall::new(&id, &tool, message.input, (kind.into(), by)).into())
+    Ok(RawCall::new(&id, &tool, message.input, &kind.into(), by).into())
 }
 
 #[derive(Deserialize)]

@@ -44,9 +44,11 @@ impl Held {
     /// Takes a line as the agent printed it, and the piece in it.
     pub(super) fn add(
         &mut self,
-        (kind, piece): (Kind, &str),
+        kind: Kind,
+        piece: &str,
         text: &str,
-        (redactor, transcript): (&Redactor, &Transcript),
+        redactor: &Redactor,
+        transcript: &Transcript,
     ) {
         // Pieces of another text cannot complete a secret of this one, so this text is finished.
         if self.kind.replace(kind) != Some(kind) || self.pieces.is_full() {

@@ -95,11 +95,11 @@ impl<'a> AgentReader<'a> {
         let voice = &self.shared.voice;
         let raw = if has_secrets || is_stopped { voice.glance(&text) } else { Vec::new() };
         let all = if is_stopped { Vec::new() } else { voice.read(&redacted) };
-        let keeps = (&context.redactor, transcript);
-        if let Some(piece) = piece(if raw.is_empty() { &all } else { &raw }) {
-            self.held.add(piece, &text, keeps);
+        let redactor = &context.redactor;
+        if let Some((kind, piece)) = piece(if raw.is_empty() { &all } else { &raw }) {
+            self.held.add(kind, piece, &text, redactor, transcript);
         } else {
-            self.held.write(keeps.0, keeps.1);
+            self.held.write(redactor, transcript);
             transcript.add(From::Agent, &redacted);
         }
         for seen in all {
@@ -203,12 +203,12 @@ impl<'a> AgentReader<'a> {
     fn judge(&mut self, call: Call) -> (Option<Answer>, bool) {
         self.note(Bit::Tool, &call.tool);
         self.shared.last_words().begin_anew();
-        let name = (call.id.clone(), call.sum);
+        let (id, sum) = (call.id.clone(), call.sum);
         let asked = AttemptReport::ToolCalled { call: Box::new(call) };
         let answer = self.shared.reporter.ask(asked);
         let may_run =
             !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_)) | Answer::Stopped(_)));
-        self.verdicts.add(name, may_run);
+        self.verdicts.add(id, sum, may_run);
         (answer, may_run)
     }
 

@@ -20,7 +20,7 @@ struct Judged {
 
 impl Verdicts {
     /// Remembers a verdict; the same call repeated is still one call.
-    pub(super) fn add(&mut self, (id, sum): (String, CallSum), may_run: bool) {
+    pub(super) fn add(&mut self, id: String, sum: CallSum, may_run: bool) {
         let is_it = |known: &&mut Judged| !known.has_ended && known.sum == sum && known.id == id;
         if let Some(known) = self.0.iter_mut().find(is_it) {
             known.may_run = may_run;
@@ -62,7 +62,7 @@ mod tests {
         let mut verdicts = Verdicts::default();
         for call in calls.split("; ").filter(|call| !call.is_empty()) {
             let words: Vec<&str> = call.split(' ').collect();
-            verdicts.add((words[0].to_owned(), sum(words[1])), words[2] == "may");
+            verdicts.add(words[0].to_owned(), sum(words[1]), words[2] == "may");
         }
         let ends = ends.split("; ").map(|end| end.split_once(' ').unwrap_or((end, "")));
         ends.map(|(id, how)| verdicts.end(id, how == "ok")).collect()

@@ -20,12 +20,12 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Replaces a file without waiting for the disk: after a power cut it may have its old content or be empty.
 pub fn quick_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(&Real, (path, folder_of(path)), bytes, Pace::Quick)
+    replace(&Real, path, folder_of(path), bytes, Pace::Quick)
 }
 
 /// Like `atomic_write`, with the temporary file in another folder, where leftovers may be removed by anyone.
 pub fn atomic_write_from(path: &Path, room: &Path, bytes: &[u8]) -> io::Result<()> {
-    match replace(&Real, (path, room), bytes, Pace::Durable) {
+    match replace(&Real, path, room, bytes, Pace::Durable) {
         // The two are on different disks.
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => atomic_write(path, bytes),
         written => written,
@@ -41,15 +41,10 @@ enum Pace {
 
 /// Like `atomic_write`, on that disk.
 pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(disk, (path, folder_of(path)), bytes, Pace::Durable)
+    replace(disk, path, folder_of(path), bytes, Pace::Durable)
 }
 
-fn replace(
-    disk: &dyn Disk,
-    (path, room): (&Path, &Path),
-    bytes: &[u8],
-    pace: Pace,
-) -> io::Result<()> {
+fn replace(disk: &dyn Disk, path: &Path, room: &Path, bytes: &[u8], pace: Pace) -> io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let is_durable = pace == Pace::Durable;
     let folder = folder_of(path);

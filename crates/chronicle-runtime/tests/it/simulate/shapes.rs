@@ -85,7 +85,7 @@ fn workflow_text(rng: &mut Rng, letter: &str, count: usize, is_outer: bool) -> S
     let mut text = format!("name: {letter}\nlimits: {}\n{budget}phases:\n", limits(rng));
     for index in 0..count {
         let name = format!("{letter}{index}");
-        let fields = fields(rng, letter, (index, count), is_outer, is_list).join(", ");
+        let fields = fields(rng, letter, index, count, is_outer, is_list).join(", ");
         let _ = if is_list {
             writeln!(text, "  - {{id: {name}, {fields}}}")
         } else {
@@ -120,7 +120,8 @@ fn limits(rng: &mut Rng) -> String {
 fn fields(
     rng: &mut Rng,
     letter: &str,
-    (index, count): (usize, usize),
+    index: usize,
+    count: usize,
     is_outer: bool,
     is_list: bool,
 ) -> Vec<String> {

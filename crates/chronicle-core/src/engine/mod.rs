@@ -62,6 +62,7 @@ pub struct Step {
 
 /// Decides on an input and makes its line. Only what is stored of the input is used, so that the line can be decided again.
 pub fn step(state: &State, input: &Input) -> Step {
+    // Cut first, then decide: the line stores exactly what the decision was based on.
     let heard = heard::heard(state, input);
     let Decision { events, bodies, answer } = decide(state, &heard);
     let line = line(state, heard, events);
@@ -78,6 +79,7 @@ fn decide(state: &State, input: &Input) -> Decision {
             None => obey(&mut scratch, &input.by, command),
         },
     };
+    // In the same decision, so that one line holds an input and all of its consequences. A crash cannot separate them.
     follow::advance(&mut scratch);
     let (events, bodies) = scratch.into_parts();
     Decision { events, bodies, answer }
@@ -98,6 +100,7 @@ fn forbidden(by: &By, command: &Command) -> Option<String> {
         (Actor::Worker(own), Command::Signal { attempt, .. }) => {
             Some(format!("{own} cannot signal for {attempt}"))
         }
+        // The link checks this too; here it also holds for tests, hosts and ledgers that are decided again.
         (Actor::Worker(_), _) => Some("a worker cannot give a person's commands".to_owned()),
         (_, Command::Signal { .. }) => Some("only the worker of an attempt can signal".to_owned()),
         (Actor::Person(_) | Actor::Supervisor, _) => None,

@@ -23,7 +23,7 @@ type Step = fn(&State, &Frame, &Phase, &WayOut) -> Option<Event>;
 /// Steps between the end of the work and the next phase. Each is asked again after every event, so it must derive from the state
 /// whether it is done.
 const WAY_OUT: [Step; 5] = [
-    // The tree of what the worker left is recorded by now (`follow.rs`).
+    // The tree after the worker is recorded by now (`follow.rs`). Cheap checks come first, a person is asked last.
     demand, verify, doubt, approve, edge,
 ];
 
@@ -41,6 +41,7 @@ fn doubt(state: &State, frame: &Frame, _: &Phase, way: &WayOut) -> Option<Event>
     let place = frame.place();
     let known = state.visit_at(&place).map_or(&[][..], |visit| visit.unproven.as_slice());
     let claims = claims::unproven(state, frame, &way.summary);
+    // Compared with what was reported before, because every step is asked again after each event.
     (!way.approved && claims != known).then_some(Event::ClaimsUnproven(Unproven { place, claims }))
 }
 
@@ -66,9 +67,9 @@ fn edge(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Eve
 fn target(phase: &Phase, way: &WayOut) -> Result<PhaseId, String> {
     match &way.target {
         Some(target) => Ok(target.clone()),
-        // What is skipped goes where it would have gone.
+        // A skipped phase continues where `complete` would have led.
         None if way.outcome.as_str() == SKIPPED => resolve(phase, None, &Outcome::from(COMPLETE)),
-        // A workflow inside that failed, and nothing is said about that: the one around it has failed too.
+        // A sub-workflow failed, and the outer one has no edge for that: it has failed too.
         None if is_failed_inside(phase, way) => Ok(PhaseId::from(DONE)),
         None => resolve(phase, None, &way.outcome),
     }
@@ -90,6 +91,7 @@ pub(super) fn refused(state: &State, frame: &Frame, note: &str) -> Event {
 
 /// Takes an edge, unless it was taken too often. Cleanup runs first, whoever moves the frame.
 pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &WayOut) -> Event {
+    // Before cleanup: a loop that a person has to judge should be seen with everything still in place.
     if let Some(asked) = too_often(state, frame, to, &way.issues) {
         return asked;
     }

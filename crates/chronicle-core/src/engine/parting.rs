@@ -40,6 +40,7 @@ pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
 /// Starts a helper, unless too many workers already wait for each other or the visit has used up its help.
 fn help(state: &State, frame: &Frame, phase: &Phase, wanted: &FollowUp) -> Event {
     let depth = usize::try_from(phase.limits.depth).unwrap_or(usize::MAX);
+    // Both limits are needed: depth stops helpers of helpers, and the count stops one worker that asks again and again.
     if frame.stack.len() >= depth {
         return intervene(state, frame, words::too_deep(phase, frame, wanted));
     }

@@ -34,7 +34,7 @@ pub fn decide_again(before: &State, line: &Line) -> Result<(), Box<Unlike>> {
 fn has_inputs(before: &State, line: &Line) -> bool {
     match (&before.run, line.events.first()) {
         (Some(run), _) | (None, Some(Event::RunStarted(run))) => run.inputs,
-        // What stands before the start, whoever wrote it, is told by its events.
+        // Lines before the start contain their input in their events.
         (None, _) => true,
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn rewind(scratch: &mut Scratch<'_>, by: &By, to: u64, carried: &Carr
         Ok(root) => root,
         Err(why) => return Answer::Refused(why),
     };
-    // Nobody is asked any more about what is left.
+    // Open gates belong to phases that are left by this.
     let open: Vec<GateId> = scratch.state().open_gates().map(|gate| gate.opened.gate).collect();
     for gate in open {
         emit_answer(scratch, by, gate, GateAnswer::Go(root.clone()), "");
@@ -32,6 +32,7 @@ pub(super) fn rewind(scratch: &mut Scratch<'_>, by: &By, to: u64, carried: &Carr
 /// Whether the run can go there now; returns the phase of its own workflow.
 fn may(state: &State, to: u64, carried: &Carried) -> Result<PhaseId, String> {
     let run = state.run.as_ref().ok_or("the run has not started")?;
+    // A live attempt belongs to the position that would be left.
     if let Some(attempt) = state.live_attempts().next() {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
         return Err(format!("{id} works at `{place}`: pause the run first"));
@@ -55,7 +56,7 @@ pub(super) fn fits(run: &RunStarted, carried: &Carried) -> Result<(), String> {
     if root.workflow != own {
         return Err(format!("the position is one of workflow `{}`, not of `{own}`", root.workflow));
     }
-    // What each frame that stands inside another must be.
+    // The workflow that each nested frame must have.
     let mut inner: BTreeMap<FramePath, &str> = BTreeMap::new();
     for (index, frame) in carried.frames.iter().enumerate() {
         let is_expected = inner.remove(&frame.frame) == Some(frame.workflow.as_str());

@@ -28,9 +28,10 @@ impl<'a> Scratch<'a> {
     /// Adds an event that may have consequences.
     pub(super) fn emit(&mut self, mut event: Event) {
         let cause = self.next_cause();
+        // Copied at the first event with consequences. The real state changes only when the line is applied after its append.
         let state = self.copy.get_or_insert_with(|| self.base.clone());
         state.apply_event(cause, self.at, &event);
-        // What a worker is told is seen from where it stands then.
+        // The handover describes the state in which the attempt has already started, so it is made after the event was applied.
         if let Event::AttemptStarted(intent) = &mut event
             && let Some((handed, told)) = handover::handed(state, intent.attempt)
         {

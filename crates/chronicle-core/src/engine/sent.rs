@@ -15,6 +15,7 @@ pub(super) fn follow(state: &State) -> Option<Event> {
 
 /// What must end before a frame can move.
 pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
+    // A frame must not move under a live attempt, and not before its files are recorded: the next phase would get the blame.
     let mut live = state.live_attempts().map(|attempt| &attempt.intent);
     if let Some(works) = live.find(|intent| intent.place.frame().is_within(path)) {
         return Some(words::once_ended(works.attempt));
@@ -41,6 +42,7 @@ pub(super) fn edge(frame: &Frame, sent: &Sent) -> Event {
         frame: frame.path.clone(),
         from: frame.phase.clone(),
         to: sent.to.clone(),
+        // Never `complete`: a person's move says nothing about whether the work was done.
         outcome: Outcome::from(SKIPPED),
         summary: sent.note.clone(),
         by: Mover::Person,

@@ -12,6 +12,7 @@ pub(super) fn after(
     number: u32,
     now: Millis,
 ) -> (WaitKind, Millis) {
+    // A reset time in the past would mean an endless loop of immediate retries.
     if let Some(until) = named.filter(|until| *until > now) {
         return (WaitKind::Quota, until.min(now.after(QUOTA_WAIT_MAX_MS)));
     }

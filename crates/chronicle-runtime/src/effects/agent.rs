@@ -142,9 +142,9 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         end: Mutex::new(LastWords::new()),
         context,
     });
-    let pipes = (kept.stdin, kept.stdout, kept.stderr);
+    let pipes = Pipes { stdin: kept.stdin, stdout: kept.stdout, stderr: kept.stderr };
     let control = kept.control.clone();
-    tend(&shared, pipes, kept.control, (to_agent, opening), idle).map_err(|error| {
+    tend(&shared, pipes, kept.control, to_agent, opening, idle).map_err(|error| {
         control.stop(Duration::ZERO);
         cannot_start(format!("no thread to tend it: {error}"))
     })?;
@@ -152,20 +152,28 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     Ok(Stop { control, shared })
 }
 
-type Pipes = (Option<ChildStdin>, ChildStdout, ChildStderr);
+struct Pipes {
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+}
 
 fn tend(
     shared: &Arc<Shared>,
-    (stdin, stdout, stderr): Pipes,
+    pipes: Pipes,
     control: Control,
-    (to_agent, opening): (Receiver<String>, Vec<String>),
+    to_agent: Receiver<String>,
+    opening: Vec<String>,
     idle: Option<Duration>,
 ) -> std::io::Result<()> {
+    let Pipes { stdin, stdout, stderr } = pipes;
     let (done, all_read) = sync_channel::<()>(2);
+    // One thread per pipe: an agent that writes a lot before it reads would otherwise block, and so would we.
     thread("write", move || write(stdin, &opening, &to_agent))?;
     let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
     thread("read", move || {
         AgentReader::of(&it).all(stdout, &stopper);
+        // The agent has closed its output. Closing its input as well makes it exit instead of waiting for another turn.
         it.voice.close();
         let _ = said.send(());
     })?;
@@ -191,6 +199,7 @@ fn tend(
         for _ in 0..2 {
             let _ = all_read.recv_timeout(LAST_WORDS);
         }
+        // The last report of the attempt, after everything that it printed: later reports about it would be ignored.
         it.reporter.tell(AttemptReport::Ended(it.seen(end)));
     })
 }

@@ -106,6 +106,7 @@ impl Processes {
         state: &State,
     ) -> Self {
         let project = folder.project.clone();
+        // Read once per drive: a file that a worker changes meanwhile must not change how this run is supervised.
         let settings = discover::settings(&Project::at(&project)).settings;
         let max_bytes = settings.trees_max_file_bytes();
         let recordings = Recordings::new(folder.clone(), inbox.clone(), max_bytes);
@@ -207,6 +208,7 @@ impl Processes {
     fn observe(&mut self, id: AttemptId) -> Option<Input> {
         let cookie = self.context.cookies.cookie(id);
         self.running.insert(id, Running::Observed);
+        // What the earlier supervisor wrote down. Without it, a crash would refund the time of a timeout or budget.
         let worked_ms = worked::known_ms(&self.context.folder.worked(id));
         let reporter = Reporter::of_lost(self.context.inbox.clone(), id, worked_ms);
         observe::start(self.context.folder.keeper(id), cookie, reporter)
@@ -245,6 +247,7 @@ impl World for Processes {
         self.running.retain(|id, _| state.live.contains(id));
         for (id, running) in &self.running {
             if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
+                // Time that an agent spends waiting for a person counts neither as work nor as silence.
                 agent.rests(state.is_asking(attempt));
             }
         }
@@ -262,6 +265,7 @@ impl World for Processes {
                 Action::StopAttempt(id) => self.stop(id),
                 Action::Tell(id, message) => self.tell(state, id, message),
                 Action::Notify(about) => self.notices.perform(state, about),
+                // Already handled by `timers.keep` above.
                 Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
                     self.recordings.perform(state, effect)

@@ -72,6 +72,7 @@ impl Notices {
     /// Sends it on a thread of its own, unless it is being sent or may have been.
     pub(super) fn perform(&mut self, state: &State, about: About) -> Option<Input> {
         let cookie = self.context.cookies.notice(about);
+        // Already being sent: the effect stays due until its report is decided.
         if !self.running.insert(about) {
             return None;
         }
@@ -153,6 +154,7 @@ impl Teller {
             KeeperOrder::new(cookie.to_owned(), lock, folder.project.clone(), self.argv);
         order.chronicle.clone_from(&context.chronicle);
         order.env_set.insert("CHRONICLE_RUN".to_owned(), folder.id.to_string());
+        // Under a keeper, although it is no agent: a notifier that hangs must not outlive the supervisor.
         let kept = process::start(&order).map_err(|error| error.to_string())?;
         let (end, said) = followed(kept, self.input).map_err(|error| error.to_string())?;
         let text = |what: String| {

@@ -33,6 +33,7 @@ pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Resu
 pub(super) fn is_absent(folder: &RunFolder, cookies: &Cookies, id: AttemptId) -> bool {
     let absent = !folder.keeper(id).exists();
     if absent {
+        // A keeper may be on its way to its lock. It is killed first, so that "absent" stays true.
         sweep::sweep(&cookies.cookie(id));
     }
     absent

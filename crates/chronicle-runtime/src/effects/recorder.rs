@@ -70,6 +70,7 @@ impl Recorder {
         let was_live = self.unknown.remove(&id);
         let never_ran = || EndSeen { stopped: true, ..EndSeen::default() };
         match by {
+            // Not live before this command means that the command itself started and stopped it: no process exists.
             Performer::Supervisor if !was_live || is_absent(&self.folder, &self.cookies, id) => {
                 never_ran()
             }

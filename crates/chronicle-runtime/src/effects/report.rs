@@ -37,6 +37,7 @@ impl Worked {
             (true, None) => self.rests = Some(now),
             (false, Some(from)) => {
                 self.rests = None;
+                // Moves the start instead of adding up pieces, so that `active` stays one subtraction.
                 self.since += now.saturating_duration_since(from);
             }
             (true, Some(_)) | (false, None) => {}
@@ -62,6 +63,7 @@ impl Reporter {
         worked_ms: u64,
     ) -> Self {
         let since = Instant::now();
+        // A rest that never ends: the active time stays at what the earlier supervisor had measured.
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
         let worked = Worked { since, rests: Some(rests) };
         let (worked, requests) = (Arc::new(Mutex::new(worked)), Requests::default());

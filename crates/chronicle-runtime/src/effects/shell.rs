@@ -156,6 +156,7 @@ impl Shell {
         if now.stopped {
             return Ok(None);
         }
+        // The lock is held across the start: a stop that comes now either prevents it or finds its control.
         fail::at(Point::BeforeStartCommand);
         let kept = process::start(&order)?;
         now.control = Some(kept.control.clone());

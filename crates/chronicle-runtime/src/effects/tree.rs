@@ -85,6 +85,7 @@ impl Recordings {
 
     /// Starts a due job, unless it is running.
     pub(super) fn perform(&mut self, state: &State, effect: &Effect) -> Option<Input> {
+        // The cause identifies the job: the same effect stays due until its report is decided.
         if !self.running.insert(effect.cause) {
             return None;
         }
@@ -183,6 +184,7 @@ impl Job {
         let (tree, changes, unclear) = match (&before.tree, moment) {
             // Changes of an attempt are compared or not recorded at all: an error here must not look like "no changes".
             (Some(base), Moment::After(id)) => {
+                // Changes after the keeper's last sign of life were not made by its attempt.
                 let last_sign = touched_at(&self.folder.keeper(id));
                 let whose = Whose { hands: before.hands.clone(), last_sign };
                 tell_apart(trees, base, recorded.tree, &whose, &keep)?

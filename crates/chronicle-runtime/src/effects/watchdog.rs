@@ -83,6 +83,8 @@ impl Watchdog {
             seen = match next {
                 (at, reason) if at <= now => {
                     match reason {
+                        // Restarts the limit, so that lasting silence is reported again: the engine may have ignored the first
+                        // report because a question was open.
                         Bark::Idle => seen.last = now,
                         Bark::Lingers => has_lingered = true,
                         Bark::Moment => moment = now + worked::EVERY,

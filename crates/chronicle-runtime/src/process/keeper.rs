@@ -254,6 +254,7 @@ impl<'a> Watch<'a> {
         // If watching fails, the agent is killed rather than left unwatched.
         let cause = self.watch().unwrap_or(Cause::Orphaned);
         let signals = &self.signals;
+        // Whatever the cause, nothing below may survive this line.
         let survivors = self.tree.kill_all(|most| {
             let mut fds = [PollFd::new(&signals.child_ended, PollFlags::IN)];
             let _ = wire::wait_until(&mut fds, after(most));
@@ -279,6 +280,7 @@ impl<'a> Watch<'a> {
             if is_past(self.lease_due) {
                 return Ok(Cause::LeaseRanOut);
             }
+            // No polling: the keeper wakes up for a child, a message, a signal or a deadline.
             let next_due = self.kill_due.into_iter().chain(self.lease_due).min();
             if let Got::Closed = self.sleep_until(next_due)? {
                 return Ok(Cause::Orphaned);
@@ -314,6 +316,7 @@ impl<'a> Watch<'a> {
         match word {
             Word::Go | Word::Renew => {
                 self.lease_due = after(Duration::from_millis(self.order.lease_ms));
+                // Renewals double as signs of life, by which the trees know until when the attempt can have changed files.
                 lock::touch(self.lock);
             }
             Word::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),

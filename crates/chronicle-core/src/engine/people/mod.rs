@@ -76,6 +76,7 @@ pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
 pub(super) fn resume(scratch: &mut Scratch<'_>) -> Answer {
     match scratch.state() {
         state if state.is_over() => over(state),
+        // Accepted and not refused: `resume` is also how a person drives an interrupted run.
         state if state.paused.is_none() => Answer::Accepted("not paused".to_owned()),
         _ => {
             scratch.emit(Event::RunResumed);

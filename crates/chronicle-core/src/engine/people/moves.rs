@@ -27,7 +27,7 @@ pub(in crate::engine) fn retry(
         Err(refusal) => return refusal,
     };
     let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
-    // Starting the worker is just what this gate is to prevent.
+    // Starting the worker is exactly what this gate prevents.
     if kind == Some(GateKind::ApprovalBefore) {
         return Answer::Refused(format!(
             "{gate} asks whether `{place}` may begin, and nothing was tried yet: `approve` or `reject`"
@@ -71,6 +71,7 @@ fn cut_short(
         return refused;
     }
     let text = format!("`{place}` is tried again");
+    // With the same agent the note was recorded above and reaches the running session; a new agent reads it in its handover.
     let note = agent.map_or_else(String::new, |_| note.to_owned());
     let (who, agent) = (Some(who(by)), agent.cloned());
     scratch.emit(Event::WaitEnded(WaitEnded { place, attempt, who, agent, note }));
@@ -132,7 +133,7 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
     if let Stage::Gated { held, .. } = &frame.stage
         && let Stage::Left(WayOut { target: Some(to), issues, .. }) = &**held
     {
-        // The worker's way stands: an edge that was taken too often would only be asked about again.
+        // The worker's target stands. If its edge was taken too often, skipping would only open the same gate again.
         if too_often(state, frame, to, issues).is_some() {
             return Err(format!(
                 "`{place}` would be left for `{to}` again, which was done as often as allowed: `go` with \

@@ -65,6 +65,7 @@ impl LastWords {
     /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
     pub(super) fn no_quota(&mut self, until: Millis) {
         self.quota_until = Some(until);
+        // The agent's own quota error has the better text, and a broken protocol is the more serious finding.
         if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
             self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
         }

@@ -135,6 +135,7 @@ impl<'a> AgentReader<'a> {
     fn seen(&mut self, seen: Seen) {
         self.puzzled = 0;
         self.shared.last_words().has_spoken = true;
+        // Only lines that mean something count as a sign of life: a program that prints garbage is still silent.
         self.shared.watchdog.heard();
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
             self.retries = 0;
@@ -163,6 +164,7 @@ impl<'a> AgentReader<'a> {
             }
             Seen::Permission(raw) => {
                 let id = raw.call.id.clone();
+                // Blocks until the decision is on disk. The agent waits, so nothing runs without a recorded verdict.
                 let (answer, _) = self.judge(raw.call);
                 self.answer(&id, answer);
             }
@@ -266,6 +268,7 @@ impl<'a> AgentReader<'a> {
     fn finished(&mut self) {
         let mut last = self.shared.last_words();
         last.finished = true;
+        // The agent recovered from the error, except for a broken protocol: that stays a crash.
         last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
         (last.quota_until, last.retry_after_ms) = (None, None);
         drop(last);

@@ -37,6 +37,7 @@ impl Verdicts {
     /// denied call that runs shows at the latest when all have ended.
     pub(super) fn end(&mut self, id: &str, ok: bool) -> bool {
         let open = |it: &Judged| it.id == id && !it.has_ended;
+        // With several open calls of one id, assume the innocent pairing; a denied call that ran is left over in the end.
         let fitting = self.0.iter().position(|it| open(it) && it.may_run == ok);
         let of_an_open_one = fitting.or_else(|| self.0.iter().position(open));
         // An agent may report the same end twice.

@@ -149,6 +149,7 @@ impl Ledger for Folder {
     fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         self.check_there()?;
         let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
+        // Opened only under the lock: opening sweeps unfinished files, which a live writer may still need.
         let files = Files::open(Arc::clone(&self.disk), &self.path, lock)
             .map_err(|error| io_error("open", &self.ledger_path(), error))?;
         Ok(Box::new(FolderClaim::new(files)))
@@ -175,6 +176,7 @@ impl Ledger for Folder {
         let path = self.path.join(ARTIFACTS).join(id.to_string());
         let wrong = |why| LedgerError::Artifact { place: place(&self.path), id: *id, why };
         match disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64) {
+            // Checked on every read: artifacts are not part of the chain, only their sums are.
             Ok(Some(body)) if ArtifactId::of(&body) == *id => Ok(body),
             Ok(Some(_)) => Err(wrong("is damaged: its content is not what its name says")),
             Ok(None) => Err(wrong("is not there")),

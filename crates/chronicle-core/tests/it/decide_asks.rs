@@ -151,7 +151,7 @@ fn answers_fit_their_gates() {
     expect!["g1 is a question: `answer` answers it"]
         .assert_eq(&say(Command::Approve { gate: None, note: note() }));
     expect!["an answer to g1 needs words"].assert_eq(&say(answer("  ")));
-    expect!["no place waits for a person"]
+    expect!["g1 is a question: `answer` answers it"]
         .assert_eq(&say(Command::Skip { place: None, note: note() }));
     expect![[r#"Accepted("answered g1 at `plan`")"#]].assert_eq(&say(answer("BLUE")));
     expect!["g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]

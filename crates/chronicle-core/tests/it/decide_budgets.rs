@@ -283,7 +283,7 @@ fn only_what_waits_for_a_budget_can_be_raised_approved_or_tried_again() {
         g1 asks for a higher budget: `budget` raises it
         g1 is about a budget: `budget` raises it
         g1 is about a budget: `budget` raises it
-        g1 is no intervention: answer what it asks
+        g1 is about a budget: `budget` raises it
         say how much more: `+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`
         the run has no limit on dollars that could be raised
         `build` has no limit on tokens that could be raised

@@ -39,6 +39,7 @@ mod quotes;
 mod recover;
 mod redact_corpus;
 mod reference;
+mod reference_defaults;
 mod rehearsal;
 mod replay;
 mod settings;

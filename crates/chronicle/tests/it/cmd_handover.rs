@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use expect_test::expect;
+
 use chronicle_core::base::limits::HANDOVER_MAX;
 
 use crate::session::Session;
@@ -64,6 +66,19 @@ fn what_does_not_fit_is_in_the_file_that_the_worker_reads() {
     assert!(text.len() <= HANDOVER_MAX, "{}", text.len());
     let (_, after) = text.split_once("Read the file `").unwrap();
     let file = after.split_once('`').unwrap().0;
+    let (run, body) = file.split_once("/artifacts/").unwrap();
+    let told = text.replace(run, ".chronicle/runs/…").replace(body, "…");
+    let (_, told) = told.split_once("## What did not fit").unwrap();
+    expect![[r#"
+
+        ## What did not fit
+
+        This handover is cut. Read the file `.chronicle/runs/…/artifacts/…`: it has in full: Task.
+    "#]]
+    .assert_eq(&format!(
+        "\n## What did not fit{}\n",
+        told.split_inclusive('\n').take(3).collect::<String>().trim_end()
+    ));
     let rest = fs::read_to_string(session.project().join(file)).unwrap();
     assert!(rest.contains(task.trim()), "the file is where the handover says, and has it all");
     let view = session.json(&["handover", &session.short(), "a1"]);

@@ -18,7 +18,9 @@ fn tests(session: &Session) -> usize {
 #[test]
 fn the_readmes_loop_goes_back_three_times_and_every_repair_is_tested() {
     let session = Session::with(FIX, BUILDS);
-    session.run().exits(4).talks("`test` was left for `build` 3 times, as often as allowed");
+    let question =
+        "needs you g1 at `test`: `test` was left for `build` 3 times, as often as allowed";
+    session.run().exits(4).prints(question);
     assert_eq!(tests(&session), 4);
     let run = session.short();
     let next = session.json(&["status"])["next"][0].clone();

@@ -84,9 +84,12 @@ build: [{wait_for: {file: built}}, {transition: {to: done, summary: built}}]
     let names = ["ann", "bob", "cy", "dan", "eve", "fay"];
     let askers: Vec<_> = names
         .map(|who| {
-            let word = if ["bob", "eve"].contains(&who) { "reject" } else { "approve" };
             let mut asker = yard.command(CHRONICLE, who);
-            asker.args([word, &run, "g1"]);
+            if ["bob", "eve"].contains(&who) {
+                asker.args(["reject", &run, "g1", "not like this"]);
+            } else {
+                asker.args(["approve", &run, "g1"]);
+            }
             yard.begin(who, &mut asker)
         })
         .into_iter()

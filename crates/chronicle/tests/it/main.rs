@@ -36,6 +36,8 @@ mod crash_check;
 mod crash_site;
 mod damage;
 mod definitions;
+mod docs;
+mod every_status;
 mod kill;
 mod kill_random;
 mod kill_signals;

@@ -31,6 +31,7 @@ scenarios! {
     command_agent
     command_fails
     commands
+    configured
     continued
     crash_to_person
     evidence
@@ -51,6 +52,7 @@ scenarios! {
     program_not_found
     question
     quota
+    readme
     refused_target
     rejected_before
     secrets
@@ -62,6 +64,7 @@ scenarios! {
     three_phases
     timeout
     tools
+    trees
     trust
     unasked_tool
     usage

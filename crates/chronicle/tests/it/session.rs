@@ -18,6 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) use processes::{agents, keepers, of_run, workers};
+pub(crate) use redact::redact_any;
 
 /// Longer than anything here takes on a busy machine; only a failing test waits for it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -229,6 +230,32 @@ impl Session {
         entries.map(|mut entry| entry["event"].take()).collect()
     }
 
+    /// The kind of every event of the newest run, with who caused it: `person`, `supervisor`, …
+    pub(crate) fn events_with_actor(&self) -> Vec<(String, String)> {
+        let said = self.chronicle(&["log", "--json"]).exits(0);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let entry = |line: &str| {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            (text(&entry["by"]["actor"]["is"]), text(&entry["event"]["kind"]))
+        };
+        said.stdout.lines().map(entry).collect()
+    }
+
+    /// A copy of everything: project, home, and what is known outside of the project.
+    pub(crate) fn keep(&self) -> TempDir {
+        let kept = tempfile::tempdir().unwrap();
+        copy_all(self.folder.path(), kept.path());
+        kept
+    }
+
+    /// Puts everything back as it was kept.
+    pub(crate) fn restore(&self, kept: &TempDir) {
+        for entry in fs::read_dir(self.folder.path()).unwrap() {
+            fs::remove_dir_all(entry.unwrap().path()).unwrap();
+        }
+        copy_all(kept.path(), self.folder.path());
+    }
+
     /// Every event of that kind.
     pub(crate) fn events_of(&self, kind: &str) -> Vec<Value> {
         self.events().into_iter().filter(|event| event["kind"] == kind).collect()
@@ -260,6 +287,13 @@ impl Session {
     pub(crate) fn redact(&self, text: &str) -> String {
         redact::redact(text, self.folder.path(), &self.runs())
     }
+}
+
+/// With modes and times, which decide whether a cache is believed.
+fn copy_all(from: &Path, to: &Path) {
+    let source = from.join(".");
+    let done = Command::new("cp").arg("-a").arg(source).arg(to).status().unwrap();
+    assert!(done.success(), "{} was not copied", from.display());
 }
 
 /// Runs `main` on the script.

@@ -3,7 +3,8 @@
 use super::super::budget;
 use super::super::scratch::Scratch;
 use super::{emit_answer, refuse_over};
-use crate::base::ids::GateId;
+use crate::base::ids::{GateId, HUMAN_INTERVENTION};
+use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
 use crate::event::{GateAnswer, GateKind, GateOpened};
 use crate::state::{Gate, Stage, State};
@@ -171,7 +172,7 @@ fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
 }
 
 /// The command that would answer this gate.
-fn instead(gate: &Gate) -> String {
+pub(super) fn instead(gate: &Gate) -> String {
     let id = gate.opened.gate;
     match gate.opened.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
@@ -180,7 +181,17 @@ fn instead(gate: &Gate) -> String {
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
         GateKind::Budget => format!("{id} is about a budget: `budget` raises it"),
         GateKind::Intervention => {
-            format!("{id} is an intervention: `retry`, `skip` or `go` leave it")
+            let ways = match &gate.opened {
+                // There is no phase that could be tried again or skipped.
+                opened if opened.place.phase().as_str() == HUMAN_INTERVENTION => {
+                    "`go` with a phase leads on"
+                }
+                opened if opened.lack == Some(Lack::Rounds) => {
+                    "`go` with `--loops`, `retry`, or `go` with a phase lead on"
+                }
+                _ => "`retry`, `skip`, or `go` with a phase lead on",
+            };
+            format!("{id} waits for a decision: {ways}")
         }
     }
 }

@@ -64,7 +64,8 @@ pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> An
 
 pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     match scratch.state() {
-        state if state.is_over() => over(state),
+        // What is given up is on its way to its end: a pause would only be one more word about it.
+        state if state.is_given_up() => over(state),
         state if state.paused.is_some() => Answer::Accepted("paused already".to_owned()),
         _ => {
             scratch.emit(Event::RunPaused { reason: reason.to_owned() });

@@ -4,6 +4,7 @@ use super::super::loops::too_often;
 use super::super::scratch::Scratch;
 use super::super::sent;
 use super::super::target::resolve;
+use super::gate::instead;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place, SKIPPED};
 use crate::event::input::{Answer, By};
@@ -121,9 +122,9 @@ enum Skipped {
 
 fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String> {
     let place = frame.place();
-    let kind = state.gate(gate).map(|gate| gate.opened.gate_kind);
-    if kind != Some(GateKind::Intervention) {
-        return Err(format!("{gate} is no intervention: answer what it asks"));
+    let opened = state.gate(gate).ok_or_else(|| format!("there is no gate {gate}"))?;
+    if opened.opened.gate_kind != GateKind::Intervention {
+        return Err(instead(opened));
     }
     if let Stage::Gated { held, .. } = &frame.stage
         && let Stage::BrokeOff { parting: Break::FollowUp(wanted) } = &**held
@@ -174,7 +175,10 @@ fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &
         )),
         (None, _) => Err(match place {
             Some(place) => format!("`{place}` does not wait for a person"),
-            None => "no place waits for a person".to_owned(),
+            None => match state.open_gates().next() {
+                Some(gate) => instead(gate),
+                None => "no place waits for a person".to_owned(),
+            },
         }),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::{refuse_over, who};
-use crate::base::ids::{FramePath, Place};
+use crate::base::ids::{FramePath, HUMAN_INTERVENTION, Place};
 use crate::base::limits::{NOTE_MAX, NOTES_MAX};
 use crate::event::Event;
 use crate::event::input::{Answer, By};
@@ -25,8 +25,14 @@ pub(in crate::engine) fn note(
     let note = state.next_note();
     let works = |attempt: &&Attempt| attempt.intent.place.frame() == place.frame();
     let attempt = state.live_attempts().find(works).map(|attempt| attempt.intent.attempt);
-    let how = if attempt.is_some() { "is being told" } else { "waits for the next worker" };
-    let answer = Answer::Accepted(format!("{note} {how} at `{place}`"));
+    let answer = Answer::Accepted(match attempt {
+        Some(_) => format!("{note} is being told at `{place}`"),
+        // Nobody ever works there: whichever phase a person chooses next is told.
+        None if place.phase().as_str() == HUMAN_INTERVENTION => {
+            format!("{note} waits for the next worker")
+        }
+        None => format!("{note} waits for the next worker at `{place}`"),
+    });
     let (who, text) = (who(by), text.trim().to_owned());
     scratch.emit(Event::NoteGiven { note, place, who, text, attempt });
     answer

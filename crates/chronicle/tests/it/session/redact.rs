@@ -29,6 +29,23 @@ pub(super) fn redact(text: &str, folder: &Path, runs: &[String]) -> String {
     out
 }
 
+/// The same for a text from any session: whatever looks like a run's id is one.
+pub(crate) fn redact_any(text: &str) -> String {
+    let text = redact(text, Path::new("/nowhere"), &[]).replace("<session>", "<run>");
+    let is_id = |word: &str| {
+        word.len() == 8
+            && word.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let mut out = String::new();
+    for part in text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        out.push_str(if is_id(word) { "<run>" } else { word });
+        out.push_str(&part[word.len()..]);
+    }
+    out
+}
+
 /// What stands at the beginning of `rest`, and how long it is.
 fn changing<'a>(before: &str, rest: &str) -> Option<(&'a str, usize)> {
     let shapes = [

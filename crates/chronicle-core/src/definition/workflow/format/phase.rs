@@ -143,7 +143,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "The workflow inside: of `run: workflow`, or of a pool's steps.",
     ),
     field(&["steps"], Kind::List(&STEP), "", "A pool's steps."),
-    field(&["slots"], Kind::Positive, "3", "How many steps of a pool are worked on at once."),
+    field(&["slots"], Kind::Positive, "", "How many steps of a pool are worked on at once."),
     field(&["merge"], Kind::Text, "", "How a pool's work comes together."),
 ];
 

@@ -108,7 +108,7 @@ pub(crate) fn one(folder: &Path) -> Row {
     let bytes: usize = pair.lines(STEPS).iter().map(Vec::len).sum();
     let each = bytes / usize::try_from(STEPS).unwrap();
     let steps = usize::try_from(STEPS).unwrap();
-    row(&format!("durable step, 1 run ({each} bytes a line)"), &Pairs::of(turns), steps, 0.8)
+    row(&format!("durable step, 1 run ({each} bytes a line)"), &Pairs::of(turns), steps, 0.9)
 }
 
 /// Many runs beside as many bare writers.
@@ -133,7 +133,7 @@ pub(crate) fn many(folder: &Path) -> Row {
         turns.push((ours, bare));
     }
     let steps = MANY * usize::try_from(STEPS_OF_MANY).unwrap();
-    row(&format!("durable step, {MANY} runs, a thread each"), &Pairs::of(turns), steps, 0.5)
+    row(&format!("durable step, {MANY} runs, a thread each"), &Pairs::of(turns), steps, 0.9)
 }
 
 /// Does something with each on a thread of its own; how long it takes until all have done it.
@@ -169,7 +169,7 @@ pub(crate) fn whole_run(folder: &Path) -> Row {
         turns.push((ours, time(|| write_all(&mut bare, &lines)).0));
     }
     let what = format!("a whole run of three phases, {} decisions", inputs.len());
-    row(&what, &Pairs::of(turns), inputs.len(), 0.8)
+    row(&what, &Pairs::of(turns), inputs.len(), 0.85)
 }
 
 fn row(what: &str, pairs: &Pairs, steps: usize, least: f64) -> Row {

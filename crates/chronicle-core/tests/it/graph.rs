@@ -386,3 +386,59 @@ fn forty_phases_stay_on_the_paper() {
     assert!(drawn.contains("prefers-color-scheme:dark"));
     assert_eq!(drawn.matches("class=\"box\"").count(), 40);
 }
+
+/// The straight parts of every dashed line.
+fn dashed(svg: &str) -> Vec<[(f64, f64); 2]> {
+    let mut parts = Vec::new();
+    for path in svg.split("class=\"way back\" d=\"").skip(1) {
+        let path = path.split('"').next().unwrap();
+        let mut from = (0.0, 0.0);
+        for step in path.split(['M', 'L', 'Q']).skip(1) {
+            let numbers: Vec<f64> = step.split_whitespace().map(|it| it.parse().unwrap()).collect();
+            let to = (numbers[numbers.len() - 2], numbers[numbers.len() - 1]);
+            if numbers.len() == 2 && from != (0.0, 0.0) {
+                parts.push([from, to]);
+            }
+            from = to;
+        }
+    }
+    parts
+}
+
+#[test]
+fn dashes_are_never_drawn_over_dashes_nor_through_boxes() {
+    let workflow = "name: Many\nphases:\n  plan: {next: [a, b, c]}\n  a: {next: [v], on: {fail: plan}}\n  \
+        b: {next: [v], on: {fail: plan, needs_input: plan}, instructions: \"a\\nb\", tools: {deny: [bash]}, approval: after}\n  \
+        c: {next: [v, done], on: {fail: plan}}\n  v: {run: command, commands: [x], next: [done], on: {fail: plan}}\n";
+    let drawn = svg(&graph(workflow));
+    let parts = dashed(&drawn);
+    assert!(parts.len() > 6, "{drawn}");
+    for (index, [a, b]) in parts.iter().enumerate() {
+        for [c, d] in &parts[..index] {
+            let span = |x: f64, y: f64| (x.min(y), x.max(y));
+            let overlap =
+                |one: (f64, f64), other: (f64, f64)| one.1.min(other.1) - one.0.max(other.0);
+            let is_same = |all: [f64; 3], one: f64| all.iter().all(|it| (it - one).abs() < 0.5);
+            let is_level = is_same([b.1, c.1, d.1], a.1);
+            let is_upright = is_same([b.0, c.0, d.0], a.0);
+            let level = overlap(span(a.0, b.0), span(c.0, d.0));
+            let upright = overlap(span(a.1, b.1), span(c.1, d.1));
+            assert!(!is_level || level < 1.0, "{a:?} {b:?} and {c:?} {d:?}");
+            assert!(!is_upright || upright < 1.0, "{a:?} {b:?} and {c:?} {d:?}");
+        }
+    }
+    for rect in
+        drawn.split("<rect class=\"").filter(|it| it.starts_with("box") || it.starts_with("done"))
+    {
+        let rect = format!(" {rect}");
+        let [x, y, width, height] =
+            ["x", "y", "width", "height"].map(|name| numbers(&rect, name)[0]);
+        for [a, b] in &parts {
+            let inside = |low: f64, high: f64, from: f64, to: f64| {
+                from.min(to) < high - 1.0 && from.max(to) > low + 1.0
+            };
+            let crosses = inside(x, x + width, a.0, b.0) && inside(y, y + height, a.1, b.1);
+            assert!(!crosses, "{a:?} {b:?} through {x} {y} {width} {height}");
+        }
+    }
+}

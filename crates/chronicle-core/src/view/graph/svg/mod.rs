@@ -92,6 +92,9 @@ fn way(route: &Route, out: &mut String) {
         EdgeWay::Back | EdgeWay::Itself => ("way back", "tipback"),
     };
     let _ = writeln!(out, "<path class=\"{class}\" d=\"{}\"/>", route.path);
+    if !route.has_tip {
+        return;
+    }
     let (x, y) = route.tip;
     let (dx, dy) = route.heading;
     let (back, side) = (8.0, 4.0);

@@ -1,6 +1,7 @@
 //! Routes of edges: straight to the next layer, otherwise beside the boxes: on the left if they skip layers, on the right if they
-//! go back. Edges to the same node share a lane.
+//! go back. Edges to the same node share a lane. Each part of it is drawn once, since dashes over dashes look solid.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use super::super::{Edge, EdgeWay, Graph};
@@ -22,6 +23,8 @@ pub(super) struct Route {
     is_curve: bool,
     /// Value of the `d` attribute.
     pub path: String,
+    /// Whether it reaches its node. Else it joins another one that does.
+    pub has_tip: bool,
     /// End point and direction of the arrow.
     pub tip: (f64, f64),
     pub heading: (f64, f64),
@@ -45,6 +48,7 @@ impl Route {
             points,
             is_curve,
             path: String::new(),
+            has_tip: true,
             tip: last,
             heading,
             label: edge.label.clone(),
@@ -57,6 +61,14 @@ impl Route {
 
     fn labelled(self, label_at: (f64, f64), anchor: &'static str) -> Self {
         Self { label_at, anchor, ..self }
+    }
+
+    /// Ends it where it meets another one on the same lane, after so many points.
+    fn joining(mut self, after: usize) -> Self {
+        self.points.truncate(after);
+        self.has_tip = false;
+        self.write();
+        self
     }
 
     pub(super) fn shift(&mut self, by: f64) {
@@ -154,14 +166,57 @@ pub(super) fn routes(graph: &Graph, layers: &[Vec<usize>], spots: &[Spot]) -> Ve
             graph.edges.iter().filter(|edge| yard.side(edge) == Some(side)).collect();
         let lanes = yard.lanes(&edges);
         let begin = yard.first_lane(side, &edges);
+        let mut beside: Vec<(usize, Beside)> = Vec::new();
         for edge in &edges {
             let lane = lanes.iter().find(|(to, _)| *to == edge.to).map_or(0, |(_, lane)| *lane);
             #[expect(clippy::cast_precision_loss, reason = "there are fewer lanes than phases")]
             let away = begin + LANE * lane as f64;
-            routes.push(yard.beside(edge, side, away));
+            beside.push((edge.to, yard.beside(edge, side, away)));
         }
+        routes.extend(joined(beside));
     }
     routes
+}
+
+/// A way in a lane.
+struct Beside {
+    route: Route,
+    /// How many points it has until it is on the lane, and until it leaves it.
+    on: usize,
+    off: usize,
+    /// The heights at which it comes to the lane and leaves it.
+    from: f64,
+    to: f64,
+}
+
+/// Of those to the same node only the farthest is drawn up to it, and along the lane only the farthest from each direction. The
+/// others end where they meet it.
+fn joined(all: Vec<(usize, Beside)>) -> Vec<Route> {
+    let length = |it: &Beside| (it.from - it.to).abs();
+    let is_down = |it: &Beside| it.from < it.to;
+    let ends: Vec<Option<usize>> = (0..all.len())
+        .map(|index| {
+            let (to, it) = &all[index];
+            let farther: Vec<&Beside> = (0..all.len())
+                .filter(|other| all[*other].0 == *to)
+                .filter(|other| match length(&all[*other].1).total_cmp(&length(it)) {
+                    Ordering::Greater => true,
+                    Ordering::Equal => *other < index,
+                    Ordering::Less => false,
+                })
+                .map(|other| &all[other].1)
+                .collect();
+            if farther.iter().any(|other| is_down(other) == is_down(it)) {
+                return Some(it.on);
+            }
+            (!farther.is_empty()).then_some(it.off)
+        })
+        .collect();
+    let cut = |((_, it), end): ((usize, Beside), Option<usize>)| match end {
+        Some(after) => it.route.joining(after),
+        None => it.route,
+    };
+    all.into_iter().zip(ends).map(cut).collect()
 }
 
 struct Yard<'g> {
@@ -247,7 +302,7 @@ impl Yard<'_> {
         boxes.fold(0.0, f64::max) + room
     }
 
-    fn beside(&self, edge: &Edge, side: Side, away: f64) -> Route {
+    fn beside(&self, edge: &Edge, side: Side, away: f64) -> Beside {
         let sign = if side == Side::Left { -1.0 } else { 1.0 };
         let lane = sign * away;
         let (from, to) = (&self.spots[edge.from], &self.spots[edge.to]);
@@ -257,23 +312,64 @@ impl Yard<'_> {
             points.push((from.x + sign * from.width / 2.0, out));
             points.push((lane, out));
         } else {
-            let y = from.bottom() + 16.0;
-            points.extend([
-                (from.x + sign * 14.0, from.bottom()),
-                (from.x + sign * 14.0, y),
-                (lane, y),
-            ]);
+            // Below every box of the layer: a taller neighbour would be crossed. Each on a line of its own.
+            let (number, count) = self.among(edge, side, End::Leaves);
+            let y = self.layer_of(edge.from).1 + 10.0 + 20.0 * part(number, count);
+            let x = from.x + sign * (14.0 + 6.0 * self.nth(edge, side));
+            points.extend([(x, from.bottom()), (x, y), (lane, y)]);
         }
+        let (on, leaves_at) = (points.len(), points[points.len() - 1].1);
         let label = (points[points.len() - 2].0 + sign * 9.0, points[points.len() - 1].1 - 5.0);
         let into = self.port(edge, side, End::Arrives);
         if self.is_outermost(edge.to, side) {
             points.extend([(lane, into), (to.x + sign * to.width / 2.0, into)]);
         } else {
-            let y = to.y - 18.0;
+            let (number, count) = self.among(edge, side, End::Arrives);
+            let y = self.layer_of(edge.to).0 - 18.0 + 6.0 * part(number, count);
             points.extend([(lane, y), (to.x + sign * 14.0, y), (to.x + sign * 14.0, to.y)]);
         }
+        let arrives_at = points[on].1;
         let anchor = if side == Side::Left { "end" } else { "start" };
-        Route::new(edge, points, false).labelled(label, anchor)
+        let route = Route::new(edge, points, false).labelled(label, anchor);
+        Beside { route, on, off: on + 1, from: leaves_at, to: arrives_at }
+    }
+
+    /// Which one an edge is among those that leave, or arrive in, the inside of its layer on that side, and how many there are. Those
+    /// that arrive at one node count once.
+    fn among(&self, edge: &Edge, side: Side, end: End) -> (usize, usize) {
+        let node = |it: &Edge| if end == End::Leaves { it.from } else { it.to };
+        let rank = |it: &Edge| self.graph.nodes[node(it)].rank;
+        let like = self.graph.edges.iter().filter(|it| {
+            let is_inside = !self.is_outermost(node(it), side);
+            self.side(it) == Some(side) && rank(it) == rank(edge) && is_inside
+        });
+        let mut like: Vec<&Edge> = like.collect();
+        if end == End::Arrives {
+            like.sort_by_key(|it| it.to);
+            like.dedup_by_key(|it| it.to);
+        }
+        let is_same = |it: &&Edge| match end {
+            End::Leaves => **it == *edge,
+            End::Arrives => it.to == edge.to,
+        };
+        (like.iter().position(is_same).unwrap_or(0), like.len())
+    }
+
+    /// How many edges leave the same node on that side before this one.
+    fn nth(&self, edge: &Edge, side: Side) -> f64 {
+        let of_node = |it: &&Edge| it.from == edge.from && self.side(it) == Some(side);
+        let place = self.graph.edges.iter().filter(of_node).position(|it| it == edge);
+        #[expect(clippy::cast_precision_loss, reason = "a node has a few edges")]
+        let place = place.unwrap_or(0) as f64;
+        place
+    }
+
+    /// The upper and the lower edge of the layer that a node is in.
+    fn layer_of(&self, node: usize) -> (f64, f64) {
+        let layer = self.layers[self.graph.nodes[node].rank].iter().map(|node| &self.spots[*node]);
+        layer.fold((f64::MAX, f64::MIN), |(top, bottom), spot| {
+            (top.min(spot.y), bottom.max(spot.bottom()))
+        })
     }
 
     fn is_outermost(&self, node: usize, side: Side) -> bool {

@@ -17,6 +17,9 @@ use chronicle_core::event::notice::About;
 /// Digits of the sum in a cookie: too many for a collision.
 const DIGITS: usize = 24;
 
+/// Replaces the attempt's id in the cookie of a notice.
+pub(crate) const NOTICE: &str = "notice";
+
 /// Creates and reads cookies of the run in one folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Cookies {
@@ -38,7 +41,7 @@ impl Cookies {
 
     /// The cookie of processes that send a notice.
     pub(crate) fn notice(&self, about: About) -> String {
-        format!("{}-notice-{}", self.run.short(), self.sum("notice", &about))
+        format!("{}-{NOTICE}-{}", self.run.short(), self.sum(NOTICE, &about))
     }
 
     fn sum(&self, what: &str, of: &dyn fmt::Display) -> String {

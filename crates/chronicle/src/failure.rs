@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use chronicle_core::definition::workflow::Problem;
 use chronicle_runtime::handle::definitions::DiscoverError;
 use chronicle_runtime::handle::{FindError, HandleError, LedgerError, LinkError, TreesError};
 
@@ -13,14 +14,16 @@ use crate::exit_code::Exit;
 pub(crate) struct Failure {
     /// How the program ends.
     pub(crate) exit: Exit,
-    message: String,
-    causes: Vec<String>,
-    hint: Option<String>,
+    pub(crate) message: String,
+    pub(crate) causes: Vec<String>,
+    pub(crate) hint: Option<String>,
+    /// What is wrong with a definition; people were shown it before.
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), causes: Vec::new(), hint: None }
+        Self { exit, message: message.into(), causes: Vec::new(), hint: None, problems: Vec::new() }
     }
 
     /// The command line makes no sense.
@@ -36,6 +39,13 @@ impl Failure {
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the problems of a definition, for programs that read the failure.
+    #[must_use]
+    pub(crate) fn with_problems(mut self, problems: &[Problem]) -> Self {
+        self.problems.extend_from_slice(problems);
         self
     }
 

@@ -65,8 +65,15 @@ pub(super) fn too_often(
         // An edge to itself has no opposite direction; counted as a pair it would count twice.
         Way::Plain if limit.count == LoopCount::Edge || *to == frame.phase => one_way(frame, to),
         Way::Plain => {
-            let taken = frame.taken(&frame.phase, to).saturating_add(frame.taken(to, &frame.phase));
-            (taken, words::back_and_forth(&frame.phase, to, taken))
+            let (there, back) = (frame.taken(&frame.phase, to), frame.taken(to, &frame.phase));
+            let taken = there.saturating_add(back);
+            // In a wider circle nobody went back the same way.
+            let said = match (there, back) {
+                (_, 0) => words::one_way(&frame.phase, to, there),
+                (0, _) => words::one_way(to, &frame.phase, back),
+                (_, _) => words::back_and_forth(&frame.phase, to, taken),
+            };
+            (taken, said)
         }
     };
     // `>=`, because `taken` does not include the transition at hand.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place, RunId};
 use crate::base::limits::COMMANDS_MS;
@@ -31,9 +31,22 @@ pub struct Rehearsal {
     /// The phases that have work, main path first.
     pub scenes: Vec<Scene>,
     /// `Ok` if the main path reaches the end, otherwise why not.
+    #[serde(serialize_with = "as_ending")]
     pub ends: Result<(), String>,
     /// True if there are more phases than are shown.
     pub is_cut: bool,
+}
+
+/// `{"well": true}`, or `{"well": false, "why": …}`: how Rust writes a result is no format for others.
+fn as_ending<S: Serializer>(ends: &Result<(), String>, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Ending<'a> {
+        well: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<&'a str>,
+    }
+    let why = ends.as_ref().err().map(String::as_str);
+    Ending { well: why.is_none(), why }.serialize(to)
 }
 
 /// One phase, as its first worker would see it.

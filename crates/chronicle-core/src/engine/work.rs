@@ -68,8 +68,6 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         None => state.persona_of(phase),
     };
     let prompt = persona.map(|it| it.prompt.clone());
-    let of_persona = persona.and_then(|persona| persona.model.as_ref());
-    let models = [worker.model.as_ref(), of_persona, workflow.model.as_ref(), run.model.as_ref()];
     let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
     let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
@@ -77,7 +75,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
-        model: models.into_iter().flatten().next().cloned(),
+        model: state.model_for(&intent).cloned(),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },

@@ -148,8 +148,17 @@ impl Facts {
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
         let (commands, unproven) = (Commands::default(), Vec::new());
-        let (place, left) = (place.clone(), None);
-        self.visits.push(Visit { place, entered_at: at, commands, unproven, left });
+        let task = self.frames.get(&place.frame()).and_then(|frame| frame.task.clone());
+        let (place, left, attempts_before) = (place.clone(), None, self.attempts.len());
+        self.visits.push(Visit {
+            place,
+            entered_at: at,
+            attempts_before,
+            task,
+            commands,
+            unproven,
+            left,
+        });
         self.forget_visits();
     }
 
@@ -164,6 +173,7 @@ impl Facts {
         self.frames.retain(|path, _| !path.is_within(&below));
         let is_watched = self.phase_at(&place).is_some_and(|it| it.limits.loops.progress.is_some());
         self.change_frame(&taken.frame, |frame| {
+            frame.count_move(&taken.from, &taken.to);
             match taken.by {
                 Mover::Run => frame.count_edge(&taken.from, &taken.to),
                 Mover::Person => frame.edges.clear(),

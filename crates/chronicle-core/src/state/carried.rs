@@ -54,7 +54,11 @@ impl Facts {
         }
         for edge in &carried.edges {
             let CarriedEdge { from, to, taken, .. } = edge.clone();
-            self.change_frame(&edge.frame, |frame| frame.edges.push(EdgeCount { from, to, taken }));
+            let count = EdgeCount { from, to, taken };
+            self.change_frame(&edge.frame, |frame| {
+                frame.edges.push(count.clone());
+                frame.moves.push(count);
+            });
         }
         self.snapshot = Arc::new(carried.snapshot.clone());
         for it in carried.frames.iter().filter(|it| it.inside) {

@@ -57,6 +57,9 @@ pub struct Frame {
     pub notes: Vec<Note>,
     /// How often each edge was taken; a person's `go` resets it.
     pub edges: Vec<EdgeCount>,
+    /// How often each edge was taken in all, by the run or by a person. Never reset.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<EdgeCount>,
     /// Rounds that people allowed beyond the limits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_rounds: u32,
@@ -439,6 +442,7 @@ impl Frame {
             questions: Vec::new(),
             notes: Vec::new(),
             edges: Vec::new(),
+            moves: Vec::new(),
             more_rounds: 0,
             rounds: Rounds::default(),
             left: None,
@@ -487,9 +491,18 @@ impl Frame {
 
     /// Counts a transition, for loop limits.
     pub(super) fn count_edge(&mut self, from: &PhaseId, to: &PhaseId) {
-        match self.edges.iter_mut().find(|edge| edge.from == *from && edge.to == *to) {
-            Some(known) => known.taken = known.taken.saturating_add(1),
-            None => self.edges.push(EdgeCount { from: from.clone(), to: to.clone(), taken: 1 }),
-        }
+        count(&mut self.edges, from, to);
+    }
+
+    /// Counts a transition for the record, which loop limits do not use.
+    pub(super) fn count_move(&mut self, from: &PhaseId, to: &PhaseId) {
+        count(&mut self.moves, from, to);
+    }
+}
+
+fn count(edges: &mut Vec<EdgeCount>, from: &PhaseId, to: &PhaseId) {
+    match edges.iter_mut().find(|edge| edge.from == *from && edge.to == *to) {
+        Some(known) => known.taken = known.taken.saturating_add(1),
+        None => edges.push(EdgeCount { from: from.clone(), to: to.clone(), taken: 1 }),
     }
 }

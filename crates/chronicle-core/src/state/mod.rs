@@ -174,6 +174,12 @@ pub struct Visit {
     pub place: Place,
     /// Time when it was entered.
     pub entered_at: Millis,
+    /// Number of attempts before this visit. Later ones at the place belong to it, until the place is entered again.
+    #[serde(default)]
+    pub attempts_before: usize,
+    /// The task that the previous phase gave to this visit, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// Commands that were run there.
     pub commands: Commands,
     /// Claims of its last worker that the record does not show.
@@ -264,6 +270,22 @@ impl Facts {
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
         let own = !phase.tools.is_unsaid();
         self.persona_of(phase).filter(|_| !own).map_or(&phase.tools, |persona| &persona.tools)
+    }
+
+    /// Model of an attempt: the first that its phase, persona, workflow or run sets. `None` also if its sub-workflow has ended.
+    pub fn model_for(&self, intent: &AttemptStarted) -> Option<&String> {
+        let phase = self.phase_at(&intent.place)?;
+        let helper = intent.persona.as_deref();
+        let own = helper.and_then(|persona| self.phase_of_persona(&intent.place, persona));
+        let persona = match helper {
+            Some(name) => self.persona_called(name),
+            None => self.persona_of(phase),
+        };
+        let workflow = self.workflow(&self.frames.get(&intent.place.frame())?.workflow)?;
+        let of_phase = own.unwrap_or(phase).model.as_ref();
+        let of_persona = persona.and_then(|persona| persona.model.as_ref());
+        let of_run = self.run.as_ref().and_then(|run| run.model.as_ref());
+        of_phase.or(of_persona).or(workflow.model.as_ref()).or(of_run)
     }
 
     /// Attempts that have not ended.

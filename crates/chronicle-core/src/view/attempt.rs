@@ -21,6 +21,9 @@ pub struct AttemptRow {
     pub agent: String,
     /// Time of its start.
     pub started_at: Millis,
+    /// Active time so far.
+    #[serde(default)]
+    pub active_ms: u64,
     /// Number of tool calls so far.
     pub tools: u32,
     /// Persona of a helper; `None` for the phase's own worker.
@@ -28,6 +31,9 @@ pub struct AttemptRow {
     pub persona: Option<String>,
     /// True if it waits for a person's answer.
     pub asks: bool,
+    /// True for `verify` and `cleanup`, whose time does not count as the phase's work.
+    #[serde(default, rename = "chore", skip_serializing_if = "std::ops::Not::not")]
+    pub is_chore: bool,
     /// True if it is being stopped: every call is denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopping: bool,
@@ -40,9 +46,11 @@ pub(super) fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
         try_number: attempt.intent.try_number,
         agent: words::performer(&attempt.intent).to_owned(),
         started_at: attempt.started_at,
+        active_ms: attempt.active_ms,
         tools: attempt.tools,
         persona: attempt.intent.persona.clone(),
         asks: state.is_asking(attempt),
+        is_chore: attempt.intent.chore.is_some(),
         stopping: state.stopping(attempt).is_some(),
     }
 }

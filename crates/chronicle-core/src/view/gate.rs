@@ -4,9 +4,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{GateId, Place};
+use super::phase::definition;
+use crate::base::ids::{GateId, PhaseId, Place};
 use crate::base::time::Millis;
-use crate::state::{Gate, State};
+use crate::definition::workflow::Phase;
+use crate::event::GateKind;
+use crate::event::budget::Lack;
+use crate::event::trees::Changes;
+use crate::state::{Gate, Stage, State, WayOut};
 use crate::words;
 
 /// One open gate, as people see it.
@@ -17,15 +22,27 @@ pub struct GateRow {
     /// The phase that waits.
     pub place: Place,
     /// Decides which answers it takes.
-    pub kind: crate::event::GateKind,
+    pub kind: GateKind,
     /// What the person has to decide.
     pub about: String,
     /// Suggested answers; empty if any text is expected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// True if only one of the options is accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// Background that the worker gave.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// What a budget or a loop needs to go on; `None` for other gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack: Option<Lack>,
+    /// Commands that run after a yes to an approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// Changed files: of the phase for an approval after the work, of the run so far for one before it. `None` if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// Time when it opened.
     pub since: Millis,
     /// The command that answers it.
@@ -33,19 +50,75 @@ pub struct GateRow {
 }
 
 pub(super) fn gates(state: &State, run: &str) -> Vec<GateRow> {
-    let row = |gate: &Arc<Gate>| gate_row(gate, run);
+    let row = |gate: &Arc<Gate>| gate_row(state, gate, run);
     if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
 }
 
-pub(super) fn gate_row(gate: &Gate, run: &str) -> GateRow {
+pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
+    let (kind, place) = (gate.opened.gate_kind, &gate.opened.place);
+    let (commands, changes) = match kind {
+        GateKind::ApprovalBefore => (begins(state, place), Some(changed(state, |_| true))),
+        GateKind::ApprovalAfter => {
+            let inside = |it: &Place| it == place || it.frame().is_within(&place.frame_below());
+            (follows(state, place), Some(changed(state, inside)))
+        }
+        GateKind::Intervention | GateKind::Question | GateKind::Budget => (Vec::new(), None),
+    };
     GateRow {
         gate: gate.opened.gate,
-        place: gate.opened.place.clone(),
-        kind: gate.opened.gate_kind,
+        place: place.clone(),
+        kind,
         about: gate.opened.about.clone(),
         options: gate.opened.options.clone(),
+        closed: gate.opened.closed,
         context: gate.opened.context.clone(),
+        lack: gate.opened.lack,
+        commands,
+        changes: changes.filter(|changes| !changes.is_none()),
         since: gate.at,
-        next: words::gate_next(&gate.opened, run),
+        next: words::gate_next(state, &gate.opened, run),
     }
+}
+
+/// The changes of all attempts at these places, in order.
+fn changed(state: &State, is_meant: impl Fn(&Place) -> bool) -> Changes {
+    let mut tallies: Vec<_> = state.places.iter().filter(|(place, _)| is_meant(place)).collect();
+    tallies.sort_by_key(|(_, tally)| tally.last_visit);
+    let mut all = Changes::default();
+    for (_, tally) in tallies {
+        all.then(&tally.changes);
+    }
+    all
+}
+
+/// Commands of a phase that is about to begin, including those of its sub-workflow.
+fn begins(state: &State, place: &Place) -> Vec<String> {
+    definition(state, place).map_or_else(Vec::new, |phase| commands(state, phase))
+}
+
+fn commands(state: &State, phase: &Phase) -> Vec<String> {
+    let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key));
+    let inner = inner.into_iter().flat_map(|inner| &inner.phases).flat_map(|it| &it.commands);
+    phase.commands.iter().chain(inner).cloned().collect()
+}
+
+/// Cleanup commands of a phase, and the commands of the next one unless it asks for approval itself.
+fn follows(state: &State, place: &Place) -> Vec<String> {
+    let Some(phase) = definition(state, place) else { return Vec::new() };
+    let next = way_out(state, place).and_then(|way| target(phase, way));
+    let next = next.and_then(|next| definition(state, &place.frame().place(&next)));
+    let next = next.filter(|next| !next.approval.is_before()).map(|next| commands(state, next));
+    phase.cleanup.iter().cloned().chain(next.into_iter().flatten()).collect()
+}
+
+fn way_out<'a>(state: &'a State, place: &Place) -> Option<&'a WayOut> {
+    let frame = state.frames.get(&place.frame()).filter(|frame| frame.place() == *place)?;
+    let Stage::Gated { held, .. } = &frame.stage else { return None };
+    let Stage::Left(way) = held.as_ref() else { return None };
+    Some(way)
+}
+
+fn target(phase: &Phase, way: &WayOut) -> Option<PhaseId> {
+    let only = || phase.next.first().filter(|_| phase.next.len() == 1);
+    way.target.as_ref().or_else(|| phase.on.get(&way.outcome)).or_else(only).cloned()
 }

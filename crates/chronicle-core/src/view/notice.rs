@@ -40,7 +40,7 @@ pub fn notice(state: &State, about: About) -> Option<NoticeView> {
     let run = state.run.as_ref()?;
     let short = run.run.short();
     let gate = match about {
-        About::Gate(gate) => Some(gate_row(state.gate(gate)?, short)),
+        About::Gate(gate) => Some(gate_row(state, state.gate(gate)?, short)),
         About::End => None,
     };
     let next = gate.as_ref().map(|gate| gate.next.clone());

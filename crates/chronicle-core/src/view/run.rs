@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::attempt::{AttemptRow, attempt_row};
 use super::budget::{BudgetRow, budget_row};
 use super::gate::{GateRow, gates};
+use super::phase::{PhaseRow, phases};
 use super::wait::{WaitRow, waits};
-use super::{Breadcrumb, Mark, VIEW_VERSION};
-use crate::base::ids::{FramePath, Place};
+use super::{Breadcrumb, VIEW_VERSION};
 use crate::base::time::Millis;
 use crate::base::usage::Usage;
-use crate::definition::workflow::Phase;
 use crate::event::OnGate;
 use crate::event::snapshot::Snapshot;
 use crate::handover;
@@ -55,7 +54,7 @@ pub struct RunView {
     pub line: String,
     /// What is passed from phase to phase.
     pub snapshot: Arc<Snapshot>,
-    /// Every phase of every entered frame, in order.
+    /// Every phase in the order of its workflow; phases of an entered sub-workflow follow the phase that runs it.
     pub phases: Vec<PhaseRow>,
     /// Attempts that are live now.
     pub working: Vec<AttemptRow>,
@@ -122,33 +121,22 @@ impl From<&Usage> for Spent {
     }
 }
 
-/// One phase at one place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseRow {
-    /// The phase, with the path of its frame.
-    pub place: Place,
-    /// The name that people see.
-    pub name: String,
-    /// Its mark in the breadcrumbs.
-    pub mark: Mark,
-    /// Number of times it was entered.
-    pub visits: usize,
-    /// Number of attempts that were started there.
-    pub attempts: usize,
-    /// What its attempts spent.
-    pub spent: Spent,
-    /// Active time of its attempts.
-    pub active_ms: u64,
-    /// Files that changed in its attempts, up to a limit.
-    pub files: Vec<String>,
-    /// True if there are more files.
-    pub more_files: bool,
-    /// Added lines, summed over its attempts.
-    pub added: u64,
-    /// Removed lines, summed over its attempts.
-    pub removed: u64,
-    /// Summary of its last worker.
-    pub summary: String,
+impl RunView {
+    /// Adds the time since the last line to every working attempt: the ledger has no line for a silent one.
+    pub fn pass_until(&mut self, now: Millis) {
+        let passed = now.0.saturating_sub(self.updated_at.0);
+        for row in self.working.iter_mut().filter(|row| !row.asks) {
+            row.active_ms = row.active_ms.saturating_add(passed);
+            // Checks and cleanup do not count as the phase's work.
+            if row.is_chore {
+                continue;
+            }
+            self.active_ms = self.active_ms.saturating_add(passed);
+            if let Some(phase) = self.phases.iter_mut().find(|phase| phase.place == row.place) {
+                phase.active_ms = phase.active_ms.saturating_add(passed);
+            }
+        }
+    }
 }
 
 /// The view of a run; `None` before it has started.
@@ -215,50 +203,4 @@ fn half_undone(state: &State, supervised: bool) -> Option<String> {
 fn undo_next(state: &State, supervised: bool, run: &str) -> Option<String> {
     half_undone(state, supervised)?;
     Some(format!("chronicle undo {run} --finish  (or: chronicle undo {run} --back)"))
-}
-
-/// Phases of the run's own workflow in its order, then those of sub-workflows in the order of entering.
-fn phases(state: &State) -> Vec<PhaseRow> {
-    let root = FramePath::root();
-    let main = state.run.as_ref().and_then(|run| run.workflows.first());
-    let mut places: Vec<Place> = main
-        .map(|main| main.phases.iter().map(|phase| root.place(&phase.id)).collect())
-        .unwrap_or_default();
-    places.retain(|place| place.as_str() != crate::base::ids::DONE);
-    let entered = state.places.iter().filter(|(_, tally)| tally.visits > 0);
-    let mut inside: Vec<_> = entered.filter(|(place, _)| !places.contains(place)).collect();
-    inside.sort_by_key(|(_, tally)| tally.first_visit);
-    places.extend(inside.into_iter().map(|(place, _)| place.clone()));
-    places.into_iter().map(|place| phase_row(state, place)).collect()
-}
-
-fn phase_row(state: &State, place: Place) -> PhaseRow {
-    let tally = state.tally(&place).cloned().unwrap_or_default();
-    PhaseRow {
-        name: definition(state, &place)
-            .map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
-        mark: words::mark(state, &place),
-        visits: tally.visits,
-        attempts: tally.attempts,
-        spent: Spent::from(&tally.usage),
-        active_ms: tally.active_ms,
-        more_files: tally.changes.is_cut(),
-        added: tally.changes.added,
-        removed: tally.changes.removed,
-        files: tally.changes.list.into_iter().map(|file| file.path).collect(),
-        summary: tally.summary,
-        place,
-    }
-}
-
-/// The phase at a place, even if its frame has ended: found from the run's own workflow inwards.
-fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
-    let frame = place.frame();
-    let workflow = if frame.is_root() {
-        state.run.as_ref()?.workflows.first()?
-    } else {
-        let around = definition(state, &Place::new(frame.as_str()))?;
-        state.workflow(around.workflow.as_ref()?)?
-    };
-    workflow.phase(&place.phase())
 }

@@ -150,7 +150,11 @@ pub(crate) fn stopping(why: Stopping) -> String {
 }
 
 pub(crate) fn lost_too_often(phase: &Phase) -> String {
-    format!("`{}` was lost more than {} times without progress", phase.name, phase.limits.losses)
+    let often = match phase.limits.losses {
+        0 => String::new(),
+        losses => format!(" more than {}", super::times(losses)),
+    };
+    format!("`{}` was lost{often} without progress", phase.name)
 }
 
 /// Which command of a phase failed, with the end of what it printed.

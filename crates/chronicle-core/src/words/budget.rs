@@ -6,7 +6,8 @@ use crate::definition::budget::{Resource, limit};
 use crate::definition::workflow::Budget;
 use crate::event::GateOpened;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
-use crate::state::budget::{Balance, Shortage};
+use crate::state::State;
+use crate::state::budget::{Balance, Shortage, balances};
 
 pub(super) fn warned(warned: &BudgetWarned) -> String {
     let BudgetWarned { place, resource, spent, limit } = warned;
@@ -64,14 +65,44 @@ pub(crate) fn no_such_limit(place: Option<&Place>, resource: Resource) -> String
     format!("{whose} has no limit on {} that could be raised", name(resource))
 }
 
-/// What to type at a gate for a budget.
-pub(super) fn next(gate: &GateOpened, run: &str) -> String {
-    match gate.lack {
-        Some(Lack::Price) => format!("chronicle approve {run} {}", gate.gate),
-        Some(Lack::Rounds) => String::new(),
-        Some(Lack::More(resource)) => format!("chronicle budget {run} {}", example(resource)),
-        None => format!("chronicle budget {run} +N tokens"),
+/// The command that raises a budget, with an amount that lets work go on for a while.
+pub(super) fn next(state: &State, gate: &GateOpened, run: &str) -> String {
+    let resource = match gate.lack {
+        Some(Lack::Price) => return format!("chronicle approve {run} {}", gate.gate),
+        Some(Lack::Rounds) => return String::new(),
+        Some(Lack::More(resource)) => resource,
+        None => Resource::Tokens,
+    };
+    let all = balances(state, &gate.place);
+    let of = all.iter().find(|of| of.resource == resource && of.spent >= of.limit);
+    let place = of.and_then(|of| of.place.as_ref());
+    let place = place.map_or_else(String::new, |place| format!(" --place {place}"));
+    format!("chronicle budget {run} {}{place}", enough(resource, of))
+}
+
+/// The overspent amount plus half of the limit, rounded.
+fn enough(resource: Resource, of: Option<&Balance>) -> String {
+    let Some(of) = of else { return example(resource).to_owned() };
+    let more = of.spent.saturating_sub(of.limit).saturating_add((of.limit / 2).max(1));
+    match resource {
+        Resource::Usd => {
+            let cents = rounded_up(more.div_ceil(10_000));
+            format!("+{}.{:02} usd", cents / 100, cents % 100)
+        }
+        Resource::Tokens => format!("+{} tokens", rounded_up(more)),
+        Resource::Time => match more.div_ceil(1_000) {
+            seconds @ 0..60 => format!("+{seconds}s"),
+            seconds => format!("+{}m", seconds.div_ceil(60)),
+        },
+        Resource::Attempts if more == 1 => "+1 attempt".to_owned(),
+        Resource::Attempts => format!("+{more} attempts"),
     }
+}
+
+/// Rounds up to one significant digit.
+fn rounded_up(number: u64) -> u64 {
+    let unit = 10_u64.checked_pow(number.max(1).ilog10()).unwrap_or(1);
+    number.div_ceil(unit).saturating_mul(unit)
 }
 
 fn account(place: Option<&Place>) -> String {

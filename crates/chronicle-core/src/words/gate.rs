@@ -6,7 +6,7 @@ use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::definition::workflow::Phase;
 use crate::event::budget::Lack;
 use crate::event::{End, GateAnswer, GateKind, GateOpened};
-use crate::state::{Did, WayOut};
+use crate::state::{Did, State, WayOut};
 
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
     let kind = match gate.gate_kind {
@@ -55,14 +55,14 @@ pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
 }
 
 /// What to type next at a gate.
-pub fn gate_next(gate: &GateOpened, run: &str) -> String {
+pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
     let id = gate.gate;
     match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
         GateKind::Budget => {
-            format!("{}  (or: chronicle cancel {run})", budget::next(gate, run))
+            format!("{}  (or: chronicle cancel {run})", budget::next(state, gate, run))
         }
         GateKind::Question if gate.options.is_empty() => {
             format!("chronicle answer {run} {id} \"your answer\"")

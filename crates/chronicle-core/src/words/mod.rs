@@ -46,7 +46,7 @@ pub(crate) use said::{
 };
 pub use sentence::sentence;
 pub use trees::{bytes, changes, files, lines_changed};
-pub use usage::{duration, spent, thousands, tokens, usd};
+pub use usage::{age, duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.

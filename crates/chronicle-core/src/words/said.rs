@@ -183,12 +183,11 @@ pub(crate) fn out_of_context() -> (String, String) {
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
-    let times = super::times(phase.limits.continuations);
-    format!(
-        "{} was continued {times}, as often as allowed; it stands at {}",
-        code(&phase.name),
-        quote(point)
-    )
+    let times = match phase.limits.continuations {
+        0 => "may not be continued".to_owned(),
+        count => format!("was continued {}, as often as allowed", super::times(count)),
+    };
+    format!("{} {times}; it stands at {}", code(&phase.name), quote(point))
 }
 
 /// Who waits for whom, when one more would be too many.

@@ -20,16 +20,20 @@ pub fn spent(usage: &Usage) -> String {
     }
 }
 
-/// `$1.25`; small sums with as many digits as they need.
+/// `$1.25`: rounded to cents. Below a cent two significant digits: `$0.0051`, `$0.005`.
 pub fn usd(micros: u64) -> String {
-    match micros {
-        0 => "$0.00".to_owned(),
-        1..10_000 => format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000),
-        _ => {
-            let cents = micros.saturating_add(5_000) / 10_000;
-            format!("${}.{:02}", cents / 100, cents % 100)
-        }
-    }
+    let unit = match micros {
+        0..100 => 1,
+        100..1_000 => 10,
+        1_000..10_000 => 100,
+        _ => 10_000,
+    };
+    let rounded = micros.saturating_add(unit / 2) / unit * unit;
+    let text = format!("${}.{:06}", rounded / 1_000_000, rounded % 1_000_000);
+    // Keep both digits of the cents, and drop trailing zeros behind them.
+    let cents = text.len() - 4;
+    let (cents, below) = text.split_at(cents);
+    format!("{cents}{}", below.trim_end_matches('0'))
 }
 
 /// A number with separators: `12,345`.
@@ -43,6 +47,26 @@ pub fn thousands(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// An age in one unit: `40 s`, `5 min`, `3 h`, `2 days`, `6 weeks`, `4 months`, `10 years`.
+pub fn age(ms: u64) -> String {
+    const HOUR: u64 = 3_600;
+    const DAY: u64 = 24 * HOUR;
+    let seconds = ms / 1_000;
+    let many = |count: u64, unit: &str| match count {
+        1 => format!("1 {unit}"),
+        count => format!("{} {unit}s", thousands(count)),
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..HOUR => format!("{} min", seconds / 60),
+        HOUR..172_800 => format!("{} h", seconds / HOUR),
+        172_800..1_209_600 => many(seconds / DAY, "day"),
+        1_209_600..5_184_000 => many(seconds / (7 * DAY), "week"),
+        5_184_000..63_072_000 => many(seconds / (30 * DAY), "month"),
+        _ => many(seconds / (365 * DAY), "year"),
+    }
 }
 
 /// `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 05 min`.

@@ -45,8 +45,9 @@ pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
     let (tool, input) = (one_line(tool), one_line(input));
     let input = if input.is_empty() { String::new() } else { format!(" {input}") };
     format!(
-        "`{}` turns in a circle: `{tool}`{input} was called {count} times, and no file, signal or note came of it",
-        phase.name
+        "`{}` turns in a circle: `{tool}`{input} was called {}, and no file, signal or note came of it",
+        phase.name,
+        super::times(*count)
     )
 }
 
@@ -67,9 +68,9 @@ pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) 
 /// Why a worker was ended that always has something new and does not leave.
 pub(crate) fn never_leaves(phase: &Phase, progress: &Progress) -> String {
     format!(
-        "`{}` does not leave: it worked for {} at this visit, and what is new counted {} times, as often as allowed",
+        "`{}` does not leave: it worked for {} at this visit, and what is new counted {}, as often as allowed",
         phase.name,
         super::duration(progress.worked_ms),
-        progress.counted
+        super::times(progress.counted)
     )
 }

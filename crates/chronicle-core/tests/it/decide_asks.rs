@@ -167,7 +167,10 @@ fn a_note_is_told_once_and_marked_when_it_may_be_a_repetition() {
     let mut world = World::started(THREE, "");
     let note = |text: &str| Command::Note { place: None, text: text.to_owned() };
     let said = world.step(&person(note("mind the tests")));
-    assert_eq!(said, Answer::Accepted("n1 is being told at `plan`".to_owned()));
+    assert_eq!(
+        said,
+        Answer::Accepted("n1 is for a1, or for the next worker, at `plan`".to_owned())
+    );
     let told = about(AttemptId(1), AttemptReport::Told(Message::Note(NoteId(1))));
     world.step(&told);
     world.step(&told);
@@ -281,7 +284,7 @@ fn a_closed_question_takes_only_its_options() {
         refused,
         Answer::Refused("g1 must be answered with one of `red`, `blue`".to_owned())
     );
-    let next = words::gate_next(&world.state.gate(GateId(1)).unwrap().opened, "R");
+    let next = words::gate_next(&world.state, &world.state.gate(GateId(1)).unwrap().opened, "R");
     assert_eq!(next, "chronicle answer R g1 1  (1 = red, 2 = blue)");
     world.step(&person(answer("Blue")));
     let open = json!({"question": "which?", "allow_free_text": false});

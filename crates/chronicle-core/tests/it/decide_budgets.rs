@@ -167,7 +167,7 @@ fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
               workflow `main` entered
               phase `plan` entered
               a1 started at `plan` (scripted)
-            a1 reported 0 tokens, $0.000010
+            a1 reported 0 tokens, $0.00001
             a1 reported 5 tokens, cost unknown
               a1 is being ended: it used up a budget
             a1 was ended: it used up a budget

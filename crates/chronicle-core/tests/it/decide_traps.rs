@@ -115,7 +115,7 @@ fn what_to_type_next_can_be_typed() {
     let mut world = World::started(OUTER, "review/look: go human_intervention").play();
     let gate = &world.state.gate(GateId(1)).unwrap().opened;
     assert_eq!(
-        words::gate_next(gate, "5f3a9c1e"),
+        words::gate_next(&world.state, gate, "5f3a9c1e"),
         "chronicle go 5f3a9c1e review/PHASE  (or: chronicle cancel 5f3a9c1e)"
     );
     let go = |place: &str| Command::Go { place: Place::new(place), note: String::new() };

@@ -47,6 +47,7 @@ mod template;
 mod verdict;
 mod views;
 mod views_told;
+mod words;
 mod workflow;
 mod workflow_hostile;
 mod workflow_problems;

@@ -94,7 +94,7 @@ fn a_run_that_works() {
             version: 2
             workflow: "Two"
             working:
-              - {"agent":"scripted","asks":false,"attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
+              - {"active_ms":10,"agent":"scripted","asks":false,"attempt":"a1","place":"plan","started_at":"2026-11-15T02:30:50.000Z","tools":2,"try":1}
         "#]],
     );
 }
@@ -331,10 +331,10 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             no_trees: null
             phases:
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"current","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
-              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"current","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1,"workflow":"Inner"}
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"Looking","place":"in/look","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"judge","place":"in/judge","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 13
@@ -373,10 +373,10 @@ fn a_run_that_is_done() {
             no_trees: null
             phases:
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"done","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
-              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"done","more_files":false,"name":"in","place":"in","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1,"workflow":"Inner"}
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"Looking","place":"in/look","removed":0,"spent":{"priced":true,"tokens":7,"usd_micros":0},"summary":"did it","visits":1}
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"judge","place":"in/judge","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
+              - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"done","more_files":false,"name":"ship","place":"ship","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"did it","visits":1}
             reason: null
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 19

@@ -2,15 +2,18 @@
 
 use std::fmt::Debug;
 
-use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::ids::{AttemptId, Place};
+use chronicle_core::event::input::Command;
+use chronicle_core::event::signal as signals;
 use chronicle_core::handover::Told;
 use chronicle_core::view;
 use expect_test::expect;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use crate::views::{TWO, pause, stop, told};
-use crate::world::{World, person};
+use crate::world::{World, person, signal};
 
 /// Who reads its JSON in another process has the same view.
 pub(crate) fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(view: &T) {
@@ -67,8 +70,12 @@ fn run_json_has_the_names_of_the_older_format() {
     let script = "plan 1: usage 3; crash boom\nplan 2: usage 4; go build\nbuild: go done";
     let world = World::started(TWO, script).play();
     let mut json = view::run_json(&world.state).unwrap();
-    let workflow = json["workflowDef"].take();
-    assert_eq!(workflow["name"], "Two", "the whole workflow as it was frozen");
+    let states = json!({
+        "plan": {"description": "Planning", "next": ["build"]},
+        "build": {"description": "build", "next": []},
+    });
+    let workflow = json!({"name": "Two", "initial": "plan", "states": states});
+    assert_eq!(json["workflowDef"].take(), workflow, "a template of that format");
     expect![[r#"
         created: 1794709850000
         currentState: "done"
@@ -94,6 +101,43 @@ fn run_json_has_the_names_of_the_older_format() {
     "#]].assert_eq(&told(&json));
 }
 
+const TASKS: &str = "{name: Tasks, model: big, phases: {plan: {next: [build]}, \
+    build: {model: small, next: [plan, done], approval: after, tools: {allow: [read, edit]}, limits: {timeout: 90s}}}}";
+
+#[test]
+fn run_json_says_what_each_worker_was_given_and_never_counts_back() {
+    let mut world = World::started(TASKS, "plan 2: go build\nbuild 1: go plan\nbuild: go done");
+    let arguments = json!({"to_state": "build", "task": "lay bricks", "summary": "x"});
+    let leave = signals::parse("workflow_transition", &arguments);
+    world.step(&signal(AttemptId(1), "r1", leave));
+    let mut world = world.play();
+    world.step(&person(Command::Approve { gate: None, note: String::new() }));
+    let mut world = world.play();
+    let json = view::run_json(&world.state).unwrap();
+    let given: Vec<(&Value, &Value)> = json["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| (&record["taskGiven"], &record["modelUsed"]))
+        .collect();
+    let [task, bricks] = ["the task", "lay bricks"].map(Value::from);
+    let [big, small] = ["big", "small"].map(Value::from);
+    assert_eq!(given, [(&task, &big), (&bricks, &small), (&task, &big), (&task, &small)]);
+    assert_eq!(json["transitionCounts"]["plan->build"], 2);
+    let build = &json["workflowDef"]["states"]["build"];
+    assert_eq!(build["tools"], "read,edit");
+    assert_eq!(
+        (&build["requires_approval"], &build["approval_mode"]),
+        (&true.into(), &"post".into())
+    );
+    assert_eq!(build["timeout_minutes"], 2);
+    let go = Command::Go { place: Place::new("plan"), note: String::new() };
+    world.step(&person(go));
+    let json = view::run_json(&world.state).unwrap();
+    assert_eq!(json["transitionCounts"]["plan->build"], 2, "a person's word takes nothing back");
+    assert_eq!(json["transitionCounts"]["build->plan"], 2);
+}
+
 #[test]
 fn run_json_knows_four_statuses() {
     let status = |world: &World| view::run_json(&world.state).unwrap()["status"].clone();
@@ -106,6 +150,9 @@ fn run_json_knows_four_statuses() {
     assert_eq!(status(&gated), "paused");
     let done = World::started(TWO, "plan: go build\nbuild: go done").play();
     assert_eq!(status(&done), "done");
+    world.step(&person(Command::Cancel { reason: String::new() }));
+    assert_eq!(status(&world), "done", "nothing may go on with it");
+    assert_eq!(view::run_json(&world.state).unwrap()["standing"], "cancelled");
 }
 
 #[test]

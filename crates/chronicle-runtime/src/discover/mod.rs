@@ -8,6 +8,7 @@
 pub mod builtin;
 mod choice;
 mod files;
+mod monorepo;
 mod people;
 mod personas;
 mod places;
@@ -25,12 +26,13 @@ use std::sync::Arc;
 use chronicle_core::base::limits::Limits;
 use chronicle_core::definition::persona::{Persona, TEAM_OF_ALL, Team};
 use chronicle_core::definition::workflow::{
-    Format, Known, Loaded, Problem, Severity, Source, Trouble, Unit, assemble, read_upon,
+    Format, Known, Loaded, Problem, Severity, Show, Source, Trouble, Unit, assemble, read_upon,
 };
 use thiserror::Error;
 
 pub use builtin::Builtin;
 pub use choice::FoundWorkflow;
+pub use monorepo::verify_commands;
 pub use personas::FoundPersona;
 pub use places::Places;
 pub use programs::{
@@ -38,8 +40,7 @@ pub use programs::{
 };
 pub use sessions::OlderRun;
 pub(crate) use sessions::older_runs;
-pub use settings::{FoundSettings, settings, settings_files};
-pub use verify::verify_commands;
+pub use settings::{FoundSettings, save_settings, settings, settings_files};
 
 use crate::project::Project;
 use personas::FoundTeam;
@@ -203,6 +204,15 @@ impl Catalog {
         self.workflows.iter().map(|found| found.key.clone()).collect()
     }
 
+    /// Names of the workflows that a person can start.
+    fn startable(&self) -> Vec<String> {
+        let is_inner = |found: &FoundWorkflow| {
+            found.unit.workflow.as_ref().is_some_and(|it| it.show == Show::Workflows)
+        };
+        let found = self.workflows.iter().filter(|found| !is_inner(found));
+        found.map(|found| found.key.clone()).collect()
+    }
+
     /// The team of that name, case-insensitively; the team of all always exists.
     pub fn team(&self, name: &str) -> Option<Team> {
         let found = self.teams.iter().find(|found| found.team.name.eq_ignore_ascii_case(name));
@@ -247,8 +257,8 @@ impl Catalog {
             Some(found) => Ok(self.load(found)),
             None => Err(DiscoverError::Unknown {
                 name: name.to_owned(),
-                looked: looked(places),
-                known: self.keys(),
+                looked: workflows::searched(places),
+                known: self.startable(),
             }),
         }
     }
@@ -319,11 +329,7 @@ fn format_of(path: &Path) -> (Format, Option<&Path>) {
     (Format::Native, None)
 }
 
-/// Folders that are searched for workflows first.
-fn looked(places: &Places) -> Vec<PathBuf> {
-    std::iter::once(places.own(".chronicle/workflows")).chain(places.ours("workflows")).collect()
-}
-
+/// Where workflows are looked for first.
 /// The names of the workflows there are.
 pub fn known(project: &Project) -> Vec<String> {
     let mut keys = find(project).keys();

@@ -1,6 +1,8 @@
 //! Finds settings: the user's, then the project's, which wins.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::settings::{self, Layer, Settings};
 use chronicle_core::definition::workflow::{Problem, Severity, Source};
@@ -8,6 +10,7 @@ use chronicle_core::definition::workflow::{Problem, Severity, Source};
 use super::files;
 use super::places::Places;
 use crate::home;
+use crate::ledger::atomic_write;
 use crate::project::Project;
 
 /// Name of the file, in the project's folder and in the user's.
@@ -36,6 +39,15 @@ pub fn settings_files(project: &Project) -> Vec<(Layer, PathBuf)> {
     let user = home::config().map(|folder| (Layer::User, folder.join(FILE)));
     let of_project = (Layer::Project, project.definitions().join(FILE));
     user.into_iter().chain([of_project]).collect()
+}
+
+/// Writes a file of settings, whole or not at all. A link to it stays a link.
+pub fn save_settings(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.parent().map(fs::create_dir_all).transpose()?;
+    let mode = fs::metadata(&path).ok().map(|known| known.permissions());
+    atomic_write(&path, text.as_bytes())?;
+    mode.map_or(Ok(()), |mode| fs::set_permissions(&path, mode))
 }
 
 /// Reads the settings. A missing file sets nothing; one that cannot be read is a problem.

@@ -8,8 +8,11 @@ use serde_json::Value;
 
 use crate::regular::{self, Links};
 
+const PYPROJECT: &str = "pyproject.toml";
 /// How much of a build file is looked at.
 const BUILD_FILE_MAX: u64 = 1024 * 1024;
+/// The files that configure clippy.
+const CLIPPY: &[&str] = &["clippy.toml", ".clippy.toml"];
 /// What `npm init` writes if there are no tests.
 const NO_TESTS: &str = "no test specified";
 
@@ -22,14 +25,29 @@ pub struct VerifyCommand {
     pub from: String,
 }
 
-/// Commands that check the project. Its own recipes come first: whoever wrote `make test` meant it.
-pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
-    let recipes = [just(root), make(root)].into_iter().flatten().next();
-    recipes.unwrap_or_else(|| {
-        let languages: [fn(&Path) -> Vec<VerifyCommand>; 7] =
-            [cargo, node, go, python, gradle, maven, others];
-        languages.iter().flat_map(|find| find(root)).collect()
-    })
+/// How to check projects of one language.
+pub(super) struct Language {
+    /// Finds the commands for one folder.
+    pub(super) find: fn(&Path) -> Vec<VerifyCommand>,
+    /// True if they also check the projects below that folder.
+    pub(super) is_workspace: fn(&Path) -> bool,
+}
+
+/// All languages.
+pub(super) const LANGUAGES: [Language; 7] = [
+    Language { find: cargo, is_workspace: is_cargo_workspace },
+    Language { find: node, is_workspace: is_node_workspace },
+    // Every module of Go is checked by itself.
+    Language { find: go, is_workspace: |_| false },
+    Language { find: python, is_workspace: |_| true },
+    Language { find: gradle, is_workspace: |_| true },
+    Language { find: maven, is_workspace: |_| true },
+    Language { find: others, is_workspace: |_| true },
+];
+
+/// The project's own recipes. They come first: whoever wrote `make test` meant it.
+pub(super) fn recipes(folder: &Path) -> Option<Vec<VerifyCommand>> {
+    [just(folder), make(folder)].into_iter().flatten().next()
 }
 
 fn found(from: &str, commands: &[&str]) -> Vec<VerifyCommand> {
@@ -79,9 +97,23 @@ fn recipe(text: &str) -> Option<&'static str> {
 
 fn cargo(root: &Path) -> Vec<VerifyCommand> {
     let Some(text) = text_of(root, "Cargo.toml") else { return Vec::new() };
-    let is_workspace = text.lines().any(|line| line.trim().starts_with("[workspace"));
-    let command = if is_workspace { "cargo test --workspace" } else { "cargo test" };
-    found("Cargo.toml", &[command])
+    let all = if is_cargo_workspace(root) { " --workspace" } else { "" };
+    let lint = format!("cargo clippy{all} --all-targets");
+    let run = format!("cargo test{all}");
+    // Only where somebody configured it: elsewhere its findings are nobody's concern.
+    let lints = text.contains("lints.clippy") || first_of(root, CLIPPY).is_some();
+    let lint = lints.then_some(lint.as_str());
+    found("Cargo.toml", &lint.into_iter().chain([run.as_str()]).collect::<Vec<_>>())
+}
+
+fn is_cargo_workspace(root: &Path) -> bool {
+    let text = text_of(root, "Cargo.toml").unwrap_or_default();
+    text.lines().any(|line| line.trim().starts_with("[workspace"))
+}
+
+fn is_node_workspace(root: &Path) -> bool {
+    let says = || text_of(root, "package.json").is_some_and(|it| it.contains("\"workspaces\""));
+    has(root, "pnpm-workspace.yaml") || says()
 }
 
 fn node(root: &Path) -> Vec<VerifyCommand> {
@@ -93,14 +125,16 @@ fn node(root: &Path) -> Vec<VerifyCommand> {
         |name: &str| package["scripts"][name].as_str().filter(|said| !said.contains(NO_TESTS));
     let named = |names: &[&'static str]| names.iter().copied().find(|name| script(name).is_some());
     let types = named(&["typecheck", "type-check", "check-types", "tsc"]);
+    let lint = named(&["lint"]);
     let tests = named(&["test", "test:unit"]);
     // Only where nothing else tells whether it is well.
-    let build = named(&["build"]).filter(|_| types.is_none() && tests.is_none());
+    let others = [types, lint, tests];
+    let build = named(&["build"]).filter(|_| others.iter().all(Option::is_none));
     let run = |name: &str| match name {
         "test" if manager != "bun" => format!("{manager} test"),
         name => format!("{manager} run {name}"),
     };
-    let commands: Vec<String> = [types, tests, build].into_iter().flatten().map(run).collect();
+    let commands: Vec<String> = others.into_iter().chain([build]).flatten().map(run).collect();
     found("package.json", &commands.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -131,19 +165,24 @@ fn python(root: &Path) -> Vec<VerifyCommand> {
     let says = |file: &&str| text_of(root, file).is_some_and(|text| text.contains("pytest"));
     let files = [
         "pytest.ini",
-        "pyproject.toml",
+        PYPROJECT,
         "setup.cfg",
         "tox.ini",
         "requirements-dev.txt",
         "requirements.txt",
     ];
-    let Some(from) = files.into_iter().find(says) else { return Vec::new() };
-    let command = match first_of(root, &["uv.lock", "poetry.lock"]) {
-        Some("uv.lock") => "uv run pytest",
-        Some(_) => "poetry run pytest",
-        None => "python3 -m pytest",
+    let tests = files.into_iter().find(says);
+    let ruff = first_of(root, &["ruff.toml", ".ruff.toml"]);
+    let in_project = || text_of(root, PYPROJECT).filter(|text| text.contains("[tool.ruff"));
+    let ruff = ruff.or_else(|| in_project().map(|_| PYPROJECT));
+    let (with, module) = match first_of(root, &["uv.lock", "poetry.lock"]) {
+        Some("uv.lock") => ("uv run ", ""),
+        Some(_) => ("poetry run ", ""),
+        None => ("", "python3 -m "),
     };
-    found(from, &[command])
+    let command = |from: &str, what: &str| found(from, &[&format!("{with}{module}{what}")]);
+    let lint = ruff.map(|from| command(from, "ruff check"));
+    lint.into_iter().chain(tests.map(|from| command(from, "pytest"))).flatten().collect()
 }
 
 fn gradle(root: &Path) -> Vec<VerifyCommand> {

@@ -50,6 +50,15 @@ pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, V
     (Pool::new(&found, &blind, personas).choose(), problems)
 }
 
+/// Every folder and file in which workflows are looked for, in the order of the search.
+pub(super) fn searched(places: &Places) -> Vec<PathBuf> {
+    let own = [".chronicle/workflows", ".pi/workflows", ".pi/chronicle/workflows"];
+    let own = own.into_iter().map(|folder| places.own(folder));
+    let chains = ["agents", ".pi/agents"].map(|folder| places.own(folder).join(CHAINS));
+    let users = [places.ours("workflows"), places.of_pi("workflows")];
+    own.chain(chains).chain(users.into_iter().flatten()).collect()
+}
+
 struct Search<'p> {
     places: &'p Places,
     found: Vec<Candidate>,

@@ -3,5 +3,5 @@
 pub use crate::discover::builtin::is_builtin;
 pub use crate::discover::{
     Catalog, DiscoverError, FoundPersona, FoundSettings, FoundWorkflow, Level, OlderRun, Origin,
-    Places, find, find_in, settings, settings_files, verify_commands, workflow,
+    Places, find, find_in, save_settings, settings, settings_files, verify_commands, workflow,
 };

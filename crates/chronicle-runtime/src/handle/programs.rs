@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cookie::NOTICE;
 use crate::process::lineage;
 use crate::regular::{self, Links};
 
@@ -25,8 +26,26 @@ pub fn said_in(log: &Path) -> String {
 /// Environment variable that tells an agent which attempt it works on.
 const ATTEMPT: &str = "CHRONICLE_ATTEMPT";
 
-/// The attempt that this process works for, or the cookie of one: then a worker started it, not a person.
-pub fn working_for() -> Option<String> {
+/// What started this process, if not a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Starter {
+    /// A worker, with its attempt.
+    Worker(String),
+    /// The notify command.
+    Notice,
+}
+
+/// The worker or notice that started this process; `None` if a person did.
+pub fn working_for() -> Option<Starter> {
+    if let Ok(attempt) = std::env::var(ATTEMPT) {
+        return Some(Starter::Worker(attempt));
+    }
     // A worker can clear a variable, but not the marks of the processes above it.
-    std::env::var(ATTEMPT).ok().or_else(|| lineage::of(std::process::id()).cookie)
+    let mark = lineage::of(std::process::id()).cookie?;
+    let mut parts = mark.split('-').skip(1);
+    Some(match parts.next() {
+        Some(NOTICE) => Starter::Notice,
+        Some(attempt) => Starter::Worker(attempt.to_owned()),
+        None => Starter::Worker(mark),
+    })
 }

@@ -9,6 +9,7 @@ use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 use chronicle_core::words;
 
 use super::{HandleError, witnesses};
+use crate::clock;
 use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
@@ -17,6 +18,9 @@ use crate::project::RunFolder;
 pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), HandleError> {
     let (state, newer) = read(folder)?;
     let mut view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    if view.supervised {
+        view.pass_until(clock::now());
+    }
     if let Some(run) = waits_for(folder, &state) {
         view.status = Standing::Waiting;
         view.next = vec![format!("chronicle status {run}")];

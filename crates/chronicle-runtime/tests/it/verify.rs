@@ -9,7 +9,9 @@ use chronicle_runtime::for_tests::discover::verify_commands;
 fn found(files: &[(&str, &str)]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
     verify_commands(folder.path()).into_iter().map(|one| one.command).collect()
 }
@@ -78,4 +80,52 @@ fn the_projects_own_recipes_have_the_first_word() {
 fn several_languages_add_up() {
     let files = [("Cargo.toml", "[package]\n"), ("package.json", r#"{"scripts": {"test": "x"}}"#)];
     assert_eq!(found(&files), ["cargo test", "npm test"]);
+}
+
+#[test]
+fn linters_are_run_where_somebody_configured_them() {
+    let lints = ("Cargo.toml", "[workspace]\n[workspace.lints.clippy]\nall = 'warn'\n");
+    let workspace = ["cargo clippy --workspace --all-targets", "cargo test --workspace"];
+    assert_eq!(found(&[lints]), workspace);
+    let alone = found(&[("Cargo.toml", "[package]\n"), ("clippy.toml", "")]);
+    assert_eq!(alone, ["cargo clippy --all-targets", "cargo test"]);
+    let scripts = r#"{"scripts": {"test": "x", "lint": "eslint ."}}"#;
+    assert_eq!(found(&[("package.json", scripts)]), ["npm run lint", "npm test"]);
+    let ruff = ("pyproject.toml", "[tool.ruff]\n[tool.pytest.ini_options]\n");
+    assert_eq!(found(&[ruff]), ["python3 -m ruff check", "python3 -m pytest"]);
+    assert_eq!(found(&[ruff, ("uv.lock", "")]), ["uv run ruff check", "uv run pytest"]);
+}
+
+#[test]
+fn projects_inside_are_checked_unless_a_workspace_above_does_it() {
+    let build = ("package.json", r#"{"scripts": {"build": "x"}}"#);
+    let test = r#"{"scripts": {"test": "x", "lint": "y"}}"#;
+    let crates = [build, ("core/Cargo.toml", "[package]\n"), ("apps/web/package.json", test)];
+    assert_eq!(
+        found(&crates),
+        [
+            "npm run build",
+            "cd core && cargo test",
+            "cd apps/web && npm run lint",
+            "cd apps/web && npm test",
+        ]
+    );
+    let members = [("Cargo.toml", "[workspace]\n"), ("a/Cargo.toml", "[package]\n")];
+    assert_eq!(found(&members), ["cargo test --workspace"]);
+    let modules = [("go.mod", "module x\n"), ("tool/go.mod", "module y\n")];
+    assert_eq!(found(&modules).len(), 4, "each module of Go by itself");
+    let own = [build, ("tool/Makefile", "check:\n"), ("tool/Cargo.toml", "[package]\n")];
+    assert_eq!(found(&own), ["npm run build", "cd tool && make check"]);
+}
+
+#[test]
+fn what_was_brought_or_made_is_no_project_of_ones_own() {
+    let test = r#"{"scripts": {"test": "x"}}"#;
+    for folder in ["node_modules/a", "vendor/a", "target/package", ".hidden", "a/b/c/d", "examples"]
+    {
+        let name = format!("{folder}/package.json");
+        assert_eq!(found(&[(name.as_str(), test)]), Vec::<String>::new(), "{folder}");
+    }
+    let odd = found(&[("my app's/package.json", test)]);
+    assert_eq!(odd, [r"cd 'my app'\''s' && npm test"]);
 }

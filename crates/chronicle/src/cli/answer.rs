@@ -3,24 +3,32 @@
 //! While a supervisor lives it hears and acts; else they are written into the ledger, and `chronicle resume` acts on them.
 
 use chronicle_core::base::ids::{GateId, Place};
+use chronicle_core::event::GateKind;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Standing;
+use chronicle_core::view::GateRow;
+use chronicle_core::words;
 use chronicle_runtime::handle::{self, HandledBy, RunFolder, agents, definitions};
 use clap::Args;
 
-use super::{Setting, only_for_people, say_json};
+use super::meant::{Among, Rest};
+use super::{Setting, gate, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
 /// Say yes at an approval
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle approve 5f3a9c1e g2")]
+#[command(
+    override_usage = "chronicle approve [OPTIONS] [RUN] [GATE]",
+    after_help = "Examples:
+  chronicle approve                the only run that waits, its only gate
+  chronicle approve 5f3a9c1e g2"
+)]
 pub(super) struct ApproveArgs {
-    /// The run
-    run: String,
-    /// The gate, as `chronicle status` shows it; the only open one when omitted
-    gate: Option<GateId>,
+    /// The run and the gate, as `chronicle status` shows them; each can be omitted if there is only one
+    #[arg(value_name = "[RUN] [GATE]")]
+    words: Vec<String>,
     /// What else is to be said
     #[arg(long, default_value = "")]
     note: String,
@@ -28,36 +36,40 @@ pub(super) struct ApproveArgs {
 
 /// Say no at an approval; the note goes back to the worker
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle reject 5f3a9c1e g2 \"the tests are missing\"")]
+#[command(
+    override_usage = "chronicle reject [OPTIONS] [RUN] [GATE] <WHY>",
+    after_help = "Example:  chronicle reject 5f3a9c1e g2 \"the tests are missing\""
+)]
 pub(super) struct RejectArgs {
-    /// The run
-    run: String,
-    /// The gate, unless only one is open, and why not
-    #[arg(value_name = "[GATE] WHY")]
+    /// The run and the gate, each unless there is only one, and why not
+    #[arg(value_name = "[RUN] [GATE] WHY", required = true)]
     words: Vec<String>,
 }
 
 /// Answer a question
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  chronicle answer 5f3a9c1e g2 2               the second of its options
-  chronicle answer 5f3a9c1e \"use the blue one\"  the only open question")]
+#[command(
+    override_usage = "chronicle answer [OPTIONS] [RUN] [GATE] <ANSWER>",
+    after_help = "Examples:
+  chronicle answer 5f3a9c1e g2 2        the second of its options
+  chronicle answer \"use the blue one\"   the only open question of the only run that waits"
+)]
 pub(super) struct AnswerArgs {
-    /// The run
-    run: String,
-    /// The gate, unless only one question is open, and the answer: an option, its number, or any text
-    #[arg(value_name = "[GATE] ANSWER", required = true)]
+    /// The run and the gate, each unless there is only one, and the answer: an option, its number, or any text
+    #[arg(value_name = "[RUN] [GATE] ANSWER", required = true)]
     words: Vec<String>,
 }
 
 /// Go on without what could not be done: a helper's work, else the phase
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle skip 5f3a9c1e --note \"the linter may complain\"")]
+#[command(
+    override_usage = "chronicle skip [OPTIONS] [RUN] [PLACE]",
+    after_help = "Example:  chronicle skip 5f3a9c1e --note \"the linter may complain\""
+)]
 pub(super) struct SkipArgs {
-    /// The run
-    run: String,
-    /// The place; the only one that waits when omitted
-    place: Option<String>,
+    /// The run, unless there is only one, and the place; the only one that waits when omitted
+    #[arg(value_name = "[RUN] [PLACE]")]
+    words: Vec<String>,
     /// What is to be known instead
     #[arg(long, default_value = "")]
     note: String,
@@ -65,12 +77,14 @@ pub(super) struct SkipArgs {
 
 /// Tell a worker something: now if it works, else when the next one begins
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle note 5f3a9c1e \"mind the tests in e2e/ too\"")]
+#[command(
+    override_usage = "chronicle note [OPTIONS] [RUN] <TEXT>",
+    after_help = "Example:  chronicle note 5f3a9c1e \"mind the tests in e2e/ too\""
+)]
 pub(super) struct NoteArgs {
-    /// The run
-    run: String,
-    /// What it should know
-    text: String,
+    /// The run, unless there is only one, and what the worker should know
+    #[arg(value_name = "[RUN] TEXT", required = true)]
+    words: Vec<String>,
     /// The place; where the run is when omitted
     #[arg(long)]
     place: Option<String>,
@@ -78,12 +92,14 @@ pub(super) struct NoteArgs {
 
 /// Try a phase again that waits for a person, with a fresh worker
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle retry 5f3a9c1e --note \"use the other library\"")]
+#[command(
+    override_usage = "chronicle retry [OPTIONS] [RUN] [PLACE]",
+    after_help = "Example:  chronicle retry 5f3a9c1e --note \"use the other library\""
+)]
 pub(super) struct RetryArgs {
-    /// The run
-    run: String,
-    /// The place; the only one that waits when omitted
-    place: Option<String>,
+    /// The run, unless there is only one, and the place; the only one that waits when omitted
+    #[arg(value_name = "[RUN] [PLACE]")]
+    words: Vec<String>,
     /// What the worker should know
     #[arg(long, default_value = "")]
     note: String,
@@ -95,14 +111,15 @@ pub(super) struct RetryArgs {
 /// Go to a phase, whatever the workflow says; it is recorded as a person's word
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chronicle go 5f3a9c1e verify\n  chronicle go 5f3a9c1e --loops +3    stay, and let it go round three more times"
+    override_usage = "chronicle go [OPTIONS] [RUN] <PLACE>",
+    after_help = "Examples:
+  chronicle go 5f3a9c1e verify
+  chronicle go 5f3a9c1e --loops +3    stay, and let it go round three more times"
 )]
 pub(super) struct GoArgs {
-    /// The run
-    run: String,
-    /// The phase, as a place: `verify`, `review/look`, or `done`
-    #[arg(required_unless_present = "loops")]
-    place: Option<String>,
+    /// The run, unless there is only one, and the phase as a place: `verify`, `review/look`, or `done`
+    #[arg(value_name = "[RUN] PLACE", required_unless_present = "loops")]
+    words: Vec<String>,
     /// What is to be remembered about it
     #[arg(long, default_value = "", conflicts_with = "loops")]
     note: String,
@@ -119,47 +136,87 @@ fn more_rounds(text: &str) -> Result<u32, String> {
 
 /// Give a run up; its ledger stays
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle cancel 5f3a9c1e \"not needed any more\"")]
+#[command(
+    override_usage = "chronicle cancel [OPTIONS] [RUN] [REASON]",
+    after_help = "Example:  chronicle cancel 5f3a9c1e \"not needed any more\""
+)]
 pub(super) struct CancelArgs {
-    /// The run
-    run: String,
-    /// Why
-    #[arg(default_value = "")]
-    reason: String,
+    /// The run, unless there is only one, and why
+    #[arg(value_name = "[RUN] [REASON]")]
+    words: Vec<String>,
 }
 
 pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, Failure> {
-    tell(setting, &args.run, &Command::Approve { gate: args.gate, note: args.note })
+    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Optional)?;
+    let (gate, rest) = gate_and_words(&words);
+    if !rest.is_empty() {
+        return Err(Failure::usage(format!("`{rest}` is no gate: they are called g1, g2, …"))
+            .hint("say more with `--note \"…\"`"));
+    }
+    if !setting.json {
+        show_approved(&folder, gate);
+    }
+    tell(setting, &folder, &Command::Approve { gate, note: args.note })
+}
+
+/// Shows what a yes is said to, before it is said.
+fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
+    let Ok((view, _)) = handle::view(folder) else { return };
+    let kinds = [GateKind::ApprovalBefore, GateKind::ApprovalAfter, GateKind::Budget];
+    let is_meant =
+        |row: &&GateRow| gate.is_none_or(|gate| gate == row.gate) && kinds.contains(&row.kind);
+    let Some(row) = view.needs_you.iter().find(is_meant) else { return };
+    terminal::talk(&format!(
+        "{} at `{}`: {}",
+        row.gate,
+        row.place,
+        words::about(row.kind, &row.about)
+    ));
+    for line in gate::lines(row, folder.id.short()) {
+        terminal::talk(&format!("  {line}"));
+    }
 }
 
 pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
-    let (gate, note) = gate_and_words(&args.words);
-    tell(setting, &args.run, &Command::Reject { gate, note })
+    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let (gate, note) = gate_and_words(&words);
+    tell(setting, &folder, &Command::Reject { gate, note })
 }
 
 pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Failure> {
-    let place = args.place.map(Place::new);
+    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let place = place(&words)?;
     if let Some(agent) = &args.agent {
         let settings = definitions::settings(&setting.project).settings;
         agents::check(agent, &setting.project, &settings)
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
-    tell(setting, &args.run, &Command::Retry { place, note: args.note, agent: args.agent })
+    tell(setting, &folder, &Command::Retry { place, note: args.note, agent: args.agent })
 }
 
 pub(super) fn cmd_answer(setting: &Setting, args: &AnswerArgs) -> Result<Exit, Failure> {
-    let (gate, text) = gate_and_words(&args.words);
-    tell(setting, &args.run, &Command::Answer { gate, text })
+    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let (gate, text) = gate_and_words(&words);
+    if text.is_empty() {
+        return Err(Failure::usage("there is no answer")
+            .hint(format!("chronicle answer {} \"your answer\"", folder.id.short())));
+    }
+    tell(setting, &folder, &Command::Answer { gate, text })
 }
 
 pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failure> {
-    let place = args.place.map(Place::new);
-    tell(setting, &args.run, &Command::Skip { place, note: args.note })
+    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    tell(setting, &folder, &Command::Skip { place: place(&words)?, note: args.note })
 }
 
 pub(super) fn cmd_note(setting: &Setting, args: NoteArgs) -> Result<Exit, Failure> {
+    let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Said)?;
+    if words.is_empty() {
+        return Err(Failure::usage("there is no note")
+            .hint(format!("chronicle note {} \"what it should know\"", folder.id.short())));
+    }
     let place = args.place.map(Place::new);
-    tell(setting, &args.run, &Command::Note { place, text: args.text })
+    tell(setting, &folder, &Command::Note { place, text: words.join(" ") })
 }
 
 /// A gate's id where the first word is one, and the rest.
@@ -168,45 +225,78 @@ fn gate_and_words(words: &[String]) -> (Option<GateId>, String) {
     (gate, words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" "))
 }
 
-pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
-    let place = args.place.map(Place::new);
-    let command = match (place, args.loops) {
-        (place, Some(more)) => Command::Loops { place, more },
-        (Some(place), None) => Command::Go { place, note: args.note },
-        (None, None) => return Err(Failure::usage("say where to go")),
-    };
-    tell(setting, &args.run, &command)
+/// The place, where one is named.
+fn place(words: &[String]) -> Result<Option<Place>, Failure> {
+    match words {
+        [] => Ok(None),
+        [place] => Ok(Some(Place::new(place.as_str()))),
+        [_, more, ..] => Err(Failure::usage(format!("`{more}` is one word too many"))
+            .hint("say more with `--note \"…\"`")),
+    }
 }
 
-pub(super) fn cmd_cancel(setting: &Setting, args: CancelArgs) -> Result<Exit, Failure> {
-    only_for_people()?;
-    let folder = handle::find_run(&setting.project, &args.run)?;
+pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
+    let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Said)?;
+    let command = match (place(&words)?, args.loops) {
+        (place, Some(more)) => Command::Loops { place, more },
+        (Some(place), None) => Command::Go { place, note: args.note },
+        (None, None) => {
+            return Err(Failure::usage("say where to go")
+                .hint(format!("chronicle go {} PHASE", folder.id.short())));
+        }
+    };
+    tell(setting, &folder, &command)
+}
+
+pub(super) fn cmd_cancel(setting: &Setting, args: &CancelArgs) -> Result<Exit, Failure> {
+    let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Optional)?;
     // Killed before its first line: there is nothing to write that it was given up.
     if handle::discard(&folder)? {
-        let run = folder.id.short();
-        terminal::say(&format!("Run {run}: removed, since it never started."));
-        return Ok(Exit::Done);
+        return say_removed(setting, folder.id.short());
     }
-    tell(setting, &args.run, &Command::Cancel { reason: args.reason })
+    tell(setting, &folder, &Command::Cancel { reason: words.join(" ") })
+}
+
+/// The run that a person's command is for, and the words behind it.
+pub(super) fn meant(
+    setting: &Setting,
+    words: &[String],
+    among: Among,
+    rest: Rest,
+) -> Result<(RunFolder, Vec<String>), Failure> {
+    only_for_people()?;
+    super::meant::split(setting, words, among, rest)
+}
+
+/// A run that is gone has no view to show.
+fn say_removed(setting: &Setting, run: &str) -> Result<Exit, Failure> {
+    if setting.json {
+        json::say_document(&serde_json::json!({ "run": run, "removed": true }))?;
+    } else {
+        terminal::say(&format!("Run {run}: removed, since it never started."));
+    }
+    Ok(Exit::Done)
 }
 
 /// Gives a command to a run and says what came of it.
-pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Exit, Failure> {
-    only_for_people()?;
-    let folder = handle::find_run(&setting.project, run)?;
-    let (answer, told) = handle::tell(&folder, &setting.asker, command)?;
+pub(super) fn tell(
+    setting: &Setting,
+    folder: &RunFolder,
+    command: &Command,
+) -> Result<Exit, Failure> {
+    let (answer, told) = handle::tell(folder, &setting.asker, command)?;
     let text = match answer {
         Answer::Accepted(text) => text,
         Answer::Noted | Answer::Verdict(_) | Answer::Stopped(_) | Answer::Waits => {
             "noted".to_owned()
         }
         Answer::Refused(why) => {
-            return Err(Failure::usage(why).hint(after_refusal(&folder)));
+            return Err(Failure::usage(why).hint(after_refusal(folder)));
         }
     };
-    let (view, _) = handle::view(&folder)?;
+    let (view, _) = handle::view(folder)?;
     if setting.json {
-        say_json(&view)?;
+        json::say_view(&view)?;
     } else {
         terminal::say(&format!("Run {}: {text}.", folder.id.short()));
         if view.status == Standing::Done && !view.supervised {
@@ -217,7 +307,7 @@ pub(super) fn tell(setting: &Setting, run: &str, command: &Command) -> Result<Ex
         }
     }
     if told == HandledBy::Ledger {
-        mention_copies(&folder);
+        mention_copies(folder);
     }
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use chronicle_runtime::handle::{self, Audit, Replayed};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -44,7 +44,7 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
     let audit = handle::audit(&folder)?;
     let replayed = if args.replay { Some(handle::replay(&folder)?) } else { None };
     if setting.json {
-        say_json(&Found { audit: &audit, replay: replayed.as_ref() })?;
+        json::say_document(&Found { audit: &audit, replay: replayed.as_ref() })?;
     } else {
         say(&audit, folder.id.short());
         replayed.iter().for_each(say_replayed);

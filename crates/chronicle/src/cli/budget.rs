@@ -4,24 +4,27 @@ use chronicle_core::base::ids::Place;
 use chronicle_core::definition::budget;
 use chronicle_core::definition::workflow::{Budget, Workflow};
 use chronicle_core::event::input::Command;
+use chronicle_core::words;
 use clap::Args;
 
+use super::meant::{Among, Rest};
 use super::{Setting, answer};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
 /// Let a run spend more; whoever waits for that goes on in its session
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "chronicle budget [OPTIONS] [RUN] <MORE>...",
+    after_help = "Examples:
   chronicle budget 5f3a9c1e +50000 tokens
   chronicle budget 5f3a9c1e +2.50 usd --place build
-  chronicle budget 5f3a9c1e +30m")]
+  chronicle budget 5f3a9c1e +30m"
+)]
 pub(super) struct BudgetArgs {
-    /// The run
-    run: String,
-    /// How much more: `+N tokens`, `+N usd`, a time, or `+N attempts`
-    #[arg(value_name = "MORE", required = true)]
-    more: Vec<String>,
+    /// The run, unless there is only one, and how much more: `+N tokens`, `+N usd`, a time, or `+N attempts`
+    #[arg(value_name = "[RUN] MORE", required = true)]
+    words: Vec<String>,
     /// The phase whose budget is meant; what waits, else the run's, when omitted
     #[arg(long)]
     place: Option<String>,
@@ -40,15 +43,25 @@ pub(super) struct LimitArgs {
 }
 
 pub(super) fn cmd_budget(setting: &Setting, args: BudgetArgs) -> Result<Exit, Failure> {
-    let more = budget::read(&args.more.join(" ")).map_err(Failure::usage)?;
+    let (folder, words) = answer::meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let more = budget::read(&words.join(" ")).map_err(Failure::usage)?;
     let place = args.place.map(Place::new);
-    answer::tell(setting, &args.run, &Command::Budget { place, more })
+    answer::tell(setting, &folder, &Command::Budget { place, more })
+}
+
+/// Millionths of a dollar.
+fn dollars(text: &str) -> Result<u64, Failure> {
+    let number = text.trim().trim_start_matches('$');
+    let read = budget::read(&format!("{number} usd")).ok().and_then(|budget| budget.usd_micros);
+    read.filter(|_| !number.contains(',')).ok_or_else(|| {
+        Failure::usage(format!("`{}` is no amount of dollars", words::one_line(text)))
+            .hint("say it like `--budget-usd 2.50`")
+    })
 }
 
 /// Puts the person's limits in the place of the workflow's own.
 pub(super) fn limit(args: &LimitArgs, main: Option<&mut Workflow>) -> Result<(), Failure> {
-    let usd = args.budget_usd.as_ref().map(|usd| budget::read(&format!("{usd} usd")));
-    let usd = usd.transpose().map_err(Failure::usage)?.and_then(|budget| budget.usd_micros);
+    let usd = args.budget_usd.as_deref().map(dollars).transpose()?;
     if usd == Some(0) {
         return Err(Failure::usage("a run that may spend nothing cannot begin"));
     }

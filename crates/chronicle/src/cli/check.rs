@@ -12,14 +12,12 @@ use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level
 use clap::Args;
 use serde::Serialize;
 
+use super::json::ProblemRow;
 use super::problems::{self, counted};
-use super::{Setting, config, say_json};
+use super::{Setting, config, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
-
-/// The version of this command's JSON.
-const VERSION: u32 = 1;
 
 /// Tell everything that is wrong with workflows, and where
 ///
@@ -72,7 +70,7 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
         report.tighten();
     }
     if setting.json {
-        say_json(&report.json())?;
+        json::say_document(&report.json())?;
     } else {
         report.say();
     }
@@ -244,24 +242,17 @@ impl Report {
         ));
     }
 
-    fn json(&self) -> serde_json::Value {
-        let problems: Vec<serde_json::Value> = self.problems.iter().map(to_json).collect();
-        serde_json::json!({ "version": VERSION, "workflows": self.workflows, "problems": problems })
+    fn json(&self) -> Checked<'_> {
+        let problems = self.problems.iter().map(ProblemRow::from).collect();
+        Checked { workflows: &self.workflows, problems }
     }
 }
 
-fn to_json(problem: &Problem) -> serde_json::Value {
-    serde_json::json!({
-        "code": problem.code,
-        "severity": problem.severity.to_string(),
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-        "start": problem.span.as_ref().map(|span| span.start),
-        "end": problem.span.as_ref().map(|span| span.end),
-        "message": problem.message,
-        "hint": problem.hint,
-    })
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Checked<'a> {
+    workflows: &'a [Row],
+    problems: Vec<ProblemRow<'a>>,
 }
 
 /// Agents that a file names and nobody knows.

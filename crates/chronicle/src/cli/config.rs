@@ -2,27 +2,40 @@
 
 use chronicle_core::definition::settings::{Layer, Row};
 use chronicle_runtime::handle::definitions::{self, FoundSettings};
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::{Setting, problems, say_json};
+use super::{Setting, config_set, json, problems};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// See every setting, its value, and where it comes from
+/// See every setting, its value, and where it comes from; or change one
 ///
 /// Settings come from the project's file and the user's; the project's has the last word. A phase and a workflow have
 /// their own say before any setting, and a flag before all of them.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   chronicle config                    every setting
   chronicle config limits.retries     one, explained
-  chronicle config path               where the files are")]
+  chronicle config path               where the files are
+  chronicle config set limits.retries 3",
+    args_conflicts_with_subcommands = true
+)]
 pub(super) struct ConfigArgs {
+    #[command(subcommand)]
+    change: Option<Change>,
+
     /// One setting to explain, or `path` for where the files are
     #[arg(value_name = "KEY|path")]
     what: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Change {
+    Set(config_set::SetArgs),
+    Unset(config_set::UnsetArgs),
 }
 
 /// A setting, as JSON.
@@ -45,7 +58,24 @@ struct File {
     exists: bool,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct AllSettings<'a> {
+    settings: &'a [Shown],
+}
+
+/// What `config path --json` prints.
+#[derive(Serialize)]
+struct Files {
+    files: Vec<File>,
+}
+
 pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, Failure> {
+    match &args.change {
+        Some(Change::Set(args)) => return config_set::cmd_set(setting, args),
+        Some(Change::Unset(args)) => return config_set::cmd_unset(setting, args),
+        None => {}
+    }
     if args.what.as_deref() == Some("path") {
         return paths(setting);
     }
@@ -55,12 +85,11 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
     if let Some(wanted) = &args.what {
         rows.retain(|row| row.key == *wanted);
         if rows.is_empty() {
-            return Err(Failure::usage(format!("there is no setting `{wanted}`"))
-                .hint("`chronicle config` lists the settings"));
+            return Err(config_set::no_such(wanted));
         }
     }
     match (setting.json, &args.what) {
-        (true, _) => say_json(&rows)?,
+        (true, _) => json::say_document(&AllSettings { settings: &rows })?,
         (false, Some(_)) => rows.iter().for_each(explain),
         (false, None) => rows.iter().for_each(say),
     }
@@ -128,7 +157,7 @@ fn paths(setting: &Setting) -> Result<Exit, Failure> {
         })
         .collect();
     if setting.json {
-        say_json(&files)?;
+        json::say_document(&Files { files })?;
         return Ok(Exit::Done);
     }
     for File { whose, path, exists } in files {

@@ -10,7 +10,7 @@ use chronicle_runtime::handle::programs::{ShowOutput, beside};
 use chronicle_runtime::handle::{self, Project, RunFolder, machine};
 use clap::Args;
 
-use super::{Setting, audit, log, say_json};
+use super::{Setting, audit, json, log};
 use crate::demo;
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -139,7 +139,7 @@ impl Stage {
 
     fn show(&self, setting: &Setting, folder: &RunFolder) -> Result<(), Failure> {
         if setting.json {
-            return say_json(&handle::view(folder)?.0);
+            return json::say_view(&handle::view(folder)?.0);
         }
         self.title("What happened, as the ledger tells it (chronicle log):");
         log::say_all(setting, folder)?;
@@ -152,11 +152,14 @@ impl Stage {
 }
 
 fn next_steps(project: &Path, folder: &RunFolder) -> String {
-    let (project, run, me) = (project.display(), folder.id.short(), my_name());
+    let (run, me) = (folder.id.short(), my_name());
+    let folder = project.parent().unwrap_or(project).display();
+    let project = project.display();
     format!(
         "  cd {project}\n  {me} status {run}\n  {me} log {run} --tools\n  \
          cat .chronicle/workflows/feature.yaml demo-script.yaml\n  \
-         {me} run feature \"your own task\" --agent scripted:demo-script.yaml"
+         {me} run feature \"your own task\" --agent scripted:demo-script.yaml --trust\n\n\
+         All of it is in one folder. To remove it:\n  rm -r {folder}"
     )
 }
 

@@ -8,7 +8,7 @@ use chronicle_core::state::Standing;
 use chronicle_runtime::handle::{self, Rest, RunFolder, programs};
 use clap::Args;
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -70,7 +70,7 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
     }
     let (view, _) = handle::view(folder)?;
     if setting.json {
-        say_json(&view)?;
+        json::say_view(&view)?;
         return Ok(Exit::Done);
     }
     let run = folder.id.short();

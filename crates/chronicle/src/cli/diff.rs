@@ -8,7 +8,7 @@ use chronicle_runtime::handle::{self, DiffForm, Part};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::harmless::Harmless;
@@ -59,7 +59,6 @@ pub(super) struct DiffArgs {
 /// What differs, for programs.
 #[derive(Debug, Serialize)]
 struct DiffView {
-    version: u32,
     run: String,
     changes: Changes,
     /// Whether there are more files than are listed.
@@ -80,9 +79,8 @@ pub(super) fn cmd_diff(setting: &Setting, args: &DiffArgs) -> Result<Exit, Failu
     if setting.json {
         let changes = difference.changes()?;
         let more = usize::try_from(changes.files).unwrap_or(usize::MAX) > changes.list.len();
-        let version = chronicle_core::view::VIEW_VERSION;
         let (run, left_out) = (folder.id.to_string(), difference.left_out);
-        say_json(&DiffView { version, run, changes, more, left_out })?;
+        json::say_document(&DiffView { run, changes, more, left_out })?;
         return Ok(Exit::Done);
     }
     let form = match (args.stat, args.name_only) {

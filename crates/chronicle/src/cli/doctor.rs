@@ -10,7 +10,7 @@ use chronicle_runtime::handle::{self, definitions, machine, trust};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -33,6 +33,14 @@ struct Finding {
     advice: Option<&'static str>,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Looked<'a> {
+    /// Whether all is well.
+    good: bool,
+    findings: &'a [Finding],
+}
+
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
     let mut findings =
         vec![keeper(setting), disk(setting), lock(setting), link(), git(setting), proc_folder()];
@@ -44,7 +52,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
     if setting.json {
-        say_json(&findings)?;
+        json::say_document(&Looked { good: all_good, findings: &findings })?;
     } else {
         say(&findings);
     }

@@ -9,13 +9,10 @@ use chronicle_core::words;
 use chronicle_runtime::handle::trust::Unknown;
 use chronicle_runtime::handle::{agents, definitions};
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
-
-/// The version of this command's JSON.
-const VERSION: u32 = 1;
 
 /// Shows what would happen. Nothing starts, and nothing is written.
 pub(super) fn show(
@@ -28,8 +25,8 @@ pub(super) fn show(
     let mut notes = notes(setting, &rehearsal, &workflows);
     notes.extend(trust_note(untrusted));
     if setting.json {
-        say_json(&serde_json::json!({
-            "version": VERSION, "task": task, "rehearsal": rehearsal, "notes": notes,
+        json::say_document(&serde_json::json!({
+            "task": task, "rehearsal": rehearsal, "notes": notes,
         }))?;
         return Ok(Exit::Done);
     }

@@ -5,7 +5,7 @@ use chronicle_runtime::handle::{self, RunFolder};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, only_for_people, say_json};
+use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -44,7 +44,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     if room.is_none() && unstarted.is_empty() {
         terminal::talk("There is nothing to free.");
         if setting.json {
-            say_json(&Cleared::default())?;
+            json::say_document(&Cleared::default())?;
         }
         return Ok(Exit::Done);
     }
@@ -67,7 +67,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     let freed_bytes = if is_full { handle::make_room(&setting.project, args.days)? } else { 0 };
     let runs = room.map(|room| room.runs).unwrap_or_default();
     if setting.json {
-        say_json(&Cleared { freed_bytes, runs, removed })?;
+        json::say_document(&Cleared { freed_bytes, runs, removed })?;
         return Ok(Exit::Done);
     }
     if !removed.is_empty() {

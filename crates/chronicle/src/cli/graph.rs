@@ -4,7 +4,7 @@ use chronicle_core::view::graph::{Graph, LineStyle, dot, mermaid, svg, text};
 use chronicle_runtime::handle::definitions;
 use clap::{Args, ValueEnum};
 
-use super::{Setting, problems, say_json};
+use super::{Setting, json, problems};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -59,8 +59,8 @@ pub(super) fn cmd_graph(setting: &Setting, args: &GraphArgs) -> Result<Exit, Fai
     };
     if setting.json {
         let name = args.format.to_possible_value().map(|it| it.get_name().to_owned());
-        say_json(
-            &serde_json::json!({ "version": 1, "key": graph.key, "format": name, "text": drawn }),
+        json::say_document(
+            &serde_json::json!({ "key": graph.key, "format": name, "text": drawn }),
         )?;
     } else {
         terminal::say(drawn.trim_end());

@@ -5,7 +5,7 @@ use chronicle_core::view::HandoverView;
 use chronicle_runtime::handle;
 use clap::Args;
 
-use super::{Setting, say_json};
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -39,7 +39,7 @@ pub(super) fn cmd_handover(setting: &Setting, args: &HandoverArgs) -> Result<Exi
         handle::handover(&folder, args.attempt)?
     };
     if setting.json {
-        say_json(&view)?;
+        json::say_view(&view)?;
     } else {
         say(&view, args.next);
     }

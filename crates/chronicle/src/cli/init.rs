@@ -9,7 +9,7 @@ use chronicle_runtime::handle::{definitions, trust};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, only_for_people, say_json};
+use super::{Setting, check_folder, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::init::{self, NewFile};
@@ -50,6 +50,7 @@ struct Report {
 
 pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failure> {
     only_for_people()?;
+    check_folder(setting)?;
     let root = setting.project.root();
     let found = definitions::settings(&setting.project);
     let verify = verify_commands(root, &found.settings, args);
@@ -70,7 +71,7 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
     let ours = report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE);
     trust::agree_to(&setting.project, ours.map(|name| root.join(name)))?;
     if setting.json {
-        say_json(&report)?;
+        json::say_document(&report)?;
     } else {
         say(&report);
     }

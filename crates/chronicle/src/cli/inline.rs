@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronicle_core::base::ids::{GateId, HUMAN_INTERVENTION, Place};
 use chronicle_core::event::GateKind;
+use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words;
@@ -62,7 +63,7 @@ impl Inline {
         let mut new = view.needs_you.iter().filter(|gate| waits != Some(gate.gate));
         let Some(gate) = new.find(|gate| !self.asked.contains(&gate.gate)) else { return false };
         self.asked.insert(gate.gate);
-        say(&shown(gate));
+        say(&shown(gate, &view.short));
         shared.gate = Some(gate.clone());
         drop(shared);
         self.listen()
@@ -85,17 +86,12 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 }
 
 /// What is being asked, and what may be typed.
-fn shown(gate: &GateRow) -> String {
+fn shown(gate: &GateRow, run: &str) -> String {
     let mut lines = vec![
         String::new(),
         format!("{} at `{}`: {}", gate.gate, gate.place, plain(gate.kind, &gate.about)),
     ];
-    if !gate.context.trim().is_empty() {
-        lines.push(format!("  {}", plain(gate.kind, &gate.context)));
-    }
-    let options = (1..).zip(&gate.options);
-    lines
-        .extend(options.map(|(number, option)| format!("  {number}  {}", words::one_line(option))));
+    lines.extend(super::gate::lines(gate, run).into_iter().map(|line| format!("  {line}")));
     lines.push(choices(gate));
     lines.join("\n")
 }
@@ -106,15 +102,29 @@ fn choices(gate: &GateRow) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
         }
-        GateKind::Budget => {
-            "Type how much more (`+50000 tokens`, `+2.50 usd`), `yes` where a price is missing, or \
-             `cancel`; an empty line answers later:"
+        GateKind::Budget if gate.lack == Some(Lack::Price) => {
+            "Type `yes` to let it spend what cannot be counted, or `cancel`; an empty line answers later:"
                 .to_owned()
+        }
+        GateKind::Budget => {
+            "Type how much more (`+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`) or `cancel`; an empty \
+             line answers later:"
+                .to_owned()
+        }
+        GateKind::Question if gate.closed => {
+            "Type the number of an answer; an empty line answers later:".to_owned()
+        }
+        GateKind::Question if !gate.options.is_empty() => {
+            "Type your answer, or the number of one; an empty line answers later:".to_owned()
         }
         GateKind::Question => "Type your answer; an empty line answers later:".to_owned(),
         // The worker asked for a person: there is no phase to try again or to skip.
         GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
             "Type `go PLACE` or `cancel`; an empty line answers later:".to_owned()
+        }
+        GateKind::Intervention if gate.lack == Some(Lack::Rounds) => {
+            "Type `loops +3` for three more rounds, `go PLACE` or `cancel`; an empty line answers later:"
+                .to_owned()
         }
         GateKind::Intervention => {
             "Type `retry`, `skip`, `go PLACE` or `cancel`; an empty line answers later:".to_owned()
@@ -182,6 +192,11 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
             let more = chronicle_core::definition::budget::read(line).ok()?;
             Some(Command::Budget { place: None, more })
         }
+        (GateKind::Intervention, "loops") if gate.lack == Some(Lack::Rounds) => {
+            let more = note.trim_start_matches('+').parse().ok()?;
+            Some(Command::Loops { place, more })
+        }
+        (GateKind::Intervention, "retry" | "skip") if gate.lack == Some(Lack::Rounds) => None,
         (GateKind::Intervention, "retry") => Some(Command::Retry { place, note, agent: None }),
         (GateKind::Intervention, "skip") => Some(Command::Skip { place, note }),
         (GateKind::Intervention, "go") if !note.is_empty() => {

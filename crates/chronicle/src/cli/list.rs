@@ -7,13 +7,11 @@ use chronicle_runtime::handle::definitions::{
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, say_json, with_rules};
+use super::{Setting, json, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// The version of what `--json` prints.
-const VERSION: u32 = 1;
 /// Most problems that are shown of one thing.
 const SHOWN_MAX: usize = 5;
 
@@ -28,7 +26,7 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
     let catalog = definitions::find(&setting.project);
     let root = format!("{}/", setting.project.root().display());
     if setting.json {
-        say_json(&Listed::of(&catalog))?;
+        json::say_document(&Listed::of(&catalog))?;
         return Ok(Exit::Done);
     }
     let page = Page { paint: Paint::stdout(), root };
@@ -179,7 +177,6 @@ fn shorten(text: &str) -> String {
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct Listed {
-    version: u32,
     workflows: Vec<ListedWorkflow>,
     personas: Vec<ListedPersona>,
     teams: Vec<ListedTeam>,
@@ -265,7 +262,6 @@ struct ListedProblem {
 impl Listed {
     fn of(catalog: &Catalog) -> Self {
         Self {
-            version: VERSION,
             workflows: catalog.workflows.iter().map(ListedWorkflow::of).collect(),
             personas: catalog.personas.iter().map(ListedPersona::of).collect(),
             teams: catalog

@@ -20,7 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::inline::Inline;
-use super::{Setting, say_json, status};
+use super::{Setting, json, status};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::mcp::Http;
@@ -133,10 +133,10 @@ fn listen(remote: Remote) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::internal("signals cannot be caught", &error))?;
     let listen = move || {
-        for (count, _) in signals.forever().enumerate() {
+        for (count, signal) in signals.forever().enumerate() {
             let remote = remote.clone();
             // On threads of their own: neither a full queue nor a terminal that stands still may hold up the next signal.
-            let act = move || if count == 0 { pause(&remote) } else { quit(&remote) };
+            let act = move || if count == 0 { pause(&remote, signal) } else { quit(&remote) };
             if std::thread::Builder::new().spawn(act).is_err() {
                 leave_at_once();
             }
@@ -149,10 +149,19 @@ fn listen(remote: Remote) -> Result<(), Failure> {
         .map_err(|error| Failure::internal("no thread for signals", &error))
 }
 
-fn pause(remote: &Remote) {
+/// Why a run is paused by a signal: a closed terminal is not somebody at the keyboard.
+fn reason(signal: i32) -> &'static str {
+    match signal {
+        SIGHUP => "its terminal was closed",
+        SIGTERM => "its supervisor was told to stop (SIGTERM)",
+        _ => "interrupted from the keyboard",
+    }
+}
+
+fn pause(remote: &Remote, signal: i32) {
     let pausing = "\nPausing: the worker is being stopped. Ctrl-C again stops at once.";
     let _ = std::thread::Builder::new().spawn(move || terminal::talk(pausing));
-    drop(remote.submit(Command::Pause { reason: "interrupted from the keyboard".to_owned() }));
+    drop(remote.submit(Command::Pause { reason: reason(signal).to_owned() }));
 }
 
 fn quit(remote: &Remote) {
@@ -278,7 +287,7 @@ impl Screen {
 fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {
     let (view, _) = handle::view(folder)?;
     if setting.json {
-        say_json(&view)?;
+        json::say_view(&view)?;
     } else {
         status::say(&view);
     }

@@ -6,7 +6,7 @@ use chronicle_core::view::TimelineEntry;
 use chronicle_runtime::handle::{self, RunFolder};
 use clap::Args;
 
-use super::Setting;
+use super::{Setting, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -77,8 +77,7 @@ pub(super) fn say_all(setting: &Setting, folder: &RunFolder) -> Result<(), Failu
 /// One entry: a sentence, or with `--json` an object on a line of its own.
 fn line(setting: &Setting, entry: &TimelineEntry) -> Result<String, Failure> {
     if setting.json {
-        return serde_json::to_string(entry)
-            .map_err(|error| Failure::internal("an event cannot be put into JSON", &error));
+        return json::document_line(entry);
     }
     let paint = Paint::stdout();
     let place = format!("{:>5}  {}", entry.seq, terminal::clock(entry.at));

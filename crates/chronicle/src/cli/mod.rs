@@ -7,19 +7,23 @@ mod budget;
 mod check;
 mod completions;
 mod config;
+mod config_set;
 mod demo;
 mod detach;
 mod diff;
 mod doctor;
 mod dry_run;
+mod gate;
 mod gc;
 mod graph;
 mod handover;
 mod init;
 mod inline;
+mod json;
 mod list;
 mod live;
 mod log;
+mod meant;
 mod pause;
 mod prepare;
 mod problems;
@@ -37,6 +41,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chronicle_runtime::handle::programs::Starter;
 use chronicle_runtime::handle::{self, Asker, Project, RunFolder, programs};
 use clap::{Parser, Subcommand};
 
@@ -120,6 +125,11 @@ pub(crate) struct Setting {
 pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && wants_json(args) => {
+            let failure = not_understood(&error);
+            terminal::talk(&json::failure_line(&failure));
+            return failure.exit.into();
+        }
         Err(error) => {
             // Help and version are no errors, and a reader that has gone away is none either.
             let _ = error.print();
@@ -127,13 +137,29 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             return exit.into();
         }
     };
+    let json = cli.json;
     match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            terminal::talk(&failure.to_string());
+            let text = if json { json::failure_line(&failure) } else { failure.to_string() };
+            terminal::talk(&text);
             failure.exit.into()
         }
     }
+}
+
+/// Whether a command line that makes no sense otherwise asks for JSON.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// What is wrong with the command line: the first paragraph says it, the rest is advice.
+fn not_understood(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let (what, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let failure = Failure::usage(words(what.strip_prefix("error: ").unwrap_or(what)));
+    if rest.is_empty() { failure } else { failure.hint(words(rest)) }
 }
 
 /// Ends before anything began.
@@ -192,8 +218,8 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Note(args) => answer::cmd_note(setting, args),
         Command::Budget(args) => budget::cmd_budget(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
-        Command::Pause(args) => pause::cmd_pause(setting, args),
-        Command::Cancel(args) => answer::cmd_cancel(setting, args),
+        Command::Pause(args) => pause::cmd_pause(setting, &args),
+        Command::Cancel(args) => answer::cmd_cancel(setting, &args),
         Command::Undo(args) => undo::cmd_undo(setting, &args),
         Command::Gc(args) => gc::cmd_gc(setting, &args),
         Command::Config(args) => config::cmd_config(setting, &args),
@@ -214,17 +240,27 @@ impl Setting {
     }
 }
 
-/// Prints a value as JSON.
-fn say_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::internal("the result cannot be put into JSON", &error))?;
-    terminal::say(&text);
-    Ok(())
+/// A file in the place of the project's folder of definitions: nothing can be written below it.
+fn check_folder(setting: &Setting) -> Result<(), Failure> {
+    let folder = setting.project.definitions();
+    if folder.is_dir() || folder.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("`{}` is in the way: it must be a folder", folder.display()))
+        .hint("move it away, then try again"))
 }
 
 /// A worker is not a person: what only a person may say is refused from inside an attempt.
 fn only_for_people() -> Result<(), Failure> {
-    let Some(worker) = programs::working_for() else { return Ok(()) };
-    Err(Failure::usage(format!("this is a person's command, and {worker} is a worker"))
-        .hint("leave your phase with the tool `workflow_transition`; a person decides the rest"))
+    Err(match programs::working_for() {
+        None => return Ok(()),
+        Some(Starter::Worker(attempt)) => Failure::usage(format!(
+            "this is a person's command, and {attempt} is a worker"
+        ))
+        .hint("leave your phase with the tool `workflow_transition`; a person decides the rest"),
+        Some(Starter::Notice) => Failure::usage(
+            "this is a person's command, and the command of `notify.command` is not a person",
+        )
+        .hint("let it tell a person, who answers in a shell of their own"),
+    })
 }

@@ -3,6 +3,7 @@
 use chronicle_core::event::input::Command;
 use clap::Args;
 
+use super::meant::{Among, Rest};
 use super::{Setting, answer};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -10,16 +11,16 @@ use crate::failure::Failure;
 /// Stop a run for a while; its workers end, their sessions stay
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "chronicle pause [OPTIONS] [RUN] [REASON]",
     after_help = "Example:  chronicle pause 5f3a9c1e \"lunch\"   then: chronicle resume 5f3a9c1e"
 )]
 pub(super) struct PauseArgs {
-    /// The run
-    run: String,
-    /// Why
-    #[arg(default_value = "")]
-    reason: String,
+    /// The run, unless there is only one, and why
+    #[arg(value_name = "[RUN] [REASON]")]
+    words: Vec<String>,
 }
 
-pub(super) fn cmd_pause(setting: &Setting, args: PauseArgs) -> Result<Exit, Failure> {
-    answer::tell(setting, &args.run, &Command::Pause { reason: args.reason })
+pub(super) fn cmd_pause(setting: &Setting, args: &PauseArgs) -> Result<Exit, Failure> {
+    let (folder, words) = answer::meant(setting, &args.words, Among::Open, Rest::Optional)?;
+    answer::tell(setting, &folder, &Command::Pause { reason: words.join(" ") })
 }

@@ -28,6 +28,7 @@ pub(super) fn failure(loaded: &Loaded, done: &str) -> Failure {
     let what = counted(errors.count(), "error");
     let name = loaded.sources.first().map_or("", |source| source.name.as_str());
     Failure::new(Exit::Definition, format!("`{name}` cannot be {done}: {what}"))
+        .with_problems(&loaded.problems)
         .hint("mend what is marked above, then try again")
 }
 
@@ -46,6 +47,7 @@ pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(Exit::Definition, "the settings cannot be used")
+        .with_problems(&found.problems)
         .hint("mend what is marked above, then try again"))
 }
 

@@ -5,7 +5,7 @@ use chronicle_runtime::handle::{self, Damage, Repaired};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, only_for_people, say_json};
+use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -44,7 +44,7 @@ pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, F
     let Some(damage) = handle::damage(&folder)? else {
         terminal::talk(&format!("The ledger of run {run} is whole: there is nothing to repair."));
         if setting.json {
-            say_json(&Found { damage: None, repaired: None })?;
+            json::say_document(&Found { damage: None, repaired: None })?;
         }
         return Ok(Exit::Done);
     };
@@ -56,7 +56,7 @@ pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, F
     }
     let repaired = handle::repair(&folder, &setting.asker, &damage, args.keep)?;
     if setting.json {
-        say_json(&Found { damage: Some(&damage), repaired: Some(&repaired) })?;
+        json::say_document(&Found { damage: Some(&damage), repaired: Some(&repaired) })?;
         return Ok(Exit::Done);
     }
     terminal::say(&format!("Run {run}: repaired, and goes on from line {}.", repaired.line));

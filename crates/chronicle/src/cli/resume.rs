@@ -27,11 +27,11 @@ const ID_MIN: usize = 4;
 /// a worker that was interrupted goes on in its own session.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  chronicle resume             the newest run that can go on
+  chronicle resume             the run that was left last
   chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows
   chronicle resume 5f3a9c1e --force    its supervisor was on a host that is gone")]
 pub(super) struct ResumeArgs {
-    /// The run; the newest that can go on when omitted
+    /// The run; the one that was left last when omitted
     run: Option<String>,
 
     #[command(flatten)]
@@ -167,9 +167,24 @@ fn is_damage(error: &HandleError) -> bool {
     )
 }
 
-/// The newest run that should work and that nobody drives, or whose ledger is damaged; else the newest that waits, to say what for.
+/// The runs of a project, the last changed first. When one that cannot be read changed is not known: it counts from its start.
+fn by_change(setting: &Setting) -> Vec<RunFolder> {
+    let mut last = u64::MAX;
+    let mut runs: Vec<(u64, RunFolder)> = Vec::new();
+    for folder in setting.project.runs() {
+        // They come with the newest start first, so that an unreadable one stays before all that began earlier.
+        let row = handle::row(&folder).ok();
+        runs.push((row.as_ref().map_or(last, |row| row.updated_at.0), folder));
+        last = row.map_or(last, |row| row.started_at.0);
+    }
+    runs.sort_by_key(|(changed, _)| std::cmp::Reverse(*changed));
+    runs.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// The run that was left last, should work and that nobody drives, or whose ledger is damaged; else the last that waits, to say
+/// what for.
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
-    let runs = setting.project.runs();
+    let runs = by_change(setting);
     let can_go_on = |folder: &RunFolder| match handle::row(folder) {
         Ok(row) => matches!(row.status, Standing::Interrupted | Standing::Paused),
         // Not passed over in silence: the older run behind it is not the one that was meant.

@@ -8,16 +8,18 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
+use chronicle_core::state::Standing;
 use chronicle_runtime::handle::definitions::{self, Places};
-use chronicle_runtime::handle::{self, Rest, agents};
+use chronicle_runtime::handle::{self, Rest, RunFolder, agents};
 use clap::{Args, ValueEnum};
 
 use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, config, dry_run, live, problems, with_rules};
+use super::{Setting, check_folder, config, dry_run, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Longest task that is read from a file.
 const TASK_FILE_MAX: u64 = chronicle_core::base::limits::TASK_MAX as u64;
@@ -143,15 +145,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         return dry_run::show(setting, start, &chosen.untrusted);
     }
     check_agents((setting, &found.settings), &start)?;
-    // Before there is a run: it would begin on files that are half of one state and half of another.
-    if let Some(left) = handle::half_undone(&setting.project) {
-        return Err(left.into());
-    }
-    let folder = handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
-        let runs = setting.project.definitions().join("runs");
-        Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
-            .hint("make the project's folder writable for you, and make room on its disk")
-    })?;
+    let folder = make_run(setting, &start)?;
     if args.stay.detach {
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
         return detach::detach(setting, &folder);
@@ -161,6 +155,37 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         Some(OnGate::Fail) | None => args.stay.rest(&found.settings),
     };
     live::stay(setting, &folder, Command::Start(Box::new(start)), rest)
+}
+
+/// Makes the folder of a new run.
+fn make_run(setting: &Setting, start: &RunStarted) -> Result<RunFolder, Failure> {
+    // It would begin on files that are half of one state and half of another.
+    if let Some(left) = handle::half_undone(&setting.project) {
+        return Err(left.into());
+    }
+    check_folder(setting)?;
+    mention_same(setting, start);
+    handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
+        let runs = setting.project.definitions().join("runs");
+        Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
+            .hint("make the project's folder writable for you, and make room on its disk")
+    })
+}
+
+/// Says that a run with the same workflow and task was left unfinished: most people who type that again want to go on with it.
+fn mention_same(setting: &Setting, start: &RunStarted) {
+    let name = start.workflows.first().map_or("", |main| main.name.as_str());
+    let left = [Standing::Interrupted, Standing::Paused, Standing::Waiting];
+    let rows = setting.project.runs().into_iter().filter_map(|folder| handle::row(&folder).ok());
+    let mut same = rows
+        .filter(|row| row.workflow == name && row.task == start.task && left.contains(&row.status));
+    if let Some(row) = same.next() {
+        terminal::talk(&format!(
+            "Note: run {0} has the same workflow and task, and is {1}: `chronicle resume {0}` goes on with \
+             it. This is another run.",
+            row.short, row.status
+        ));
+    }
 }
 
 /// What a run does when a person is needed.

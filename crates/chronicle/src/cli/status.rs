@@ -1,12 +1,12 @@
 //! `chronicle status`.
 
 use chronicle_core::base::usage::Usage;
-use chronicle_core::view::{BudgetRow, GateRow, Mark, PhaseRow, RunView, Spent};
+use chronicle_core::view::{AttemptRow, BudgetRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
 
-use super::{Setting, say_json};
+use super::{Setting, gate, json};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -28,7 +28,7 @@ pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, F
         terminal::talk(&format!("Shown as far as it can be read: {error}"));
     }
     if setting.json {
-        say_json(&view)?;
+        json::say_view(&view)?;
     } else {
         say(&view);
         warn_of_trees(&Project::at(&folder.project));
@@ -71,6 +71,9 @@ pub(super) fn say(view: &RunView) {
     }
     lines.push(String::new());
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
+    lines.extend(
+        view.working.iter().filter(|_| view.supervised).map(|row| working_line(paint, row)),
+    );
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
     lines.extend(wait_lines(paint, view));
@@ -79,7 +82,8 @@ pub(super) fn say(view: &RunView) {
         let text =
             format!("{} at `{}`: {}", gate.gate, gate.place, words::about(gate.kind, &gate.about));
         lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
-        lines.extend(question_lines(gate));
+        lines
+            .extend(gate::lines(gate, &view.short).into_iter().map(|line| format!("      {line}")));
     }
     if let Some(on_gate) = view.on_gate {
         lines.push(String::new());
@@ -132,14 +136,6 @@ fn wait_lines(paint: Paint, view: &RunView) -> Vec<String> {
     files.chain(waits).collect()
 }
 
-/// Why a question is asked, and what may be answered.
-fn question_lines(gate: &GateRow) -> impl Iterator<Item = String> {
-    let context = Some(words::about(gate.kind, &gate.context)).filter(|text| !text.is_empty());
-    let options = (1..).zip(&gate.options);
-    let options = options.map(|(number, option)| format!("{number}  {}", words::one_line(option)));
-    context.into_iter().chain(options).map(|line| format!("      {line}"))
-}
-
 fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
     let sign = match phase.mark {
         Mark::Done => paint.ink(Ink::Good, "✓"),
@@ -149,14 +145,44 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };
     let said = words::one_line(&phase.summary);
-    let said = if said.is_empty() { String::new() } else { format!("\n      {said}") };
+    let indent = "  ".repeat(phase.place.as_str().matches('/').count() + 1);
+    let said = if said.is_empty() { String::new() } else { format!("\n{indent}    {said}") };
     // Nobody has worked there: it was not reached, waits to begin, or is a workflow with phases of its own.
     if phase.attempts == 0 {
-        return format!("  {sign} {}{said}", phase.place);
+        let inner = phase.workflow.as_ref().map_or_else(String::new, |name| {
+            format!(" {}", paint.ink(Ink::Dim, &words::one_line(name)))
+        });
+        let place = phase.place.as_str();
+        return if inner.is_empty() {
+            format!("{indent}{sign} {place}{said}")
+        } else {
+            format!("{indent}{sign} {place:<20}{inner}{said}")
+        };
     }
     let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     let facts = files(phase).map_or(facts.clone(), |files| format!("{facts}, {files}"));
-    format!("  {sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
+    format!("{indent}{sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
+}
+
+/// Who works now, for how long, and how busily.
+fn working_line(paint: Paint, row: &AttemptRow) -> String {
+    let what = match (row.stopping, row.asks) {
+        (true, _) => "is being stopped",
+        (false, true) => "waits for an answer",
+        (false, false) => "is working",
+    };
+    let tools = match row.tools {
+        1 => "1 tool call".to_owned(),
+        many => format!("{many} tool calls"),
+    };
+    format!(
+        "\n  {} ({}) {} at `{}`: {}, {tools}",
+        row.attempt,
+        words::one_line(&row.agent),
+        paint.ink(Ink::Busy, what),
+        row.place,
+        words::duration(row.active_ms)
+    )
 }
 
 /// `3 files +10 -2`; of very many, at least so many.

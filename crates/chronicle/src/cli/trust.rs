@@ -6,7 +6,7 @@ use chronicle_runtime::handle::trust::{self, Item, TrustError, Unknown};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, only_for_people, say_json};
+use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -41,6 +41,20 @@ struct Trusted {
     items: Vec<String>,
 }
 
+/// What `--list` prints as JSON.
+#[derive(Debug, Serialize)]
+struct AllTrusted {
+    projects: Vec<Trusted>,
+}
+
+/// What `--revoke` prints as JSON.
+#[derive(Debug, Serialize)]
+struct Revoked {
+    project: String,
+    /// False if the project was not trusted.
+    revoked: bool,
+}
+
 pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Failure> {
     if args.list {
         return list(setting);
@@ -49,6 +63,11 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
     let root = setting.project.root().display();
     if args.revoke {
         let was_known = trust::revoke(&setting.project)?;
+        if setting.json {
+            let project = root.to_string();
+            return json::say_document(&Revoked { project, revoked: was_known })
+                .map(|()| Exit::Done);
+        }
         let text = if was_known { "is no longer trusted" } else { "was not trusted" };
         terminal::say(&format!("`{root}` {text}."));
         return Ok(Exit::Done);
@@ -56,7 +75,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
     let names = trust::agree(&setting.project, &[])?;
     if setting.json {
         let trusted = Trusted { project: root.to_string(), items: names };
-        return say_json(&trusted).map(|()| Exit::Done);
+        return json::say_document(&trusted).map(|()| Exit::Done);
     }
     for name in &names {
         terminal::say(&format!("  {name}"));
@@ -74,7 +93,7 @@ fn list(setting: &Setting) -> Result<Exit, Failure> {
         })
         .collect();
     if setting.json {
-        return say_json(&trusted).map(|()| Exit::Done);
+        return json::say_document(&AllTrusted { projects: trusted }).map(|()| Exit::Done);
     }
     if trusted.is_empty() {
         terminal::talk("No project is trusted yet.");

@@ -9,7 +9,7 @@ use chronicle_runtime::handle::{self, RunFolder, UndoOrder, UndoPlan, Undoing, p
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, only_for_people, say_json};
+use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -87,7 +87,6 @@ struct EarlierArgs {
 /// What was undone, for programs.
 #[derive(Debug, Serialize)]
 struct UndoneView {
-    version: u32,
     run: String,
     /// How many files were put back.
     files: u32,
@@ -208,20 +207,10 @@ fn close(
     let failed = |it: &&Restored| !it.failed.is_empty() || it.error.is_some();
     let is_bad = all.into_iter().flatten().any(|it| failed(&it));
     if setting.json {
-        let version = chronicle_core::view::VIEW_VERSION;
         let (run, Restored { files, list, kept, edited, failed, .. }) =
             (folder.id.to_string(), restored);
-        say_json(&UndoneView {
-            version,
-            run,
-            files,
-            list,
-            kept,
-            edited,
-            failed,
-            left_alone,
-            finished,
-        })?;
+        let view = UndoneView { run, files, list, kept, edited, failed, left_alone, finished };
+        json::say_document(&view)?;
     }
     if is_bad {
         return Err(Failure::new(Exit::Internal, "not every file could be put back")
@@ -283,7 +272,6 @@ fn tell(plan: &UndoPlan) {
 /// The undos of a run, for programs.
 #[derive(Debug, Serialize)]
 struct UndosView {
-    version: u32,
     run: String,
     undos: Vec<UndoRow>,
 }
@@ -291,8 +279,7 @@ struct UndosView {
 fn list(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
     let undos = handle::undos(folder)?;
     if setting.json {
-        let version = chronicle_core::view::VIEW_VERSION;
-        say_json(&UndosView { version, run: folder.id.to_string(), undos })?;
+        json::say_document(&UndosView { run: folder.id.to_string(), undos })?;
         return Ok(Exit::Done);
     }
     if undos.is_empty() {

@@ -69,7 +69,8 @@ fn is_known_to_the_doctor(kind: Kind, version: &str) {
     let yard = AgentYard::new(kind, ONE, &json!([]));
     let findings = yard.exits(yard.chronicle(&["doctor", "--json"]), 0).json();
     let is_ours = |it: &&Value| it["found"].as_str().unwrap().starts_with(kind.name());
-    let mut agents = findings.as_array().unwrap().iter().filter(|it| it["what"] == "agent");
+    let mut agents =
+        findings["findings"].as_array().unwrap().iter().filter(|it| it["what"] == "agent");
     let found = agents.find(is_ours).unwrap();
     let words = found["found"].as_str().unwrap();
     assert!(words.contains(version) && words.ends_with("a version that was tested"), "{words}");

@@ -102,7 +102,21 @@ fn an_unknown_workflow_is_told_with_those_there_are() {
     session.write(".chronicle/workflows/feature.yaml", WORKFLOW);
     let said = session.chronicle(&["run", "featrue", "x", "--agent", "scripted:script.yaml"]);
     let said = is_refused(&session, said, 2).talks("no workflow `featrue`");
-    said.talks("feature").talks("main");
+    let said = said.talks("feature").talks("main");
+    for folder in [
+        "/.chronicle/workflows`",
+        "/.pi/workflows`",
+        "/.pi/chronicle/workflows`",
+        "/agents/agent-chain.yaml`",
+        "/.pi/agents/agent-chain.yaml`",
+        "/.config/chronicle/workflows`",
+        "/.pi/agent/workflows`",
+    ] {
+        assert!(said.stderr.contains(folder), "{folder} is not in: {}", said.stderr);
+    }
+    session.write(".chronicle/workflows/inner.yaml", format!("show: workflows\n{WORKFLOW}"));
+    let said = session.chronicle(&["run", "innr", "x", "--agent", "scripted:script.yaml"]).exits(2);
+    assert!(!said.stderr.contains("inner"), "it cannot be run: {}", said.stderr);
     let said = session.chronicle(&["run", "./gone.yaml", "x", "--agent", "scripted:script.yaml"]);
     is_refused(&session, said, 3).talks("cannot read `./gone.yaml`");
     let empty = Session::new();
@@ -174,8 +188,7 @@ fn bad_flags_are_usage() {
         &[],
         &["run"],
         &["run", "main", "task", "--task-file", "f"],
-        &["approve"],
-        &["approve", "x", "not-a-gate"],
+        &["reject"],
         &["log", "--since", "many"],
         &["completions", "no-such-shell"],
         &["status", "one", "two"],
@@ -259,7 +272,12 @@ fn a_file_where_the_folder_should_be_is_told() {
     fs::remove_dir_all(session.path(".chronicle")).unwrap();
     session.write(".chronicle", "not a folder");
     let args = ["-C", ".", "run", "./flow.yaml", "task", "--agent", "scripted:script.yaml"];
-    session.chronicle(&args).exits(70).talks("no run can be made in").talks("Hint: ");
+    for args in
+        [&args[..], &["-C", ".", "init", "--yes"], &["-C", ".", "config", "set", "model", "m"]]
+    {
+        let said = session.chronicle(args).exits(2);
+        said.talks("/.chronicle` is in the way: it must be a folder").talks("Hint: move it away");
+    }
     session.chronicle(&["-C", ".", "runs"]).exits(0).talks("No runs here yet");
     assert_eq!(session.read(".chronicle"), "not a folder");
 }

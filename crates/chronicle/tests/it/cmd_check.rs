@@ -117,7 +117,7 @@ fn a_machine_reads_the_same() {
     session.write(".chronicle/workflows/main.yaml", "phases: {a: {instrctions: x}}\n");
     let said = session.chronicle(&["check", "--json"]).exits(3);
     let json = said.json();
-    assert_eq!(json["version"], 1);
+    assert_eq!(json["version"], 2);
     assert_eq!(json["workflows"][0]["usable"], false);
     let problem = &json["problems"][0];
     assert_eq!(

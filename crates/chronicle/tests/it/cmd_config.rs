@@ -92,7 +92,7 @@ fn its_json_has_everything_about_every_setting() {
     session.write("Cargo.toml", "[package]\n");
     let rows = session.json(&["config"]);
     let row = |key: &str| -> Value {
-        rows.as_array().unwrap().iter().find(|row| row["key"] == key).unwrap().clone()
+        rows["settings"].as_array().unwrap().iter().find(|row| row["key"] == key).unwrap().clone()
     };
     let retries = row("limits.retries");
     assert_eq!((&retries["value"], &retries["default"]), (&"5".into(), &"2".into()));
@@ -101,9 +101,10 @@ fn its_json_has_everything_about_every_setting() {
     assert_eq!(row("verify")["value"], "[\"cargo test\"]");
     assert_eq!(row("verify")["origin"], "found from Cargo.toml");
     assert_eq!(row("model")["value"], Value::Null);
-    let paths = session.json(&["config", "path"]);
+    let paths = session.json(&["config", "path"])["files"].take();
     assert_eq!((&paths[0]["whose"], &paths[1]["whose"]), (&"user".into(), &"project".into()));
-    session.chronicle(&["config", "limits.retrys"]).exits(2).talks("there is no setting");
+    let said = session.chronicle(&["config", "limits.retrys"]).exits(2);
+    said.talks("there is no setting").talks("did you mean `limits.retries`?");
 }
 
 #[test]
@@ -202,4 +203,68 @@ fn a_variable_that_people_call_secret_is_redacted() {
     assert!(!transcript.contains("open-sesame"), "{transcript}");
     session.write(".chronicle/config.toml", "");
     assert!(run(&session).contains("open-sesame-42"), "only because of the setting");
+}
+
+#[test]
+fn a_setting_is_set_where_it_belongs_and_all_else_stays() {
+    let session = session();
+    session.chronicle(&["init", "--yes"]).exits(0);
+    let before = session.read(".chronicle/config.toml");
+    let said = session.chronicle(&["config", "set", "limits.retries", "3"]).exits(0);
+    said.prints("limits.retries = 3  (").prints(".chronicle/config.toml)");
+    let after = session.read(".chronicle/config.toml");
+    let gone: Vec<&str> =
+        before.lines().filter(|line| !after.lines().any(|it| it == *line)).collect();
+    assert_eq!(gone, [""; 0], "every comment stays");
+    assert_eq!(after.lines().count(), before.lines().count() + 1);
+    session.chronicle(&["config", "set", "limits.retries", "4"]).exits(0);
+    session.chronicle(&["config", "limits.retries"]).exits(0).prints("limits.retries = 4");
+    session.chronicle(&["config", "set", "verify", "make test", "make lint"]).exits(0);
+    session.chronicle(&["config", "verify"]).exits(0).prints(r#"["make test", "make lint"]"#);
+    session
+        .chronicle(&["config", "unset", "limits.retries"])
+        .exits(0)
+        .prints("is not set any more");
+    session.chronicle(&["config", "unset", "verify"]).exits(0);
+    assert_eq!(session.read(".chronicle/config.toml"), before);
+    session.chronicle(&["config", "unset", "verify"]).exits(2).talks("the file does not set");
+    session.chronicle(&["config", "set", "model", "m", "--user"]).exits(0);
+    let user = fs::read_to_string(session.user().join("config.toml")).unwrap();
+    assert!(user.contains("model = \"m\"") && user.contains("trust.folders"), "{user}");
+}
+
+#[test]
+fn what_would_be_wrong_is_not_written() {
+    let session = session();
+    session.write(".chronicle/config.toml", "# mine\nagent = 'pi'\n");
+    for (args, words) in [
+        (&["limits.retrys", "3"][..], "did you mean `limits.retries`?"),
+        (
+            &["limits.retries", "many"],
+            "`limits.retries` must be a whole number, not the text `many`",
+        ),
+        (&["on_gate", "wiat"], "did you mean `wait`?"),
+        (&["notify.bell", "yes"], "must be `true` or `false`"),
+        (&["trust.folders", "/", "--project-file"], "only the user's own settings"),
+    ] {
+        let args = [&["config", "set"], args].concat();
+        let said = session.chronicle(&args).talks(words);
+        assert!(matches!(said.code, Some(2 | 3)), "{args:?}: {:?}", said.code);
+    }
+    assert_eq!(session.read(".chronicle/config.toml"), "# mine\nagent = 'pi'\n");
+    session.write(".chronicle/config.toml", "agent = \n");
+    session.chronicle(&["config", "set", "model", "m"]).exits(3).talks("nothing was changed");
+    assert_eq!(session.read(".chronicle/config.toml"), "agent = \n");
+}
+
+#[test]
+fn a_setting_that_the_person_set_needs_no_new_trust() {
+    let session = session();
+    session.distrust();
+    session.chronicle(&["trust"]).exits(0);
+    session.chronicle(&["config", "set", "limits.retries", "1"]).exits(0);
+    session.run().exits(0);
+    session.write(".chronicle/config.toml", "limits.retries = 9\n");
+    session.chronicle(&["config", "set", "limits.nudges", "1"]).exits(0);
+    session.run().exits(2).talks("has changed since you trusted it");
 }

@@ -17,6 +17,15 @@ fn it_is_killed_goes_on_and_leaves_nothing_behind() {
     let said = said.talks("a2 was lost with its supervisor or keeper").talks("run done");
     let said = said.prints("run done").prints("✓ chain whole").prints("✓ no process of this run");
     assert!(!said.stdout.contains("needs you"), "{}", said.stdout);
+    // What it proposes works as it is typed, and leaves nothing once its folder is removed.
+    session.distrust();
+    let proposed: Vec<&str> = said.stdout.rsplit("  cd ").next().unwrap().lines().collect();
+    let project = proposed[0];
+    let run = proposed.iter().find(|line| line.contains(" run feature ")).unwrap().trim();
+    session.shell(&format!("cd {project} && {run}")).exits(0);
+    session.shell(proposed.last().unwrap().trim()).exits(0);
+    assert!(!std::path::Path::new(project).exists());
+    session.chronicle(&["runs", "--all"]).exits(0).talks("No runs here yet");
     assert_eq!(session.runs(), Vec::<String>::new(), "the project of the person is left alone");
 }
 

@@ -90,7 +90,8 @@ fn it_finds_what_other_tools_left_and_the_agents_there_are() {
     let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
     command.args(["doctor", "--json"]).env("PATH", session.path("bin"));
     let said = session.start(command, "").wait().json();
-    let agent = said.as_array().unwrap().iter().find(|one| one["what"] == "agent").unwrap();
+    let agent =
+        said["findings"].as_array().unwrap().iter().find(|one| one["what"] == "agent").unwrap();
     let found = agent["found"].as_str().unwrap();
     assert!(found.starts_with("claude at `") && found.contains("2.0 of a fake"), "{found}");
     assert!(found.contains("tested with 2.1.325, and another one may talk otherwise"), "{found}");

@@ -44,13 +44,17 @@ fn goes_on(session: &Session) {
 
 #[test]
 fn the_first_pauses() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    for (signal, why) in [
+        (Signal::INT, "interrupted from the keyboard"),
+        (Signal::TERM, "its supervisor was told to stop (SIGTERM)"),
+        (Signal::HUP, "its terminal was closed"),
+    ] {
         let (session, supervisor) = working(POLITE);
         supervisor.signal(signal);
         let run = session.short();
         let said = supervisor.wait().exits(130);
         let said = said.talks("Pausing: the worker is being stopped. Ctrl-C again stops at once.");
-        let said = said.talks("paused: interrupted from the keyboard").talks("a1 was stopped");
+        let said = said.talks(&format!("paused: {why}")).talks("a1 was stopped");
         said.prints(&format!("Next: chronicle resume {run}"));
         let view = session.json(&["status"]);
         assert_eq!((&view["status"], &view["supervised"]), (&"paused".into(), &false.into()));

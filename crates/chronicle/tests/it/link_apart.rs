@@ -118,7 +118,7 @@ fn runs_are_found_from_any_folder() {
     };
     let runs = |args: &[&str]| -> Vec<String> {
         let rows: Value = serde_json::from_str(&elsewhere(args).good().out).unwrap();
-        let ids = rows.as_array().unwrap().iter().map(|row| row["run"].to_string());
+        let ids = rows["runs"].as_array().unwrap().iter().map(|row| row["run"].to_string());
         ids.collect()
     };
     assert_eq!(runs(&["runs", "--json"]), [""; 0]);
@@ -135,7 +135,7 @@ fn the_doctor_finds_nothing_wrong_here() {
     let yard = LinkYard::new(WORKFLOW, SCRIPT);
     let heard = yard.chronicle("ann", &["doctor", "--json"]).good();
     let findings: Value = serde_json::from_str(&heard.out).unwrap();
-    let findings = findings.as_array().unwrap();
+    let findings = findings["findings"].as_array().unwrap();
     assert!(findings.len() >= 5 && findings.iter().all(|finding| finding["good"] == true));
     assert!(yard.chronicle("ann", &["doctor"]).good().out.contains("under a keeper"));
 }

@@ -90,7 +90,7 @@ work:
     session
         .chronicle(&["note", &session.short(), "mind the tests"])
         .exits(0)
-        .prints("n1 is being told");
+        .prints("n1 is for a1, or for the next worker");
     until("it was told", || session.events_of("message_delivered").len() == 1);
     session.write("go", "");
     supervisor.wait().exits(0);

@@ -1,8 +1,9 @@
 //! Settings: the project's `config.toml` and the user's.
 //!
-//! `keys.rs` is the table of all settings, `read.rs` turns a file into values and problems; this module merges the files. Fields
-//! of a phase or workflow override settings, and flags override both; that happens elsewhere.
+//! `keys.rs` is the table of all settings, `read.rs` turns a file into values and problems, `edit.rs` changes one setting in a
+//! file; this module merges the files. Fields of a phase or workflow override settings, and flags override both; that happens elsewhere.
 
+mod edit;
 mod keys;
 mod read;
 mod write;
@@ -10,6 +11,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use edit::{Target, literal, set, target, unset};
 pub use keys::{Form, KEYS, Key, Whose};
 pub(crate) use read::dollars;
 pub use write::commented;

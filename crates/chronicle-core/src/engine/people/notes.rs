@@ -25,8 +25,9 @@ pub(in crate::engine) fn note(
     let note = state.next_note();
     let works = |attempt: &&Attempt| attempt.intent.place.frame() == place.frame();
     let attempt = state.live_attempts().find(works).map(|attempt| attempt.intent.attempt);
+    // Whether that attempt still lives is not known here: its supervisor may be dead.
     let answer = Answer::Accepted(match attempt {
-        Some(_) => format!("{note} is being told at `{place}`"),
+        Some(attempt) => format!("{note} is for {attempt}, or for the next worker, at `{place}`"),
         // Nobody ever works there: whichever phase a person chooses next is told.
         None if place.phase().as_str() == HUMAN_INTERVENTION => {
             format!("{note} waits for the next worker")

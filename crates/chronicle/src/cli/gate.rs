@@ -1,0 +1,65 @@
+//! What a person is shown of a gate before they answer: why it is asked, what may be answered, what a yes would run, and what
+//! was changed.
+
+use chronicle_core::event::Change;
+use chronicle_core::event::trees::{Changes, FileChange};
+use chronicle_core::view::GateRow;
+use chronicle_core::words;
+
+/// Most commands and files that are shown; the rest is counted.
+const SHOWN_MAX: usize = 10;
+
+/// Everything about a gate that its first line does not say.
+pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
+    let context = words::about(gate.kind, &gate.context);
+    let mut lines: Vec<String> =
+        Some(context).filter(|text| !text.is_empty()).into_iter().collect();
+    let options = (1..).zip(&gate.options);
+    lines.extend(options.map(|(number, option)| format!("{number}  {}", words::one_line(option))));
+    lines.extend(commands(&gate.commands));
+    if let Some(changes) = &gate.changes {
+        lines.extend(changed(changes, gate, run));
+    }
+    lines
+}
+
+fn commands(commands: &[String]) -> Vec<String> {
+    let shown = commands.iter().take(SHOWN_MAX);
+    let mut lines: Vec<String> =
+        shown.map(|it| format!("a yes runs: {}", words::one_line(it))).collect();
+    if commands.len() > SHOWN_MAX {
+        lines.push(format!("and {} more commands", commands.len() - SHOWN_MAX));
+    }
+    lines
+}
+
+fn changed(changes: &Changes, gate: &GateRow, run: &str) -> Vec<String> {
+    let count = words::files(changes.files.into());
+    let count = words::lines_changed(&count, changes.added, changes.removed);
+    let more = if changes.is_cut() { "over " } else { "" };
+    let mut lines = vec![format!("changed: {more}{count}")];
+    let shown = changes.list.iter().take(SHOWN_MAX);
+    lines.extend(shown.map(|file| format!("  {}", file_line(file))));
+    let is_part = gate.kind == chronicle_core::event::GateKind::ApprovalAfter;
+    let part = if is_part { format!(" --phase {}", gate.place) } else { String::new() };
+    let diff = format!("chronicle diff {run}{part}");
+    lines.push(match changes.list.len().saturating_sub(SHOWN_MAX) {
+        0 => format!("  see: {diff}"),
+        more => format!("  and {more} more; see: {diff}"),
+    });
+    lines
+}
+
+/// `M src/a.rs  +3 -1`.
+fn file_line(file: &FileChange) -> String {
+    let sign = match file.change {
+        Change::Created => "A",
+        Change::Changed => "M",
+        Change::Deleted => "D",
+    };
+    let counts = match (file.added, file.removed) {
+        (None, None) => "binary".to_owned(),
+        (added, removed) => format!("+{} -{}", added.unwrap_or(0), removed.unwrap_or(0)),
+    };
+    format!("{sign} {}  {counts}", words::plain_line(&file.path))
+}

@@ -1,0 +1,110 @@
+//! Commands without a run's id: where only one run can be meant it is that one, and else nothing is guessed.
+
+use crate::session::{RUN, Session, until};
+
+const GATES: &str = "{name: Gates, phases: {work: {approval: after, next: [done]}}}";
+const ASKS: &str = "{name: Asks, phases: {work: {next: [done]}}}";
+const SCRIPT: &str = "work: [{complete: {summary: worked}}]";
+
+fn waiting() -> Session {
+    let session = Session::with(GATES, SCRIPT);
+    session.run().exits(4);
+    session
+}
+
+#[test]
+fn the_only_run_that_waits_is_meant_and_named() {
+    let session = waiting();
+    let run = session.short();
+    session.chronicle(&["note", "mind the tests"]).exits(0).prints(&format!("Run {run}: n1"));
+    session.chronicle(&["reject", "the tests are missing"]).exits(0).prints(&format!("Run {run}:"));
+    session.chronicle(&["resume"]).exits(4);
+    session.chronicle(&["retry"]).exits(0).prints(&format!("Run {run}:"));
+    session.chronicle(&["resume"]).exits(4);
+    session.chronicle(&["approve", "g3"]).exits(0).prints(&format!("Run {run} is done."));
+    session.chronicle(&["approve"]).exits(2).talks("no run is meant: all runs here are over");
+}
+
+#[test]
+fn the_only_question_is_answered_and_a_place_is_gone_to() {
+    let script =
+        "work: [{workflow_ask: {question: 'Which?', options: [red, blue]}}, {complete: {}}]";
+    let session = Session::with(ASKS, script);
+    session.run().exits(4);
+    session.chronicle(&["answer", "2"]).exits(0);
+    session.chronicle(&["go", "done"]).exits(0).prints("is done.");
+    let mut asked = Session::with(GATES, SCRIPT).chronicle(&["pause"]).exits(2);
+    asked.stderr.truncate(40);
+    assert!(asked.stderr.starts_with("Error: there are no runs in"), "{}", asked.stderr);
+}
+
+#[test]
+fn where_several_can_be_meant_they_are_listed() {
+    let session = waiting();
+    let first = session.short();
+    session.chronicle(RUN).exits(4);
+    let second = session.short();
+    for args in [&["approve"][..], &["cancel"], &["note", "x"], &["pause", "for lunch"]] {
+        let said = session.chronicle(args).exits(2).talks("say which run is meant");
+        said.talks(&first).talks(&second);
+    }
+    session.chronicle(&["cancel", &first, "not needed"]).exits(0);
+    session.chronicle(&["approve"]).exits(0).prints(&format!("Run {second} is done."));
+}
+
+#[test]
+fn a_mistyped_id_is_never_taken_for_something_else() {
+    let session = waiting();
+    let lines = session.ledger_lines();
+    for args in [
+        &["cancel", "5f3a9cle"][..],
+        &["cancel", "5f3a9c1e", "not needed"],
+        &["pause", "lunch"],
+        &["approve", "5f3a"],
+        &["reject", "5f3a9c1e"],
+        &["reject", "5f3a9cle", "the tests"],
+        &["note", "5f3a9c1e"],
+        &["note", "5f3a9cle", "the text"],
+        &["answer", "12345678"],
+        &["go", "5f3a9c1e", "done"],
+        &["budget", "50000", "tokens"],
+    ] {
+        session.chronicle(args).exits(2).talks("no run `");
+    }
+    session.chronicle(&["retry", "5f3a9cle"]).exits(2);
+    assert_eq!(session.ledger_lines(), lines, "nothing was said to the run");
+    session.chronicle(&["cancel", "not needed any more"]).exits(0).prints("cancelled");
+}
+
+#[test]
+fn resume_goes_on_with_the_run_that_was_left_last() {
+    let session = Session::with(ASKS, "work: [{wait_for: {file: go}}, {complete: {}}]");
+    let pause = || {
+        let run = session.spawn_run();
+        until("it works", || run.talk().contains("a1 started"));
+        session.chronicle(&["pause", &session.short()]).exits(0);
+        run.wait().exits(130);
+        session.short()
+    };
+    let (older, newer) = (pause(), pause());
+    let resumed = session.spawn(&["resume", &older]);
+    until("it works", || session.json(&["status", &older])["status"] == "running");
+    session.chronicle(&["pause", &older]).exits(0);
+    resumed.wait().exits(130);
+    let rows = session.json(&["runs"]);
+    assert_eq!(rows["runs"][0]["short"], older.as_str(), "the last changed first");
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0).prints(&older);
+    session.chronicle(&["resume"]).exits(0).prints(&newer);
+}
+
+#[test]
+fn a_run_with_the_task_of_one_that_was_left_says_so() {
+    let session = waiting();
+    let run = session.short();
+    let said = session.chronicle(RUN).exits(4);
+    let said = said.talks(&format!("Note: run {run} has the same workflow and task"));
+    said.talks(&format!("`chronicle resume {run}` goes on with it"));
+    let other = session.chronicle(&["run", "main", "other", "--agent", "scripted:script.yaml"]);
+    assert!(!other.stderr.contains("Note: run"), "{}", other.stderr);
+}

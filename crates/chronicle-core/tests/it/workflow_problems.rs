@@ -38,8 +38,8 @@ phases:
     insta::assert_snapshot!(problems(text), @r"
     error[wrong-type] w.yaml:1:7: `name` must be a text, not a list
     error[wrong-type] w.yaml:2:10: `A` must be a text, not a list
-    warning[unknown-value] w.yaml:3:7: `show` must be one of `user`, `workflows`, not `everybody`
-    warning[wrong-type] w.yaml:4:11: `loopable` must be `true` or `false`, not `maybe`
+    error[unknown-value] w.yaml:3:7: `show` must be one of `user`, `workflows`, not `everybody`
+    error[wrong-type] w.yaml:4:11: `loopable` must be `true` or `false`, not `maybe`
     error[wrong-type] w.yaml:5:19: `retries` must be a whole number, not `many`
     error[wrong-type] w.yaml:5:31: `idle` must be a time like `90s`, `10m` or `1h`, or `none`, not `soon`
     error[wrong-type] w.yaml:5:43: `loop` must be a whole number or `{count: edge, max: 3}`, not a list

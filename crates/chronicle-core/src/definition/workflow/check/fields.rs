@@ -4,6 +4,8 @@ use super::super::draft::{Field, Named, Node, Span, Value};
 use super::super::format::{FieldInfo, Kind, Shape};
 use super::super::problem::{Finding, Problems, Severity, quoted};
 use super::super::suggest::closest;
+use super::super::unit::Format;
+use super::Upon;
 use super::values::{decimal, duration_ms};
 
 /// The fields of one map, while they are read.
@@ -74,9 +76,11 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
     }
 
-    /// Reads with problems downgraded, so that they do not stop the workflow.
-    pub(crate) fn forgiving<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.severity = Severity::Warning;
+    /// Reads with problems downgraded, so that they do not stop workflows of other programs, which ignore them too.
+    pub(crate) fn forgiving<T>(&mut self, upon: Upon<'_>, read: impl FnOnce(&mut Self) -> T) -> T {
+        if upon.format != Format::Native {
+            self.severity = Severity::Warning;
+        }
         let value = read(self);
         self.severity = Severity::Error;
         value

@@ -79,7 +79,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     let limits = shared::limits(&mut fields, upon.limits);
     let initial = fields.named("initial");
     refuse_second_phases(&mut fields);
-    let head = read_head(&mut fields, upon.key, limits.clone());
+    let head = read_head(&mut fields, upon, limits.clone());
     fields.finish();
 
     let upon = Upon { limits: &limits, ..upon };
@@ -105,7 +105,8 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
 }
 
 /// Reads everything but the phases.
-fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow {
+fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Workflow {
+    let key = upon.key;
     check_key(fields, key);
     let templates = TEMPLATES
         .into_iter()
@@ -120,7 +121,7 @@ fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow
         name: fields.text("name").unwrap_or_else(|| key.to_owned()),
         description: fields.text_or_blank("description"),
         command_name: fields.text("commandName"),
-        show: fields.forgiving(|fields| fields.choice("show", SHOWS)).unwrap_or_default(),
+        show: fields.forgiving(upon, |fields| fields.choice("show", SHOWS)).unwrap_or_default(),
         initial: PhaseId::new(""),
         phases: Vec::new(),
         agent: fields.text("agent"),
@@ -131,7 +132,7 @@ fn read_head(fields: &mut Fields<'_, '_>, key: &str, limits: Limits) -> Workflow
         verify: fields.texts("verify").unwrap_or_default(),
         cleanup: fields.texts("cleanup").unwrap_or_default(),
         env: shared::env(fields),
-        loopable: fields.forgiving(|fields| fields.flag("loopable")).unwrap_or(false),
+        loopable: fields.forgiving(upon, |fields| fields.flag("loopable")).unwrap_or(false),
         templates,
     }
 }

@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 use super::super::check::DURATION_PATTERN;
 use super::{FieldInfo, Kind, PHASE, Shape, WORKFLOW};
 
+/// Ids of phases: not empty, no `/`, no spaces at the ends, no control characters.
+const ID_PATTERN: &str = r"^[^\s/\p{Cc}]([^/\p{Cc}]*[^\s/\p{Cc}])?$";
+
 /// The JSON Schema of the native format, as it stands in `docs/reference/workflow.schema.json`.
 pub fn schema() -> String {
     let mut definitions = Map::new();
@@ -12,10 +15,24 @@ pub fn schema() -> String {
     let mut root = shape(&WORKFLOW, &mut definitions);
     root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     root.insert("title".to_owned(), json!("Chronicle workflow"));
+    if let Some(phase) = definitions.get_mut(PHASE.name).and_then(Value::as_object_mut) {
+        phase.insert("allOf".to_owned(), json!([needs_commands()]));
+    }
     root.insert("$defs".to_owned(), Value::Object(definitions));
     // Either word, and not both: `states` is the older one.
     root.insert("oneOf".to_owned(), json!([{"required": ["phases"]}, {"required": ["states"]}]));
     format!("{:#}\n", Value::Object(root))
+}
+
+/// Commands that are to be run must be named.
+fn needs_commands() -> Value {
+    json!({
+        "if": { "required": ["run"], "properties": { "run": { "const": "command" } } },
+        "then": {
+            "required": ["commands"],
+            "properties": { "commands": { "not": { "anyOf": [{ "type": "null" }, { "maxItems": 0, "type": "array" }] } } },
+        },
+    })
 }
 
 fn define(of: &Shape, definitions: &mut Map<String, Value>) -> Value {
@@ -76,7 +93,7 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
             "type": "object",
             "additionalProperties": { "type": ["string", "number", "boolean"] },
         }),
-        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Flag => json!({ "enum": [true, false, "true", "false"] }),
         Kind::Count => number("integer", "minimum", 0),
         Kind::Positive => number("integer", "minimum", 1),
         Kind::Decimal => number("number", "exclusiveMinimum", 0),
@@ -120,6 +137,7 @@ fn phases(definitions: &mut Map<String, Value>) -> Value {
         {
             "type": "object",
             "minProperties": 1,
+            "propertyNames": { "pattern": ID_PATTERN },
             "additionalProperties": { "anyOf": [phase, file, { "type": "null" }] },
         },
     ] })

@@ -3,10 +3,10 @@
 
 use clap::Parser;
 
-/// Says hello
+/// Prints a greeting and exits
 #[derive(Debug, Parser)]
 struct Hello {
-    /// Whom to greet
+    /// Name of the person to greet
     #[arg(default_value = "world")]
     name: String,
 }

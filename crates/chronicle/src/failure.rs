@@ -122,11 +122,10 @@ impl From<HandleError> for Failure {
                 ))
             }
             // It drives the run, and cannot be talked to.
-            HandleError::Link(_) => Self::of(Exit::Held, &error).hint(
-                "`chronicle status` shows how it stands; Ctrl-C in its own terminal pauses it",
-            ),
+            HandleError::Link(_) => Self::of(Exit::Held, &error)
+                .hint("`chronicle status` shows its status; Ctrl-C in its own terminal pauses it"),
             HandleError::Driver { .. } => {
-                Self::of(Exit::Internal, &error).hint("`chronicle resume` goes on where it was")
+                Self::of(Exit::Internal, &error).hint("`chronicle resume` continues where it was")
             }
             HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
                 .hint("`chronicle log` still says which files each attempt changed"),
@@ -149,10 +148,10 @@ impl From<HandleError> for Failure {
                 Self::of(Exit::Usage, &error).hint(hint)
             }
             HandleError::Refused { .. } => {
-                Self::of(Exit::Usage, &error).hint("`chronicle status` says how it stands")
+                Self::of(Exit::Usage, &error).hint("`chronicle status` shows its status")
             }
             HandleError::NotStarted { ref run } => Self::of(Exit::Usage, &error)
-                .hint(format!("`chronicle cancel {run}` removes it; start it anew")),
+                .hint(format!("`chronicle cancel {run}` removes it; then start a new run")),
             HandleError::NothingWhole { .. } => {
                 Self::of(Exit::Damaged, &error).hint("restore its ledger from a copy")
             }

@@ -71,7 +71,7 @@ pub const BACKOFF_MAX_MS: u64 = 5 * 60 * 1_000;
 pub const REPEATS_KEPT_MAX: usize = 32;
 /// How much of a repeated call's input people are shown.
 pub const REPEAT_INPUT_MAX: usize = 120;
-/// How long a worker may go on after its leaving signal was accepted.
+/// How long a worker may continue after its leaving signal was accepted.
 pub const LEAVE_GRACE_MS: u64 = 30_000;
 /// How long all `cleanup` commands of a phase may take together.
 pub const CLEANUP_MS: u64 = 120_000;

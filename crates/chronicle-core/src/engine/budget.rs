@@ -85,7 +85,7 @@ pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer 
             };
             scratch.emit(Event::BudgetRaised(raised));
             reopen(scratch, by);
-            Answer::Accepted("what has no known price may be spent".to_owned())
+            Answer::Accepted("unpriced work is allowed".to_owned())
         }
         Some(Shortage::UsedUp(_)) | None => {
             Answer::Refused(format!("{gate} asks for a higher budget: `budget` raises it"))

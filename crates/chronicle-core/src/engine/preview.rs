@@ -39,7 +39,7 @@ pub fn next(state: &State) -> Result<Next, String> {
         }
         if state.is_over() {
             let so_far = if assumed.is_empty() { "" } else { " then" };
-            return Err(format!("nobody is told anything more: the run is over{so_far}"));
+            return Err(format!("no worker will start: the run is over{so_far}"));
         }
         let (words, input) = assume(&state)?;
         let before = state.attempts.len();
@@ -59,7 +59,7 @@ pub fn next(state: &State) -> Result<Next, String> {
             return Ok(Next { assumed, intent, persona, told });
         }
     }
-    Err(format!("nobody is told anything within {STEPS_MAX} steps"))
+    Err(format!("no worker starts within {STEPS_MAX} steps"))
 }
 
 /// The least that must happen for the run to continue, in words and as an input.

@@ -38,7 +38,7 @@ fn may(state: &State, to: u64, carried: &Carried) -> Result<PhaseId, String> {
         return Err(format!("{id} works at `{place}`: pause the run first"));
     }
     if state.trees.is_busy() {
-        return Err("the files are being recorded or put back: wait for it".to_owned());
+        return Err("the files are being recorded or restored: wait for it".to_owned());
     }
     if to == 0 || to > state.seq {
         return Err(format!("there is no line {to}: the run has {} so far", state.seq));

@@ -43,7 +43,7 @@ pub(super) fn undo(
         return Answer::Refused(format!("{id} works at `{place}`: pause the run first"));
     }
     if state.trees.is_busy() {
-        return Answer::Refused("the files are being recorded or put back: wait for it".to_owned());
+        return Answer::Refused("the files are being recorded or restored: wait for it".to_owned());
     }
     let text = format!("undoing `{what}`");
     let (what, from, to) = (what.to_owned(), from.clone(), to.clone());

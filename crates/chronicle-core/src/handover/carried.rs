@@ -254,7 +254,7 @@ fn commands(state: &State) -> Vec<String> {
 
 fn command(ran: &Ran) -> String {
     let how = match ran.ok {
-        Some(true) => "ended well",
+        Some(true) => "succeeded",
         Some(false) => "failed",
         None => "was not seen to end",
     };
@@ -268,7 +268,7 @@ fn command(ran: &Ran) -> String {
 fn forgotten(count: usize, what: &str) -> Option<String> {
     match count {
         0 => None,
-        1 => Some(format!("1 earlier {what} stands in the run's ledger alone")),
-        many => Some(format!("{many} earlier {what}s stand in the run's ledger alone")),
+        1 => Some(format!("1 earlier {what} is only in the run's ledger")),
+        many => Some(format!("{many} earlier {what}s are only in the run's ledger")),
     }
 }

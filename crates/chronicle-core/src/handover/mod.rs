@@ -237,10 +237,10 @@ fn who_is_there(state: &State, phase: &Phase) -> String {
         known to others."
         .to_owned();
     if phase.approval.is_after() {
-        text.push_str(" A person looks at your work before the run goes on.");
+        text.push_str(" A person reviews your work before the run continues.");
     }
     if fails {
-        text.push_str(" Nobody can be asked: a question to a person ends the run.");
+        text.push_str(" No person is available: a question to a person ends the run.");
     }
     text.push('\n');
     text
@@ -301,7 +301,7 @@ fn way_out(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) ->
 fn demands(phase: &Phase) -> String {
     let said = phase.requires.iter().map(|wanted| match wanted.as_str() {
         CHANGED_FILES => "that files changed".to_owned(),
-        command => format!("that `{command}` was run and ended well"),
+        command => format!("that `{command}` was run and succeeded"),
     });
     let said: Vec<String> = said.collect();
     if said.is_empty() {
@@ -381,7 +381,7 @@ fn beside(phase: &Phase) -> String {
         );
     }
     if may("needs-role-followup") && phase.followups.as_ref().is_none_or(|all| !all.is_empty()) {
-        text.push_str("; `signal_back` with `needs-role-followup` asks somebody for help");
+        text.push_str("; `signal_back` with `needs-role-followup` asks another persona for help");
         if let Some(names) = &phase.followups {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let _ = write!(text, " ({})", list(&names, ", "));

@@ -62,7 +62,7 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
         }
         Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
         Why::Helped { persona, summary } => format!(
-            "You asked `{persona}` for help. This came of it: {}\nGo on where you were.",
+            "You asked `{persona}` for help. The result: {}\nGo on where you were.",
             on_its_own(summary),
         ),
     }
@@ -81,8 +81,8 @@ fn first(state: &State, attempt: &Attempt) -> String {
     let came = came_from(state, place);
     let led = came.as_ref().map(|came| came.led_here(state));
     let begins = match (visits, &came) {
-        (0 | 1, None) => "This phase begins: nobody has worked on it before you.".to_owned(),
-        (0 | 1, Some(_)) => "Nobody has worked on this phase before you.".to_owned(),
+        (0 | 1, None) => "This phase begins: no worker was here before you.".to_owned(),
+        (0 | 1, Some(_)) => "No worker was at this phase before you.".to_owned(),
         _ => format!(
             "The run came back to this phase: this is visit {visits}. What was done here before stands; look \
              at it before you change it."

@@ -17,9 +17,9 @@ pub(super) fn reported(attempt: AttemptId, usage: &Usage) -> String {
 
 pub(super) fn ended_with(code: Option<i32>) -> String {
     match code {
-        Some(0) => "ended well".to_owned(),
+        Some(0) => "succeeded".to_owned(),
         Some(code) => format!("failed with exit code {code}"),
-        None => "was ended by a signal".to_owned(),
+        None => "was killed by a signal".to_owned(),
     }
 }
 
@@ -36,13 +36,13 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
         Why::SessionGone => ": its session is gone".to_owned(),
         Why::Paused => ": the run was paused".to_owned(),
         Why::Progressed => ": it had changed files".to_owned(),
-        Why::Waited => ": it has waited".to_owned(),
-        Why::Raised => ": there is more to spend".to_owned(),
+        Why::Waited => ": the wait is over".to_owned(),
+        Why::Raised => ": the budget was raised".to_owned(),
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
         Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
-        Why::Continued { point, .. } => format!(": goes on{}", saying(point)),
+        Why::Continued { point, .. } => format!(": continues{}", saying(point)),
         Why::Answered { gate } => format!(": {gate} was answered"),
         Why::Helps { asker } => format!(": helps `{asker}`"),
         Why::Helped { persona, .. } => format!(": `{persona}` has helped"),
@@ -77,13 +77,13 @@ pub(super) fn changed(change: Change) -> &'static str {
 pub(super) fn attempt_ended(ended: &AttemptEnded) -> String {
     let strays = match ended.strays {
         0 => String::new(),
-        1 => "; 1 process that it left behind was ended".to_owned(),
-        n => format!("; {n} processes that it left behind were ended"),
+        1 => "; 1 process that it left behind was killed".to_owned(),
+        n => format!("; {n} processes that it left behind were killed"),
     };
     let puzzling = match ended.not_understood {
         0 => String::new(),
-        1 => "; 1 line of it meant nothing".to_owned(),
-        many => format!("; {} lines of it meant nothing", thousands(many)),
+        1 => "; 1 line of its output was not understood".to_owned(),
+        many => format!("; {} lines of its output were not understood", thousands(many)),
     };
     format!("{} {}{strays}{puzzling}", ended.attempt, end(&ended.end))
 }
@@ -95,7 +95,7 @@ pub fn end(end: &End) -> String {
         End::CommandsDone => "ran every command".to_owned(),
         End::CommandFailed { index } => format!("failed at command {}", index.saturating_add(1)),
         End::Crashed(crash) => crashed(crash),
-        End::StoppedBy(cause) => format!("was ended: {}", stop(*cause)),
+        End::StoppedBy(cause) => format!("was stopped: {}", stop(*cause)),
         End::Stopped => "was stopped".to_owned(),
         End::Lost => "was lost with its supervisor or keeper".to_owned(),
         End::Unclear { why } => format!("may still run: {}", one_line(why)),
@@ -110,10 +110,10 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::SessionGone => "could not resume: its session is gone",
         CrashClass::Auth => "is not signed in",
         CrashClass::Quota => "has used up its quota",
-        CrashClass::Overload => "found no room at its model's service",
+        CrashClass::Overload => "found its model's service overloaded",
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
-        CrashClass::Refused => "cannot do what is asked of it",
+        CrashClass::Refused => "rejected the request",
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {
@@ -126,14 +126,14 @@ pub(super) fn crashed(crash: &Crash) -> String {
 
 pub(super) fn stop(cause: StopCause) -> &'static str {
     match cause {
-        StopCause::Grace => "it went on after its leaving signal",
+        StopCause::Grace => "it kept working after its leaving signal",
         StopCause::Timeout => "it took longer than the phase allows",
-        StopCause::Idle => "nothing was heard of it for too long",
+        StopCause::Idle => "it printed nothing for too long",
         StopCause::Budget => "it used up a budget",
-        StopCause::Repeats => "it made the same call again and again",
-        StopCause::Standstill => "it worked on, and nothing came of it",
+        StopCause::Repeats => "it repeated the same call without progress",
+        StopCause::Standstill => "it made no progress",
         StopCause::Tool => "one of its tool calls took longer than the phase allows",
-        StopCause::Asks => "it waits for an answer, and nobody stays for that",
+        StopCause::Asks => "it waits for an answer, and the supervisor is about to exit",
     }
 }
 
@@ -168,15 +168,15 @@ pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> S
     }
 }
 
-/// Names the command that is in doubt: those before it ended well, and the person must find out about this one.
+/// Names the command that is in doubt: those before it succeeded, and the person must find out about this one.
 pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
     let index = frame.worker.counters.commands_done as usize;
     let doubtful = phase.commands.get(index).filter(|_| phase.commands.len() > 1);
     match doubtful {
-        None => format!("`{}` may run only once, and nobody saw whether it did", phase.name),
+        None => format!("`{}` may run only once, and it is unknown whether it did", phase.name),
         Some(command) => format!(
-            "`{}` may run only once, and nobody saw whether command {} of {} did: {}. `retry` goes on \
-             with it and does not run the {index} before it again",
+            "`{}` may run only once, and it is unknown whether command {} of {} did: {}. `retry` continues \
+             with it and does not repeat the {index} before it",
             phase.name,
             index + 1,
             phase.commands.len(),

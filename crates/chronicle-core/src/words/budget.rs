@@ -23,11 +23,7 @@ pub(super) fn warned(warned: &BudgetWarned) -> String {
 pub(super) fn raised_by(raised: &BudgetRaised) -> String {
     let place = raised.place.as_ref();
     if raised.unpriced {
-        return format!(
-            "{} lets be spent from {} what has no known price",
-            raised.who,
-            account(place)
-        );
+        return format!("{} accepted unpriced work under {}", raised.who, account(place));
     }
     format!("{} by {}", self::raised(place, &raised.more), raised.who)
 }
@@ -46,7 +42,7 @@ pub(crate) fn short(short: &Shortage) -> String {
             format!("{} is used up: {}", account(of.place.as_ref()), balance(of))
         }
         Shortage::Unpriced { of, agent } => format!(
-            "{} is {}, and what `{}` costs cannot be known: may it work all the same?",
+            "{} is {}, and the price of `{}` is unknown: may it work anyway?",
             account(of.place.as_ref()),
             amount(of.resource, of.limit),
             agent_name(agent)

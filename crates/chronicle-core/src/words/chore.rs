@@ -13,7 +13,7 @@ const FAILED: &str = "` failed: ";
 pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
     let what = match chore.duty {
         Duty::Verify => "verifies",
-        Duty::Cleanup => "puts away what is left at",
+        Duty::Cleanup => "cleans up",
     };
     let commands: Vec<String> =
         chore.commands.iter().map(|it| format!("`{}`", one_line(it))).collect();
@@ -46,5 +46,5 @@ pub(crate) fn unverified(failure: &CheckFailure) -> String {
 
 /// Nobody could put it right.
 pub(crate) fn stays_unverified(phase: &Phase, said: &str) -> String {
-    format!("`{}` is called done, and is not verified: {said}", phase.name)
+    format!("`{}` was reported done but failed verification: {said}", phase.name)
 }

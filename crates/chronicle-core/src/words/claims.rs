@@ -13,7 +13,7 @@ pub(super) fn claim(claim: &Claim) -> String {
     match claim {
         Claim::Changed(path) => format!("that `{path}` was changed"),
         Claim::Ran(command) => format!("that `{command}` was run"),
-        Claim::Passed(command) => format!("that `{command}` ended well"),
+        Claim::Passed(command) => format!("that `{command}` succeeded"),
         Claim::TestsPass => "that tests pass".to_owned(),
     }
 }

@@ -110,8 +110,8 @@ pub(crate) fn may_leave(phase: &Phase, way: &WayOut, to: Option<&PhaseId>) -> St
     };
     let leads = to.filter(|_| way.outcome.as_str() != COMPLETE).map_or_else(String::new, |to| {
         match to.as_str() {
-            DONE => ", and a yes ends the workflow".to_owned(),
-            to => format!(", and a yes leads to `{to}`"),
+            DONE => ", and approval ends the workflow".to_owned(),
+            to => format!(", and approval leads to `{to}`"),
         }
     });
     format!("is `{}` done?{}{leads}{said}", phase.name, said::unless_complete(&way.outcome))
@@ -123,9 +123,9 @@ pub(crate) fn worker_asked(summary: &str) -> String {
 }
 
 pub(crate) fn rejected_before(note: &str) -> String {
-    format!("a person said no{}", saying(note))
+    format!("a person rejected it{}", saying(note))
 }
 
 pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
-    format!("`{}` cannot go on: the last attempt {}", phase.name, end(end_of))
+    format!("`{}` cannot continue: the last attempt {}", phase.name, end(end_of))
 }

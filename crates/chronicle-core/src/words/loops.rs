@@ -10,19 +10,19 @@ use crate::state::Rounds;
 pub(crate) fn one_way(from: &PhaseId, to: &PhaseId, taken: u32) -> String {
     let times = times(taken);
     if from == to {
-        return format!("`{from}` was begun again {times}, as often as allowed");
+        return format!("`{from}` was begun again {times}, which is the limit");
     }
-    format!("`{from}` was left for `{to}` {times}, as often as allowed")
+    format!("`{from}` was left for `{to}` {times}, which is the limit")
 }
 
 /// Two phases were left for each other, both ways together, as often as they may be.
 pub(crate) fn back_and_forth(from: &PhaseId, to: &PhaseId, taken: u32) -> String {
-    format!("the run went between `{from}` and `{to}` {}, as often as allowed", times(taken))
+    format!("the run went between `{from}` and `{to}` {}, which is the limit", times(taken))
 }
 
 /// A workflow was begun anew as often as it may be.
 pub(crate) fn started_over(workflow: &str, taken: u32) -> String {
-    format!("workflow `{workflow}` was started over {}, as often as allowed", times(taken))
+    format!("workflow `{workflow}` was started over {}, which is the limit", times(taken))
 }
 
 /// Two phases were left for each other, and nothing came of it for the issues that are open.

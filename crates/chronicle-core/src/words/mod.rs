@@ -50,7 +50,7 @@ pub use usage::{age, duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};
 
 /// A run that goes round without anybody working.
-pub const TURNS_WITHOUT_WORK: &str = "the workflow goes round without anybody working";
+pub const TURNS_WITHOUT_WORK: &str = "the workflow loops without any work";
 /// When a run moves that is sent elsewhere while its files are recorded or put back.
 pub(crate) const ONCE_RECORDED: &str = "once the files are recorded";
 
@@ -60,7 +60,7 @@ pub(crate) fn once_ended(attempt: AttemptId) -> String {
 }
 
 fn go_asked(place: &Place, who: &str, note: &str) -> String {
-    format!("{who} sends the run to `{place}`, once nobody works there{}", saying(note))
+    format!("{who} sends the run to `{place}` once no attempt is live there{}", saying(note))
 }
 
 fn edge_taken(edge: &EdgeTaken) -> String {
@@ -68,10 +68,11 @@ fn edge_taken(edge: &EdgeTaken) -> String {
     let outcome = said::unless_complete(&edge.outcome);
     let by = match edge.by {
         Mover::Run => "",
-        Mover::Person => " by a person's word",
+        Mover::Person => " by a person",
     };
     match edge.to.as_str() {
-        DONE => format!("`{from}` left, nothing follows{outcome}{by}"),
+        DONE if outcome.is_empty() => format!("`{from}` done, workflow complete{by}"),
+        DONE => format!("`{from}` left, workflow ended{outcome}{by}"),
         HUMAN_INTERVENTION => format!("`{from}` left for a person{outcome}{by}"),
         _ => format!("`{from}` left for `{to}`{outcome}{by}"),
     }
@@ -109,7 +110,7 @@ pub fn impossible(anomaly: &Anomaly) -> String {
         Impossible::Workflow(key) => {
             format!("workflow `{}`, which the run does not have", one_line(key))
         }
-        Impossible::Help(path) => format!("help in `{}` that nobody asked for", path.as_str()),
+        Impossible::Help(path) => format!("help in `{}` that no worker asked for", path.as_str()),
     };
     format!("line {} names {what}", anomaly.seq)
 }

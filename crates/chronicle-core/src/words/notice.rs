@@ -12,17 +12,19 @@ pub(super) fn given(notice: &NoticeGiven) -> String {
     };
     match (notice.missed, failed(&notice.failed)) {
         (Some(Missed::Unknown), _) => {
-            format!("whether people were told {what} is not known: a supervisor died over it")
+            format!(
+                "it is unknown whether people were notified {what}: a supervisor died while sending the notice"
+            )
         }
         (Some(Missed::NobodyDrove), _) => {
-            format!("nobody was told {what}: nobody drove the run")
+            format!("no notice was sent {what}: the run was not being driven")
         }
-        (None, None) => format!("people were told {what}: {}", ways(&notice.given)),
+        (None, None) => format!("people were notified {what}: {}", ways(&notice.given)),
         (None, Some(failed)) if notice.given.is_empty() => {
-            format!("people could not be told {what}: {failed}")
+            format!("people could not be notified {what}: {failed}")
         }
         (None, Some(failed)) => {
-            format!("people were told {what}: {}; but {failed}", ways(&notice.given))
+            format!("people were notified {what}: {}; but {failed}", ways(&notice.given))
         }
     }
 }
@@ -36,7 +38,7 @@ pub(crate) fn failed(failed: &[Failed]) -> Option<String> {
 
 fn ways(given: &[Way]) -> String {
     if given.is_empty() {
-        return "no way is set".to_owned();
+        return "no way is configured".to_owned();
     }
     given.iter().map(|one| format!("by the {}", way(*one))).collect::<Vec<_>>().join(", ")
 }

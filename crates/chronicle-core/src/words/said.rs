@@ -11,20 +11,20 @@ use crate::event::{Break, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::state::{Attempt, Frame, State, Unworded};
 
 /// The answer to a worker's first wish to give the run up.
-pub(crate) const CANCEL_AGAIN: &str = "this gives the whole run up. If you mean it, call \
-    `workflow_step` with `cancel` once more, at once; anything else you do takes it back.";
+pub(crate) const CANCEL_AGAIN: &str = "this cancels the whole run. To confirm, call \
+    `workflow_step` with `cancel` again now; any other call withdraws it.";
 /// The answer to the second.
-pub(crate) const CANCELLED: &str = "the run is given up. End your turn now.";
+pub(crate) const CANCELLED: &str = "the run is cancelled. End your turn now.";
 
 pub(super) fn claims_unproven(said: &Unproven) -> String {
     match said.claims.as_slice() {
-        [] => format!("`{}`: the record shows all that its worker says", said.place),
+        [] => format!("`{}`: the record supports all claims of its worker", said.place),
         claims => format!("`{}`: {}", said.place, super::unproven(claims)),
     }
 }
 
 pub(super) fn follow_up_began(place: &Place, follow_up: &FollowUp) -> String {
-    format!("`{}` is to help at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
+    format!("`{}` helps at `{place}`{}", follow_up.persona, saying(&follow_up.reason))
 }
 
 pub(super) fn follow_up_ended(
@@ -36,7 +36,7 @@ pub(super) fn follow_up_ended(
 ) -> String {
     let by = match by {
         Mover::Run => "has helped",
-        Mover::Person => "need not help",
+        Mover::Person => "is not needed",
     };
     let outcome = unless_complete(outcome);
     format!("`{persona}` {by} at `{place}`{outcome}{}", saying(summary))
@@ -78,15 +78,15 @@ pub(crate) fn other_step(attempt: &Attempt, step: &str) -> String {
 
 pub(crate) fn breaking_off(parting: &Break) -> String {
     let what = match parting {
-        Break::Continue { .. } => "somebody fresh goes on from there".to_owned(),
-        Break::Ask(_) => "a person is asked, and you go on with the answer".to_owned(),
+        Break::Continue { .. } => "a fresh worker continues from there".to_owned(),
+        Break::Ask(_) => "a person is asked, and you continue with the answer".to_owned(),
         Break::FollowUp(FollowUp { persona, resume: true, .. }) => {
-            format!("{} is asked, and you go on afterwards", code(one_line(persona)))
+            format!("{} is asked, and you continue afterwards", code(one_line(persona)))
         }
         Break::FollowUp(FollowUp { persona, resume: false, .. }) => {
-            format!("{} is asked, and the phase is done then", code(one_line(persona)))
+            format!("{} is asked, and the phase is done afterwards", code(one_line(persona)))
         }
-        Break::Helped { .. } => "who asked for you goes on".to_owned(),
+        Break::Helped { .. } => "the worker that asked continues".to_owned(),
     };
     format!("accepted: {what}. End your turn now.")
 }
@@ -164,7 +164,7 @@ pub(crate) fn nobody_stays(gate: &GateOpened) -> String {
 
 /// Why a run ended by a worker's word.
 pub(crate) fn worker_cancelled(attempt: AttemptId, summary: &str) -> String {
-    format!("{attempt} gave it up{}", saying(summary))
+    format!("{attempt} cancelled it{}", saying(summary))
 }
 
 /// What a person is to do themselves.
@@ -177,17 +177,17 @@ pub(crate) fn by_hand(phase: &Phase) -> String {
 
 /// What is known of a worker whose conversation grew too long: how far it was, and where to go on.
 pub(crate) fn out_of_context() -> (String, String) {
-    let progress = "its conversation grew longer than its model can read, so it could not say";
-    let point = "look at the files as they are now, and do not do again what is done";
+    let progress = "its context was full, so it could not report";
+    let point = "look at the current files, and do not repeat finished work";
     (progress.to_owned(), point.to_owned())
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
     let times = match phase.limits.continuations {
         0 => "may not be continued".to_owned(),
-        count => format!("was continued {}, as often as allowed", super::times(count)),
+        count => format!("was continued {}, which is the limit", super::times(count)),
     };
-    format!("{} {times}; it stands at {}", code(&phase.name), quote(point))
+    format!("{} {times}; it stopped at {}", code(&phase.name), quote(point))
 }
 
 /// Who waits for whom, when one more would be too many.
@@ -201,14 +201,14 @@ pub(crate) fn too_deep(phase: &Phase, frame: &Frame, wanted: &FollowUp) -> Strin
         many => format!("{many} levels"),
     };
     let reason = saying(&wanted.reason);
-    format!("{} would be help within help beyond {levels}{reason}", chain.join(" → "))
+    format!("{} would nest help deeper than {levels}{reason}", chain.join(" → "))
 }
 
 /// Why nobody more may help at this visit, and who was asked for.
 pub(crate) fn helped_too_often(phase: &Phase, wanted: &FollowUp) -> String {
     let times = match phase.limits.followups {
         0 => "may have no help".to_owned(),
-        count => format!("had help {}, as often as allowed", super::times(count)),
+        count => format!("had help {}, which is the limit", super::times(count)),
     };
     let persona = code(one_line(&wanted.persona));
     format!("{} {times}; now it asks for {persona}{}", code(&phase.name), saying(&wanted.reason))

@@ -17,7 +17,7 @@ pub fn sentence(event: &Event) -> String {
 fn raw_sentence(event: &Event) -> String {
     match event {
         Event::RunStarted(run) => run_started(run),
-        Event::SupervisorStarted(it) => format!("supervisor {} took the run in hand", it.pid),
+        Event::SupervisorStarted(it) => format!("supervisor {} took over", it.pid),
         Event::TailSetAside { bytes, file } => {
             format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
         }
@@ -32,9 +32,9 @@ fn raw_sentence(event: &Event) -> String {
         Event::EdgeTaken(edge) => edge_taken(edge),
         Event::GoAsked { place, who, note } => go_asked(place, who, note),
         Event::Rewound { to, carried } => position::rewound(*to, carried),
-        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow came to its end".into(),
+        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow ended".into(),
         Event::FrameEnded { frame, .. } => {
-            format!("the workflow in `{}` came to its end", frame.as_str())
+            format!("the workflow in `{}` ended", frame.as_str())
         }
         Event::AttemptStarted(intent) => attempt_started(intent),
         Event::SessionOpened { attempt, session } => {
@@ -42,7 +42,7 @@ fn raw_sentence(event: &Event) -> String {
         }
         Event::ToolCalled(called) => tool_called(called),
         Event::ToolEnded { attempt, call, ok, .. } => {
-            format!("{attempt}'s call `{call}` {}", if *ok { "ended well" } else { "failed" })
+            format!("{attempt}'s call `{call}` {}", if *ok { "succeeded" } else { "failed" })
         }
         Event::FileChanged { attempt, path, change } => {
             format!("{attempt} {} `{path}`", changed(*change))
@@ -56,7 +56,7 @@ fn raw_sentence(event: &Event) -> String {
         }
         Event::SignalRefused { attempt, answer, .. } => format!("{attempt} was refused: {answer}"),
         Event::StopAsked { attempt, cause, .. } => {
-            format!("{attempt} is being ended: {}", stop(*cause))
+            format!("{attempt} is being stopped: {}", stop(*cause))
         }
         Event::AttemptEnded(ended) => attempt_ended(ended),
         Event::TreeRecorded(recorded) => trees::tree_recorded(recorded),
@@ -80,8 +80,8 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} wrote down {}", said::updated(update))
         }
         Event::ClaimsUnproven(said) => said::claims_unproven(said),
-        Event::CancelAsked { attempt, .. } => format!("{attempt} wants to give the run up"),
-        Event::CancelDropped { attempt } => format!("{attempt} does not give the run up"),
+        Event::CancelAsked { attempt, .. } => format!("{attempt} asks to cancel the run"),
+        Event::CancelDropped { attempt } => format!("{attempt} does not cancel the run after all"),
         Event::FollowUpBegan { place, follow_up } => said::follow_up_began(place, follow_up),
         Event::FollowUpEnded { place, persona, outcome, summary, by } => {
             said::follow_up_ended(place, persona, outcome, summary, *by)
@@ -106,9 +106,7 @@ fn ledger_repaired(repaired: &LedgerRepaired) -> String {
     let kept = file.as_ref().map_or_else(String::new, |file| {
         format!("; {bytes} bytes were cut off, and `{file}` keeps the ledger as it was")
     });
-    format!(
-        "a person let the run go on from here with a ledger that was not as it was left: {why}{kept}"
-    )
+    format!("a person continued the run with a damaged ledger: {why}{kept}")
 }
 
 fn gate_answered(

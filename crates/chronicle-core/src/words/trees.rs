@@ -16,15 +16,12 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     };
     let large = match recorded.too_large {
         0 => String::new(),
-        count => format!(
-            ", not recorded for their size: {}",
-            some_names(&recorded.too_large_files, count)
-        ),
+        count => format!(", too large to record: {}", some_names(&recorded.too_large_files, count)),
     };
     let moved =
         recorded.moved.as_deref().map_or_else(String::new, |moved| head_moved(moved, recorded));
     let unclear = recorded.unclear.as_ref().map_or_else(String::new, |unclear| {
-        format!("; changed meanwhile, and not known to be its work: {}", changes(&unclear.changes))
+        format!("; changed meanwhile, origin unknown: {}", changes(&unclear.changes))
     });
     let unread = format!("{unread}{large}{unclear}{moved}");
     match (recorded.moment, recorded.changes.is_none()) {
@@ -32,7 +29,7 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
         (Moment::Before(_), false) => format!("meanwhile changed: {changed}{unread}"),
         (Moment::After(attempt), true) => format!("{attempt} changed no files{unread}"),
         (Moment::After(attempt), false) => format!("{attempt} changed {changed}{unread}"),
-        (Moment::Undo, _) => format!("files recorded before they are put back{unread}"),
+        (Moment::Undo, _) => format!("files recorded before the undo{unread}"),
     }
 }
 
@@ -97,21 +94,21 @@ pub(super) fn undo_started(undo: &UndoStarted) -> String {
 
 /// How an undo ended: what was put back, what stayed and why, and what failed.
 pub(super) fn undo_ended(restored: &Restored) -> String {
-    let mut told = format!("{} put back", files(restored.files.into()));
+    let mut told = format!("{} restored", files(restored.files.into()));
     if !restored.list.is_empty() {
         told = format!("{told}: {}", some_names(&restored.list, restored.files));
     }
     for (list, why) in [
-        (&restored.kept, "left as they are"),
-        (&restored.edited, "changed by somebody since, and left as they are"),
-        (&restored.failed, "could not be put back"),
+        (&restored.kept, "left alone"),
+        (&restored.edited, "changed since and left alone"),
+        (&restored.failed, "could not be restored"),
     ] {
         if !list.is_empty() {
             told = format!("{told}; {why}: {}", list.join(", "));
         }
     }
     match &restored.error {
-        Some(error) => format!("{told}, and no further: {error}"),
+        Some(error) => format!("{told}, then it failed: {error}"),
         None => told,
     }
 }

@@ -7,7 +7,8 @@ use crate::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use crate::state::{Progress, Repeat};
 
 /// What a worker hears that makes the same call again and again.
-pub(crate) const REPEATED: &str = "you have made this very call too often, and nothing came of it: a person is asked. End your turn now.";
+pub(crate) const REPEATED: &str =
+    "you repeated this call too often without progress, so a person is asked. End your turn now.";
 
 /// What is waited for, and until when.
 pub(crate) fn wait(began: &WaitBegan) -> String {
@@ -29,7 +30,7 @@ pub(super) fn began(began: &WaitBegan) -> String {
 pub(super) fn ended(ended: &WaitEnded) -> String {
     let place = &ended.place;
     match &ended.who {
-        None => format!("`{place}` has waited long enough"),
+        None => format!("the wait at `{place}` is over"),
         Some(who) => {
             let with = with_agent(ended.agent.as_deref());
             format!("the wait at `{place}` was cut short{with} by {who}{}", saying(&ended.note))
@@ -40,12 +41,12 @@ pub(super) fn ended(ended: &WaitEnded) -> String {
 /// Why a worker was ended that turned in a circle, with the call.
 pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
     let Some(Repeat { tool, input, count, .. }) = call else {
-        return format!("`{}` turns in a circle", phase.name);
+        return format!("`{}` is looping", phase.name);
     };
     let (tool, input) = (one_line(tool), one_line(input));
     let input = if input.is_empty() { String::new() } else { format!(" {input}") };
     format!(
-        "`{}` turns in a circle: `{tool}`{input} was called {}, and no file, signal or note came of it",
+        "`{}` is looping: `{tool}`{input} was called {} without progress",
         phase.name,
         super::times(*count)
     )
@@ -56,10 +57,10 @@ pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) 
     let most = call.filter(|call| call.count > 1).map_or_else(String::new, |call| {
         let (times, input) = (call.count, one_line(&call.input));
         let input = if input.is_empty() { String::new() } else { format!(" {input}") };
-        format!("; what it called most was `{}`{input}, {times} times", one_line(&call.tool))
+        format!("; its most frequent call was `{}`{input}, {times} times", one_line(&call.tool))
     });
     format!(
-        "`{}` stands still: it worked for {}, and no file, signal or note came of it{most}",
+        "`{}` makes no progress: it worked for {} without a changed file, a signal or a note{most}",
         phase.name,
         super::duration(still_ms)
     )
@@ -68,7 +69,7 @@ pub(crate) fn stands_still(phase: &Phase, still_ms: u64, call: Option<&Repeat>) 
 /// Why a worker was ended that always has something new and does not leave.
 pub(crate) fn never_leaves(phase: &Phase, progress: &Progress) -> String {
     format!(
-        "`{}` does not leave: it worked for {} at this visit, and what is new counted {}, as often as allowed",
+        "`{}` does not leave: it worked for {} in this visit, and its new results counted as progress {}, which is the limit",
         phase.name,
         super::duration(progress.worked_ms),
         super::times(progress.counted)

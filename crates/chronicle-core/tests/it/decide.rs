@@ -52,8 +52,8 @@ fn three_phases_one_after_the_other() {
             a3 reported 50 tokens
             a3 leaves for `done`: "did it"
             a3 ended
-              `verify` left, nothing follows
-              the workflow came to its end
+              `verify` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -84,8 +84,8 @@ fn a_wrong_target_is_a_correctable_error() {
           a3 started at `verify` (scripted)
         a3 leaves for `done`: "did it"
         a3 ended
-          `verify` left, nothing follows
-          the workflow came to its end
+          `verify` done, workflow complete
+          the workflow ended
           run done
     "#]],
     );
@@ -118,8 +118,8 @@ fn an_end_without_a_signal_is_a_crash_and_is_reminded() {
               a4 started at `verify` (scripted)
             a4 leaves for `done`: "did it"
             a4 ended
-              `verify` left, nothing follows
-              the workflow came to its end
+              `verify` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -140,7 +140,7 @@ fn reminders_then_fresh_starts_then_a_person() {
             a2 reported an error: "boom"
               a3 started at `work` (scripted): fresh start 1
             a3 reported an error: "boom"
-              g1 waits at `work` for intervention: `work` cannot go on: the last attempt reported an error: "boom"
+              g1 waits at `work` for intervention: `work` cannot continue: the last attempt reported an error: "boom"
         "#]],
     );
     assert_eq!(world.state.status(), Status::Waiting);
@@ -167,8 +167,8 @@ phases:
               a2 started at `mend` (scripted)
             a2 leaves for `done`: "did it"
             a2 ended
-              `mend` left, nothing follows
-              the workflow came to its end
+              `mend` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -185,7 +185,7 @@ fn nothing_is_tried_again_when_nobody_is_signed_in() {
           phase `work` entered
           a1 started at `work` (scripted)
         a1 is not signed in: "sign in first"
-          g1 waits at `work` for intervention: `work` cannot go on: the last attempt is not signed in: "sign in first"
+          g1 waits at `work` for intervention: `work` cannot continue: the last attempt is not signed in: "sign in first"
     "#]],
     );
 }
@@ -206,8 +206,8 @@ fn a_lost_attempt_is_resumed_in_its_session_and_counts_as_the_same_try() {
             a2 reported 20 tokens
             a2 leaves for `done`: "did it"
             a2 ended
-              `work` left, nothing follows
-              the workflow came to its end
+              `work` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -271,9 +271,9 @@ fn going_back_and_forth_is_a_loop() {
               a5 started at `verify` (scripted)
             a5 leaves for `build`: "did it"
             a5 ended
-              g1 waits at `verify` for intervention: the run went between `verify` and `build` 3 times, as often as allowed
+              g1 waits at `verify` for intervention: the run went between `verify` and `build` 3 times, which is the limit
             g1 answered with `go verify` by ann
-              `verify` left for `verify` (skipped) by a person's word
+              `verify` left for `verify` (skipped) by a person
               phase `verify` entered
               a6 started at `verify` (scripted)
             a6 leaves for `build`: "did it"
@@ -293,7 +293,7 @@ fn going_back_and_forth_is_a_loop() {
               a9 started at `build` (scripted)
             a9 leaves for `verify`: "did it"
             a9 ended
-              g2 waits at `build` for intervention: the run went between `build` and `verify` 3 times, as often as allowed
+              g2 waits at `build` for intervention: the run went between `build` and `verify` 3 times, which is the limit
         "#]],
     );
 }
@@ -308,18 +308,18 @@ fn idle_and_timeout_end_an_attempt() {
               workflow `main` entered
               phase `work` entered
               a1 started at `work` (scripted)
-            a1 is being ended: nothing was heard of it for too long
-            a1 was ended: nothing was heard of it for too long
+            a1 is being stopped: it printed nothing for too long
+            a1 was stopped: it printed nothing for too long
               a2 resumed at `work` (scripted): reminder 1, no signal came
-            a2 is being ended: it took longer than the phase allows
-            a2 was ended: it took longer than the phase allows
+            a2 is being stopped: it took longer than the phase allows
+            a2 was stopped: it took longer than the phase allows
               `work` left for `rest` (timeout)
               phase `rest` entered
               a3 started at `rest` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `rest` left, nothing follows
-              the workflow came to its end
+              `rest` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

@@ -44,8 +44,8 @@ fn a_worker_that_needs_an_answer_ends_its_turn_and_goes_on_with_it() {
               a2 resumed at `work` (scripted): g1 was answered
             a2 leaves for `done`: "did it"
             a2 ended
-              `work` left, nothing follows
-              the workflow came to its end
+              `work` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -67,8 +67,8 @@ fn a_worker_that_waits_hears_the_answer_where_it_is() {
             a1 reported 3 tokens
             a1 leaves for `done`: "did it"
             a1 ended
-              `work` left, nothing follows
-              the workflow came to its end
+              `work` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -106,8 +106,8 @@ fn an_open_question_is_waited_for_without_anybody_at_work() {
           a1 started at `plan` (scripted)
         g1 waits at `plan` for an answer: which?
         a1 was refused: your question g1 is open: wait for its answer first
-        a1 is being ended: it waits for an answer, and nobody stays for that
-        a1 was ended: it waits for an answer, and nobody stays for that
+        a1 is being stopped: it waits for an answer, and the supervisor is about to exit
+        a1 was stopped: it waits for an answer, and the supervisor is about to exit
         g1 answered "blue" by ann
           a2 started at `plan` (scripted): g1 was answered
         a2 was told the answer to g1
@@ -156,10 +156,8 @@ fn answers_fit_their_gates() {
     expect![[r#"Accepted("answered g1 at `plan`")"#]].assert_eq(&say(answer("BLUE")));
     expect!["g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]
         .assert_eq(&say(Command::Answer { gate: g1, text: "red".to_owned() }));
-    expect![
-        "nobody is asked for anything: g1 was already answered by ann at 2026-11-15T02:30:50.000Z"
-    ]
-    .assert_eq(&say(answer("red")));
+    expect!["nothing is being asked: g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]
+        .assert_eq(&say(answer("red")));
 }
 
 #[test]
@@ -219,9 +217,9 @@ phases:
               phase `sign` entered
               g1 waits at `sign` for approval: `sign` is yours to do: Sign the release.
             g1 rejected by ann: "no key"
-              g2 waits at `sign` for intervention: a person said no: "no key"
+              g2 waits at `sign` for intervention: a person rejected it: "no key"
             g2 answered with `go sign` by ann
-              `sign` left for `sign` (skipped) by a person's word
+              `sign` left for `sign` (skipped) by a person
               phase `sign` entered
               g3 waits at `sign` for approval: `sign` is yours to do: Sign the release.
             g3 approved by ann: "signed"
@@ -229,8 +227,8 @@ phases:
               phase `ship` entered
               g4 waits at `ship` for an answer: `ship` is yours to do
             g4 answered "done" by ann
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

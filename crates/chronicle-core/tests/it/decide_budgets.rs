@@ -32,12 +32,12 @@ fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when
             a1 reported 5 tokens
               84 % of the run's budget is spent: 84 tokens of 100 tokens
             a1 reported 30 tokens
-              a1 is being ended: it used up a budget
-            a1 was ended: it used up a budget
+              a1 is being stopped: it used up a budget
+            a1 was stopped: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: 114 tokens of 100 tokens
             the run's budget raised by 50 tokens by ann
               g1 answered with more by ann
-              a2 resumed at `plan` (scripted): there is more to spend
+              a2 resumed at `plan` (scripted): the budget was raised
             a2 leaves for `build`: "did it"
             a2 ended
               `plan` left for `build`
@@ -47,8 +47,8 @@ fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when
               82 % of the run's budget is spent: 124 tokens of 150 tokens
             a3 leaves for `done`: "did it"
             a3 ended
-              `build` left, nothing follows
-              the workflow came to its end
+              `build` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -79,12 +79,12 @@ fn nobody_begins_a_phase_whose_budget_is_used_up() {
               phase `build` entered
               a2 started at `build` (scripted)
             a2 reported 10 tokens
-              a2 is being ended: it used up a budget
-            a2 was ended: it used up a budget
+              a2 is being stopped: it used up a budget
+            a2 was stopped: it used up a budget
               g1 waits at `build` for a budget: the budget of `build` is used up: 10 tokens of 10 tokens
             the budget of `build` raised by 5 tokens by ann
               g1 answered with more by ann
-              a3 resumed at `build` (scripted): there is more to spend
+              a3 resumed at `build` (scripted): the budget was raised
             a3 leaves for `plan`: "did it"
             a3 ended
               `build` left for `plan`
@@ -100,8 +100,8 @@ fn nobody_begins_a_phase_whose_budget_is_used_up() {
               g2 answered with more by ann
               a5 started at `build` (scripted)
             a5 reported 10 tokens
-              a5 is being ended: it used up a budget
-            a5 was ended: it used up a budget
+              a5 is being stopped: it used up a budget
+            a5 was stopped: it used up a budget
               g3 waits at `build` for a budget: the budget of `build` is used up: 20 tokens of 15 tokens
         "#]],
     );
@@ -132,24 +132,24 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
               phase `in/judge` entered
               a2 started at `in/judge` (scripted)
             a2 reported 10 tokens
-              a2 is being ended: it used up a budget
-            a2 was ended: it used up a budget
+              a2 is being stopped: it used up a budget
+            a2 was stopped: it used up a budget
               g1 waits at `in/judge` for a budget: the budget of `in` is used up: 40 tokens of 40 tokens
             the budget of `in` raised by 100 tokens by ann
               g1 answered with more by ann
-              a3 resumed at `in/judge` (scripted): there is more to spend
+              a3 resumed at `in/judge` (scripted): the budget was raised
             a3 leaves for `done`: "did it"
             a3 ended
-              `in/judge` left, nothing follows
-              the workflow in `in` came to its end
+              `in/judge` done, workflow complete
+              the workflow in `in` ended
               `in` left for `ship`
               phase `ship` entered
               a4 started at `ship` (scripted)
             a4 reported 1,000 tokens
             a4 leaves for `done`: "did it"
             a4 ended
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -169,12 +169,12 @@ fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
               a1 started at `plan` (scripted)
             a1 reported 0 tokens, $0.00001
             a1 reported 5 tokens, cost unknown
-              a1 is being ended: it used up a budget
-            a1 was ended: it used up a budget
-              g1 waits at `plan` for a budget: the run's budget is $1.00, and what `scripted` costs cannot be known: may it work all the same?
-            ann lets be spent from the run's budget what has no known price
+              a1 is being stopped: it used up a budget
+            a1 was stopped: it used up a budget
+              g1 waits at `plan` for a budget: the run's budget is $1.00, and the price of `scripted` is unknown: may it work anyway?
+            ann accepted unpriced work under the run's budget
               g1 answered with more by ann
-              a2 resumed at `plan` (scripted): there is more to spend
+              a2 resumed at `plan` (scripted): the budget was raised
             a2 leaves for `build`: "did it"
             a2 ended
               `plan` left for `build`
@@ -183,8 +183,8 @@ fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
             a3 reported 5 tokens, cost unknown
             a3 leaves for `done`: "did it"
             a3 ended
-              `build` left, nothing follows
-              the workflow came to its end
+              `build` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -206,8 +206,8 @@ fn dollars_are_counted_to_the_millionth() {
               80 % of the run's budget is spent: $0.40 of $0.50
             a1 reported 0 tokens, $0.10
             a1 reported 0 tokens, $0.000001
-              a1 is being ended: it used up a budget
-            a1 was ended: it used up a budget
+              a1 is being stopped: it used up a budget
+            a1 was stopped: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: $0.50 of $0.50
         "#]],
     );
@@ -225,17 +225,17 @@ fn time_is_counted_by_a_clock_that_fires_once() {
               phase `plan` entered
               a1 started at `plan` (scripted)
             a1 reported 1 token
-            a1 is being ended: it used up a budget
-            a1 was ended: it used up a budget
+            a1 is being stopped: it used up a budget
+            a1 was stopped: it used up a budget
               g1 waits at `plan` for a budget: the run's budget is used up: 1 min 00 s of 1 min 00 s
             the run's budget raised by 1.0 s by ann
               g1 answered with more by ann
               98 % of the run's budget is spent: 1 min 00 s of 1 min 01 s
-              a2 resumed at `plan` (scripted): there is more to spend
+              a2 resumed at `plan` (scripted): the budget was raised
             a2 leaves for `done`: "did it"
             a2 ended
-              `plan` left, nothing follows
-              the workflow came to its end
+              `plan` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

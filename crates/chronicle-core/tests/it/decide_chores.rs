@@ -31,14 +31,14 @@ fn verify_then_approval_then_cleanup_then_the_edge() {
         a1 leaves for `ship`: "did it"
         a1 ended
           a2 verifies `build`: `lint`, `test`
-        a2's command 1 ended well
-        a2's command 2 ended well
+        a2's command 1 succeeded
+        a2's command 2 succeeded
         a2 ran every command
           g1 waits at `build` for approval: is `build` done? "did it"
         g1 approved by ann
-          a3 puts away what is left at `build`: `stop server`, `rm tmp`
-        a3's command 1 ended well
-        a3's command 2 ended well
+          a3 cleans up `build`: `stop server`, `rm tmp`
+        a3's command 1 succeeded
+        a3's command 2 succeeded
         a3 ran every command
           `build` left for `ship`
           phase `ship` entered
@@ -46,10 +46,10 @@ fn verify_then_approval_then_cleanup_then_the_edge() {
         a4 leaves for `done`: "did it"
         a4 ended
           a5 verifies `ship`: `all tests`
-        a5's command 1 ended well
+        a5's command 1 succeeded
         a5 ran every command
-          `ship` left, nothing follows
-          the workflow came to its end
+          `ship` done, workflow complete
+          the workflow ended
           run done
     "#]],
     );
@@ -71,21 +71,21 @@ fn work_that_is_not_verified_goes_back_to_its_session() {
             a1 leaves for `ship`: "did it"
             a1 ended
               a2 verifies `build`: `lint`, `test`
-            a2's command 1 ended well
+            a2's command 1 succeeded
             a2's command 2 failed with exit code 1
             a2 failed at command 2
               a3 resumed at `build` (scripted): not verified: "`test` failed"
             a3 leaves for `ship`: "did it"
             a3 ended
               a4 verifies `build`: `lint`, `test`
-            a4's command 1 ended well
-            a4's command 2 ended well
+            a4's command 1 succeeded
+            a4's command 2 succeeded
             a4 ran every command
               g1 waits at `build` for approval: is `build` done? "did it"
             g1 approved by ann
-              a5 puts away what is left at `build`: `stop server`, `rm tmp`
-            a5's command 1 ended well
-            a5's command 2 ended well
+              a5 cleans up `build`: `stop server`, `rm tmp`
+            a5's command 1 succeeded
+            a5's command 2 succeeded
             a5 ran every command
               `build` left for `ship`
               phase `ship` entered
@@ -93,10 +93,10 @@ fn work_that_is_not_verified_goes_back_to_its_session() {
             a6 leaves for `done`: "did it"
             a6 ended
               a7 verifies `ship`: `all tests`
-            a7's command 1 ended well
+            a7's command 1 succeeded
             a7 ran every command
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -126,15 +126,15 @@ fn what_nobody_puts_right_needs_a_person_and_skip_takes_the_workers_way() {
               a4 verifies `build`: `test`
             a4's command 1 failed with exit code 1
             a4 failed at command 1
-              g1 waits at `build` for intervention: `build` is called done, and is not verified: `test` failed
+              g1 waits at `build` for intervention: `build` was reported done but failed verification: `test` failed
             g1 answered with `skip` by ann: "it is known to fail"
               `build` left for `other` (skipped)
               phase `other` entered
               a5 started at `other` (scripted)
             a5 leaves for `done`: "did it"
             a5 ended
-              `other` left, nothing follows
-              the workflow came to its end
+              `other` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -160,8 +160,8 @@ fn a_workflow_may_have_its_own_way_for_unverified_work() {
               a3 started at `mend` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `mend` left, nothing follows
-              the workflow came to its end
+              `mend` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -184,8 +184,8 @@ fn who_claims_nothing_is_not_verified() {
               a2 started at `mend` (scripted)
             a2 leaves for `done`: "did it"
             a2 ended
-              `mend` left, nothing follows
-              the workflow came to its end
+              `mend` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -203,12 +203,12 @@ fn a_cleanup_that_fails_is_recorded_and_holds_up_nothing() {
               a1 started at `build` (scripted)
             a1 leaves for `done`: "did it"
             a1 ended
-              a2 puts away what is left at `build`: `one`, `two`
+              a2 cleans up `build`: `one`, `two`
             a2's command 1 failed with exit code 1
-            a2's command 2 ended well
+            a2's command 2 succeeded
             a2 failed at command 1
-              `build` left, nothing follows
-              the workflow came to its end
+              `build` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -225,16 +225,16 @@ fn cleanup_after_a_crash_that_takes_its_own_edge() {
               phase `build` entered
               a1 started at `build` (scripted)
             a1 reported an error: "boom"
-              a2 puts away what is left at `build`: `one`
-            a2's command 1 ended well
+              a2 cleans up `build`: `one`
+            a2's command 1 succeeded
             a2 ran every command
               `build` left for `mend` (crash)
               phase `mend` entered
               a3 started at `mend` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `mend` left, nothing follows
-              the workflow came to its end
+              `mend` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -260,22 +260,22 @@ phases:
               phase `in/a` entered
               a1 started at `in/a` (scripted)
             a1 reported an error: "boom"
-              g1 waits at `in/a` for intervention: `a` cannot go on: the last attempt reported an error: "boom"
+              g1 waits at `in/a` for intervention: `a` cannot continue: the last attempt reported an error: "boom"
             g1 answered with `go ship` by ann
-              `in` left for `ship` (skipped) by a person's word
-              a2 puts away what is left at `in`: `a`, `outer`
-            a2's command 1 ended well
-            a2's command 2 ended well
+              `in` left for `ship` (skipped) by a person
+              a2 cleans up `in`: `a`, `outer`
+            a2's command 1 succeeded
+            a2's command 2 succeeded
             a2 ran every command
               phase `ship` entered
               a3 started at `ship` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              a4 puts away what is left at `ship`: `ship`
-            a4's command 1 ended well
+              a4 cleans up `ship`: `ship`
+            a4's command 1 succeeded
             a4 ran every command
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -301,13 +301,13 @@ phases:
               phase `in/a` entered
               a1 started at `in/a` (scripted)
             a1 reported an error: "boom"
-              g1 waits at `in/a` for intervention: `a` cannot go on: the last attempt reported an error: "boom"
+              g1 waits at `in/a` for intervention: `a` cannot continue: the last attempt reported an error: "boom"
             cancelled: enough
-              a2 puts away what is left at `in/a`: `a`
-            a2's command 1 ended well
+              a2 cleans up `in/a`: `a`
+            a2's command 1 succeeded
             a2 ran every command
-              a3 puts away what is left at `in`: `outer`
-            a3's command 1 ended well
+              a3 cleans up `in`: `outer`
+            a3's command 1 succeeded
             a3 ran every command
         "#]],
     );
@@ -365,15 +365,15 @@ fn a_chore_that_is_lost_is_done_again() {
           a2 verifies `build`: `test`
         a2 was lost with its supervisor or keeper
           a3 verifies `build`: `test`
-        a3's command 1 ended well
+        a3's command 1 succeeded
         a3 ran every command
-          a4 puts away what is left at `build`: `one`
+          a4 cleans up `build`: `one`
         a4 was lost with its supervisor or keeper
-          a5 puts away what is left at `build`: `one`
-        a5's command 1 ended well
+          a5 cleans up `build`: `one`
+        a5's command 1 succeeded
         a5 ran every command
-          `build` left, nothing follows
-          the workflow came to its end
+          `build` done, workflow complete
+          the workflow ended
           run done
     "#]]
     .assert_eq(&world.told());

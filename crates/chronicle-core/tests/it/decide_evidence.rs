@@ -72,19 +72,19 @@ fn told(world: &World, lines: usize, expected: &Expect) {
 #[test]
 fn a_phase_is_left_only_with_what_it_demands() {
     let mut world = begun(WORKFLOW);
-    expect!["refused: `build` cannot be left yet: it demands changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
+    expect!["refused: `build` cannot be left yet: it requires changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
     call(&mut world, 1, "Read", r#"{"path":"a.rs"}"#, Some(true));
     assert!(leave(&mut world, 1, None, "done").contains("no file changed"), "to read is no change");
     call(&mut world, 1, "Edit", r#"{"path":"a.rs"}"#, Some(true));
     run(&mut world, 1, "cargo test -p x", None);
     assert!(
         leave(&mut world, 1, None, "done")
-            .contains("demands `cargo test` (it was not seen to end), which")
+            .contains("requires `cargo test` (it was not seen to end), which")
     );
     run(&mut world, 1, "cargo test", Some(false));
     assert!(
         leave(&mut world, 1, None, "done")
-            .contains("demands `cargo test` (it failed the last time), which")
+            .contains("requires `cargo test` (it failed the last time), which")
     );
     run(&mut world, 1, "echo cargo test", Some(true));
     assert!(leave(&mut world, 1, None, "done").contains("it failed the last time"));
@@ -138,10 +138,10 @@ fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
             a1 ended
             a2 resumed at `build` (scripted): not shown by the record: changed files (no file changed)
             a2 called `Bash` {"command":"cargo test"}
-            a2's call `c9` ended well
+            a2's call `c9` succeeded
             a2 leaves for `check`: "done"
             a2 ended
-            g1 waits at `build` for intervention: `build` was left without what it demands: changed files (no file changed)"#]],
+            g1 waits at `build` for intervention: `build` was left without what it requires: changed files (no file changed)"#]],
     );
     // A person may go on all the same.
     world.step(&person(Command::Skip { place: None, note: "fine".to_owned() }));
@@ -178,18 +178,18 @@ fn claims_that_the_record_does_not_show_are_marked_everywhere() {
         &world,
         2,
         &expect![[r#"
-              `build`: not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well
+              `build`: not proven: that `src/b.rs` was changed; that `cargo test` succeeded; that `npm test` succeeded
               g1 waits at `build` for approval: is `build` done? "Fixed src/a.rs and src/b.rs. Ran `cargo build`; `cargo test` passes. `npm test` is green.""#]],
     );
     let gate = world.state.open_gates().next().unwrap();
-    expect!["not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well"].assert_eq(&gate.opened.context);
+    expect!["not proven: that `src/b.rs` was changed; that `cargo test` succeeded; that `npm test` succeeded"].assert_eq(&gate.opened.context);
     world.step(&person(Command::Approve { gate: None, note: String::new() }));
     let text = chronicle_core::handover::handover(
         &world.state,
         world.state.live_attempts().next().unwrap(),
     );
     let (_, doubts) = text.split_once("## Said, but not proven\n\n").unwrap();
-    expect!["- at `build`, not proven: that `src/b.rs` was changed; that `cargo test` ended well; that `npm test` ended well"].assert_eq(doubts.split_once("\n\n##").unwrap().0);
+    expect!["- at `build`, not proven: that `src/b.rs` was changed; that `cargo test` succeeded; that `npm test` succeeded"].assert_eq(doubts.split_once("\n\n##").unwrap().0);
 }
 
 #[test]

@@ -108,10 +108,10 @@ fn a_workflow_whose_first_entry_is_one_is_entered_at_the_start() {
           a1 started at `in/a` (scripted)
         a1 leaves for `done`: "did it"
         a1 ended
-          `in/a` left, nothing follows
-          the workflow in `in` came to its end
-          `in` left, nothing follows
-          the workflow came to its end
+          `in/a` done, workflow complete
+          the workflow in `in` ended
+          `in` done, workflow complete
+          the workflow ended
           run done
     "#]]
     .assert_eq(&world.told());

@@ -45,15 +45,15 @@ fn whoever_works_is_ended_and_then_the_run_moves() {
     let begun = world.lines.len() - 1;
     let world = world.play();
     expect![[r#"
-        ann sends the run to `verify`, once nobody works there: "enough"
+        ann sends the run to `verify` once no attempt is live there: "enough"
         a1 was stopped
-          `plan` left for `verify` (skipped) by a person's word
+          `plan` left for `verify` (skipped) by a person
           phase `verify` entered
           a2 started at `verify` (scripted)
         a2 leaves for `done`: "did it"
         a2 ended
-          `verify` left, nothing follows
-          the workflow came to its end
+          `verify` done, workflow complete
+          the workflow ended
           run done
     "#]]
     .assert_eq(&world.told_from(begun));

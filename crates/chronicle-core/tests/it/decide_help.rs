@@ -33,7 +33,7 @@ fn help_is_given_and_the_asker_goes_on_in_its_session() {
             a1 reported 5 tokens
             a1 ends its turn: asks `mender` for help: "it is broken"
             a1 ended
-              `mender` is to help at `build`: "it is broken"
+              `mender` helps at `build`: "it is broken"
               a2 started at `build` as `mender` (scripted): helps `codeweaver`
             a2 changed `a.rs`
             a2 ends its turn: has helped: "did it"
@@ -47,8 +47,8 @@ fn help_is_given_and_the_asker_goes_on_in_its_session() {
               a4 started at `check` (scripted)
             a4 leaves for `done`: "did it"
             a4 ended
-              `check` left, nothing follows
-              the workflow came to its end
+              `check` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -73,7 +73,7 @@ fn without_resume_the_phase_is_done_when_the_help_is() {
               a1 started at `build` (scripted)
             a1 ends its turn: asks `mender` for help: "it is broken"
             a1 ended
-              `mender` is to help at `build`: "it is broken"
+              `mender` helps at `build`: "it is broken"
               a2 started at `build` as `mender` (scripted): helps `codeweaver`
             a2 ends its turn: has helped: "did it"
             a2 ended
@@ -83,8 +83,8 @@ fn without_resume_the_phase_is_done_when_the_help_is() {
               a3 started at `check` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `check` left, nothing follows
-              the workflow came to its end
+              `check` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -105,15 +105,15 @@ fn help_within_help_comes_back_in_order_and_too_much_of_it_needs_a_person() {
               a1 started at `build` (scripted)
             a1 ends its turn: asks `a` for help: "it is broken"
             a1 ended
-              `a` is to help at `build`: "it is broken"
+              `a` helps at `build`: "it is broken"
               a2 started at `build` as `a` (scripted): helps `build`
             a2 ends its turn: asks `b` for help: "it is broken"
             a2 ended
-              `b` is to help at `build`: "it is broken"
+              `b` helps at `build`: "it is broken"
               a3 started at `build` as `b` (scripted): helps `a`
             a3 ends its turn: asks `c` for help: "it is broken"
             a3 ended
-              g1 waits at `build` for intervention: `build` → `a` → `b` → `c` would be help within help beyond 2 levels: "it is broken"
+              g1 waits at `build` for intervention: `build` → `a` → `b` → `c` would nest help deeper than 2 levels: "it is broken"
             g1 answered with `skip` by ann: "do it yourself"
               a4 resumed at `build` as `b` (scripted): `c` has helped
             a4 ends its turn: has helped: "did it"
@@ -126,8 +126,8 @@ fn help_within_help_comes_back_in_order_and_too_much_of_it_needs_a_person() {
               a6 resumed at `build` (scripted): `a` has helped
             a6 leaves for `done`: "did it"
             a6 ended
-              `build` left, nothing follows
-              the workflow came to its end
+              `build` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -165,7 +165,7 @@ fn who_may_be_asked_is_said_and_nobody_waits_for_themselves() {
     ));
     expect!["with `resume: false` the phase is done afterwards, but `work` has several ways on: name a target; allowed: `a`, `b`; say `resume: true`"].assert_eq(&help("r2", "mender", false));
     expect![[
-        r#"Accepted("accepted: `mender` is asked, and you go on afterwards. End your turn now.")"#
+        r#"Accepted("accepted: `mender` is asked, and you continue afterwards. End your turn now.")"#
     ]]
     .assert_eq(&help("r3", "mender", true));
 }
@@ -182,10 +182,10 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
               a1 started at `build` (scripted)
             a1 ends its turn: asks `mender` for help: "it is broken"
             a1 ended
-              `mender` is to help at `build`: "it is broken"
+              `mender` helps at `build`: "it is broken"
               a2 started at `build` as `mender` (scripted): helps `codeweaver`
             a2 is not signed in
-              g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+              g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
             g1 answered with `retry` by ann
               a3 started at `build` as `mender` (scripted): asked for
             a3 ends its turn: has helped: "did it"
@@ -199,8 +199,8 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
               a5 started at `check` (scripted)
             a5 leaves for `done`: "did it"
             a5 ended
-              `check` left, nothing follows
-              the workflow came to its end
+              `check` done, workflow complete
+              the workflow ended
               run done
         "#]],
         ),
@@ -213,12 +213,12 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
                   a1 started at `build` (scripted)
                 a1 ends its turn: asks `mender` for help: "it is broken"
                 a1 ended
-                  `mender` is to help at `build`: "it is broken"
+                  `mender` helps at `build`: "it is broken"
                   a2 started at `build` as `mender` (scripted): helps `codeweaver`
                 a2 is not signed in
-                  g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+                  g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
                 g1 answered with `skip` by ann: "not needed"
-                  `mender` need not help at `build` (skipped): "not needed"
+                  `mender` is not needed at `build` (skipped): "not needed"
                   a3 resumed at `build` (scripted): `mender` has helped
                 a3 leaves for `check`: "did it"
                 a3 ended
@@ -227,8 +227,8 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
                   a4 started at `check` (scripted)
                 a4 leaves for `done`: "did it"
                 a4 ended
-                  `check` left, nothing follows
-                  the workflow came to its end
+                  `check` done, workflow complete
+                  the workflow ended
                   run done
             "#]],
         ),
@@ -241,18 +241,18 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
                   a1 started at `build` (scripted)
                 a1 ends its turn: asks `mender` for help: "it is broken"
                 a1 ended
-                  `mender` is to help at `build`: "it is broken"
+                  `mender` helps at `build`: "it is broken"
                   a2 started at `build` as `mender` (scripted): helps `codeweaver`
                 a2 is not signed in
-                  g1 waits at `build` for intervention: `build` cannot go on: the last attempt is not signed in
+                  g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
                 g1 answered with `go check` by ann
-                  `build` left for `check` (skipped) by a person's word
+                  `build` left for `check` (skipped) by a person
                   phase `check` entered
                   a3 started at `check` (scripted)
                 a3 leaves for `done`: "did it"
                 a3 ended
-                  `check` left, nothing follows
-                  the workflow came to its end
+                  `check` done, workflow complete
+                  the workflow ended
                   run done
             "#]],
         ),
@@ -284,11 +284,11 @@ fn help_may_be_continued_and_may_ask() {
               a1 started at `build` (scripted)
             a1 ends its turn: asks `mender` for help: "it is broken"
             a1 ended
-              `mender` is to help at `build`: "it is broken"
+              `mender` helps at `build`: "it is broken"
               a2 started at `build` as `mender` (scripted): helps `codeweaver`
             a2 ends its turn: to be continued: "at the tests"
             a2 ended
-              a3 started at `build` as `mender` (scripted): goes on: "at the tests"
+              a3 started at `build` as `mender` (scripted): continues: "at the tests"
             a3 ends its turn: asks: "which tests?"
             a3 ended
               g1 waits at `build` for an answer: which tests?
@@ -305,8 +305,8 @@ fn help_may_be_continued_and_may_ask() {
               a6 started at `check` (scripted)
             a6 leaves for `done`: "did it"
             a6 ended
-              `check` left, nothing follows
-              the workflow came to its end
+              `check` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

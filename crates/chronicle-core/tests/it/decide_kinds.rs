@@ -24,7 +24,7 @@ phases:
               workflow `main` entered
               phase `test` entered
               a1 started at `test` (shell)
-            a1's command 1 ended well
+            a1's command 1 succeeded
             a1's command 2 failed with exit code 1
             a1 failed at command 2
               `test` left for `mend` (fail)
@@ -35,11 +35,11 @@ phases:
               `mend` left for `test`
               phase `test` entered
               a3 started at `test` (shell)
-            a3's command 1 ended well
-            a3's command 2 ended well
+            a3's command 1 succeeded
+            a3's command 2 succeeded
             a3 ran every command
-              `test` left, nothing follows
-              the workflow came to its end
+              `test` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -60,10 +60,10 @@ fn a_failed_command_without_an_edge_waits_for_a_person() {
               g1 waits at `test` for intervention: `false` failed
             g1 answered with `retry` by ann
               a2 started at `test` (shell): asked for
-            a2's command 1 ended well
+            a2's command 1 succeeded
             a2 ran every command
-              `test` left, nothing follows
-              the workflow came to its end
+              `test` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -79,88 +79,88 @@ fn commands_that_are_done_are_not_done_again_after_a_loss() {
               workflow `main` entered
               phase `test` entered
               a1 started at `test` (shell)
-            a1's command 1 ended well
-            a1's command 2 ended well
+            a1's command 1 succeeded
+            a1's command 2 succeeded
             a1 was lost with its supervisor or keeper
               a2 started at `test` (shell): the last attempt was lost
-            a2's command 1 ended well
-            a2's command 2 ended well
+            a2's command 1 succeeded
+            a2's command 2 succeeded
             a2 was lost with its supervisor or keeper
               a3 started at `test` (shell): the last attempt was lost
-            a3's command 1 ended well
-            a3's command 2 ended well
+            a3's command 1 succeeded
+            a3's command 2 succeeded
             a3 was lost with its supervisor or keeper
               a4 started at `test` (shell): the last attempt was lost
-            a4's command 1 ended well
-            a4's command 2 ended well
+            a4's command 1 succeeded
+            a4's command 2 succeeded
             a4 was lost with its supervisor or keeper
               a5 started at `test` (shell): the last attempt was lost
-            a5's command 1 ended well
-            a5's command 2 ended well
+            a5's command 1 succeeded
+            a5's command 2 succeeded
             a5 was lost with its supervisor or keeper
               a6 started at `test` (shell): the last attempt was lost
-            a6's command 1 ended well
-            a6's command 2 ended well
+            a6's command 1 succeeded
+            a6's command 2 succeeded
             a6 was lost with its supervisor or keeper
               a7 started at `test` (shell): the last attempt was lost
-            a7's command 1 ended well
-            a7's command 2 ended well
+            a7's command 1 succeeded
+            a7's command 2 succeeded
             a7 was lost with its supervisor or keeper
               a8 started at `test` (shell): the last attempt was lost
-            a8's command 1 ended well
-            a8's command 2 ended well
+            a8's command 1 succeeded
+            a8's command 2 succeeded
             a8 was lost with its supervisor or keeper
               a9 started at `test` (shell): the last attempt was lost
-            a9's command 1 ended well
-            a9's command 2 ended well
+            a9's command 1 succeeded
+            a9's command 2 succeeded
             a9 was lost with its supervisor or keeper
               a10 started at `test` (shell): the last attempt was lost
-            a10's command 1 ended well
-            a10's command 2 ended well
+            a10's command 1 succeeded
+            a10's command 2 succeeded
             a10 was lost with its supervisor or keeper
               a11 started at `test` (shell): the last attempt was lost
-            a11's command 1 ended well
-            a11's command 2 ended well
+            a11's command 1 succeeded
+            a11's command 2 succeeded
             a11 was lost with its supervisor or keeper
               a12 started at `test` (shell): the last attempt was lost
-            a12's command 1 ended well
-            a12's command 2 ended well
+            a12's command 1 succeeded
+            a12's command 2 succeeded
             a12 was lost with its supervisor or keeper
               a13 started at `test` (shell): the last attempt was lost
-            a13's command 1 ended well
-            a13's command 2 ended well
+            a13's command 1 succeeded
+            a13's command 2 succeeded
             a13 was lost with its supervisor or keeper
               a14 started at `test` (shell): the last attempt was lost
-            a14's command 1 ended well
-            a14's command 2 ended well
+            a14's command 1 succeeded
+            a14's command 2 succeeded
             a14 was lost with its supervisor or keeper
               a15 started at `test` (shell): the last attempt was lost
-            a15's command 1 ended well
-            a15's command 2 ended well
+            a15's command 1 succeeded
+            a15's command 2 succeeded
             a15 was lost with its supervisor or keeper
               a16 started at `test` (shell): the last attempt was lost
-            a16's command 1 ended well
-            a16's command 2 ended well
+            a16's command 1 succeeded
+            a16's command 2 succeeded
             a16 was lost with its supervisor or keeper
               a17 started at `test` (shell): the last attempt was lost
-            a17's command 1 ended well
-            a17's command 2 ended well
+            a17's command 1 succeeded
+            a17's command 2 succeeded
             a17 was lost with its supervisor or keeper
               a18 started at `test` (shell): the last attempt was lost
-            a18's command 1 ended well
-            a18's command 2 ended well
+            a18's command 1 succeeded
+            a18's command 2 succeeded
             a18 was lost with its supervisor or keeper
               a19 started at `test` (shell): the last attempt was lost
-            a19's command 1 ended well
-            a19's command 2 ended well
+            a19's command 1 succeeded
+            a19's command 2 succeeded
             a19 was lost with its supervisor or keeper
               a20 started at `test` (shell): the last attempt was lost
-            a20's command 1 ended well
-            a20's command 2 ended well
+            a20's command 1 succeeded
+            a20's command 2 succeeded
             a20 was lost with its supervisor or keeper
               a21 started at `test` (shell): the last attempt was lost
-            a21's command 1 ended well
-            a21's command 2 ended well
+            a21's command 1 succeeded
+            a21's command 2 succeeded
             a21 was lost with its supervisor or keeper
               g1 waits at `test` for intervention: `test` was lost more than 20 times without progress
         "#]],
@@ -179,7 +179,7 @@ fn a_command_that_may_run_only_once_is_not_guessed_about() {
               phase `ship` entered
               a1 started at `ship` (shell)
             a1 was lost with its supervisor or keeper
-              g1 waits at `ship` for intervention: `ship` may run only once, and nobody saw whether it did
+              g1 waits at `ship` for intervention: `ship` may run only once, and it is unknown whether it did
         "#]],
     );
 }
@@ -222,15 +222,15 @@ phases:
               a3 started at `review/judge` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `review/judge` left, nothing follows
-              the workflow in `review` came to its end
+              `review/judge` done, workflow complete
+              the workflow in `review` ended
               `review` left for `ship`
               phase `ship` entered
               a4 started at `ship` (scripted)
             a4 leaves for `done`: "did it"
             a4 ended
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -263,7 +263,7 @@ phases: {box: {}}
     );
     let told = world.told();
     let last = told.lines().last().unwrap();
-    assert!(last.ends_with("the workflow goes round without anybody working"), "{last}");
+    assert!(last.ends_with("the workflow loops without any work"), "{last}");
     assert_eq!(world.state.attempts.len(), 0);
 }
 
@@ -275,8 +275,8 @@ fn of_several_commands_that_may_run_only_once_those_that_ended_well_are_not_run_
     let told = world.told();
     assert!(
         told.contains(
-            "`pay` may run only once, and nobody saw whether command 2 of 3 did: \"charge\". \
-             `retry` goes on with it and does not run the 1 before it again"
+            "`pay` may run only once, and it is unknown whether command 2 of 3 did: \"charge\". \
+             `retry` continues with it and does not repeat the 1 before it"
         ),
         "{told}"
     );

@@ -59,10 +59,10 @@ fn whoever_makes_the_same_call_again_and_again_is_ended_and_a_person_sees_the_ca
         a1 called `read` b
         a1 called `read` a
         a1 called `read` a
-        a1 was denied `read`: you have made this very call too often, and nothing came of it: a person is asked. End your turn now.
-          a1 is being ended: it made the same call again and again
-        a1 was ended: it made the same call again and again
-          g1 waits at `dig` for intervention: `dig` turns in a circle: `read` a was called 4 times, and no file, signal or note came of it
+        a1 was denied `read`: you repeated this call too often without progress, so a person is asked. End your turn now.
+          a1 is being stopped: it repeated the same call without progress
+        a1 was stopped: it repeated the same call without progress
+          g1 waits at `dig` for intervention: `dig` is looping: `read` a was called 4 times without progress
     "#]]
     .assert_eq(&world.told());
     assert!(world.answers.iter().any(|answer| matches!(
@@ -134,7 +134,7 @@ fn a_phase_says_how_long_a_worker_may_go_on_after_its_signal() {
 fn who_had_changed_files_was_in_no_circle() {
     let script = "dig 1: same x y; same x y; same x y; same x y; go fill\nfill: go done";
     let mut world = World::started(CIRCLE, script);
-    while !world.told().contains("again and again\na1 was ended") {
+    while !world.told().contains("without progress\na1 was stopped") {
         assert!(world.one_move(), "{}", world.told());
     }
     world.step(&tree(Moment::After(AttemptId(1)), &["a.rs"]));
@@ -160,7 +160,7 @@ fn a_worker_may_be_silent_while_a_call_that_it_was_allowed_is_open() {
     world.one_move();
     let id = AttemptId(1);
     let at = |active_ms, what| report(Report::Attempt { attempt: id, active_ms, what });
-    let is_ended = |world: &World| world.told().contains("a1 is being ended");
+    let is_ended = |world: &World| world.told().contains("a1 is being stopped");
     world.step(&at(5_000, calls("c1", "bash", "cargo test")));
     world.step(&at(6_000, AttemptReport::Idle));
     assert!(!is_ended(&world), "{}", world.told());
@@ -185,7 +185,7 @@ fn a_call_that_is_open_for_too_long_ends_the_attempt_as_silence_does() {
     let workflow = format!("{{name: T, phases: {{dig: {{limits: {limits}}}}}}}");
     let world = World::started(&workflow, "dig 1: tool bash; tool-over\ndig 2: go done").play();
     let told = world.told();
-    let over = "a1 is being ended: one of its tool calls took longer than the phase allows\n";
+    let over = "a1 is being stopped: one of its tool calls took longer than the phase allows\n";
     assert!(told.contains(over), "{told}");
     // It is reminded, and goes on after the call.
     assert_eq!(world.state.status(), Status::Done, "{told}");

@@ -42,7 +42,7 @@ fn an_edge_of_an_outcome_goes_back_as_often_as_it_may_and_every_repair_is_checke
     let world = World::started(FIX, FAILS).play();
     let counts = [("build test".to_owned(), 4), ("test build".to_owned(), 3)];
     assert_eq!(taken(&world), counts, "{}", world.told());
-    assert_eq!(gate(&world), "`test` was left for `build` 3 times, as often as allowed");
+    assert_eq!(gate(&world), "`test` was left for `build` 3 times, which is the limit");
     // The same where each way is counted by itself.
     let by_edge = format!("{FIX}limits: {{loop: {{count: edge, max: 3}}}}\n");
     assert_eq!(taken(&World::started(&by_edge, FAILS).play()), counts);
@@ -73,7 +73,7 @@ phases:
 ";
     let world = World::started(workflow, "a: go b pass\nb: go a fail").play();
     assert_eq!(taken(&world), [("a b".to_owned(), 3), ("b a".to_owned(), 3)], "{}", world.told());
-    assert_eq!(gate(&world), "`a` was left for `b` 3 times, as often as allowed");
+    assert_eq!(gate(&world), "`a` was left for `b` 3 times, which is the limit");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn plain_edges_are_counted_by_pairs_and_never_free_on_a_circle_of_their_own() {
     let pair = "{name: P, phases: {a: {next: [b]}, b: {next: [a, done]}}}";
     let world = World::started(pair, "a: go b\nb: go a").play();
     assert_eq!(taken(&world), [("a b".to_owned(), 2), ("b a".to_owned(), 1)]);
-    assert_eq!(gate(&world), "the run went between `b` and `a` 3 times, as often as allowed");
+    assert_eq!(gate(&world), "the run went between `b` and `a` 3 times, which is the limit");
     let three = "{name: T, phases: {a: {next: [b]}, b: {next: [c]}, c: {next: [a, done]}}}";
     let world = World::started(three, "a: go b\nb: go c\nc: go a").play();
     assert_eq!(taken(&world).into_iter().map(|it| it.1).collect::<Vec<_>>(), [3, 3, 3]);
@@ -99,7 +99,7 @@ fn starting_over_is_counted_by_itself_from_wherever_it_comes() {
     let world = World::started(workflow, script).play();
     let over: u32 = taken(&world).iter().filter(|it| it.0.ends_with(" one")).map(|it| it.1).sum();
     assert_eq!(over, 3, "{}", world.told());
-    assert_eq!(gate(&world), "workflow `main` was started over 3 times, as often as allowed");
+    assert_eq!(gate(&world), "workflow `main` was started over 3 times, which is the limit");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_worker_that_may_start_over_is_told_so() {
 #[test]
 fn a_person_allows_more_rounds_and_the_run_goes_on_as_it_would_have() {
     let mut world = World::started(FIX, &format!("{FAILS}\ng1: loops 2")).play();
-    assert_eq!(gate(&world), "`test` was left for `build` 5 times, as often as allowed");
+    assert_eq!(gate(&world), "`test` was left for `build` 5 times, which is the limit");
     let told = world.told();
     assert!(told.contains("ann allowed 2 more rounds at `test`\n"), "{told}");
     // The command's own words go along, as if nobody had been asked.
@@ -169,7 +169,7 @@ fn a_loop_that_resolves_issues_goes_on_up_to_its_cap() {
     let world = World::started(BY_ISSUES, &script).play();
     let counts = [("build test".to_owned(), 12), ("test build".to_owned(), 12)];
     assert_eq!(taken(&world), counts, "{}", world.told());
-    assert_eq!(gate(&world), "`build` was left for `test` 12 times, as often as allowed");
+    assert_eq!(gate(&world), "`build` was left for `test` 12 times, which is the limit");
 }
 
 #[test]

@@ -45,8 +45,8 @@ fn people_are_told_of_each_gate_and_of_the_end() {
     assert_eq!(world.notices, [gate(1), gate(2), About::End], "{}", world.told());
     assert_eq!((world.state.status(), world.state.owes()), (Status::Done, false));
     let told = world.told();
-    assert!(told.contains("people were told that g1 waits: by the command"), "{told}");
-    assert!(told.ends_with("people were told that the run ended: by the command\n"), "{told}");
+    assert!(told.contains("people were notified that g1 waits: by the command"), "{told}");
+    assert!(told.ends_with("people were notified that the run ended: by the command\n"), "{told}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn wherever_a_supervisor_dies_nobody_is_told_twice() {
         }
         if !owed.is_empty() {
             let told = resumed.told();
-            assert!(told.contains("is not known: a supervisor died over it"), "{told}");
+            assert!(told.contains("a supervisor died while sending the notice"), "{told}");
             unknown.extend(owed);
         }
     }
@@ -133,7 +133,7 @@ fn how_it_failed_is_shown_until_it_goes_well() {
     let world = world.play();
     assert_eq!(untold(&world), None);
     assert!(world.told().contains(
-        "people were told that g1 waits: by the command; but the webhook failed: exit code 22: 404"
+        "people were notified that g1 waits: by the command; but the webhook failed: exit code 22: 404"
     ));
 }
 

@@ -59,8 +59,8 @@ phases:
               a3 started at `build` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `build` left, nothing follows
-              the workflow came to its end
+              `build` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -99,8 +99,8 @@ phases:
               a3 started at `ship` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -138,8 +138,8 @@ fn a_pause_stops_the_worker_and_resume_goes_on_in_its_session() {
           a5 started at `verify` (scripted)
         a5 leaves for `done`: "did it"
         a5 ended
-          `verify` left, nothing follows
-          the workflow came to its end
+          `verify` done, workflow complete
+          the workflow ended
           run done
     "#]]
     .assert_eq(&world.told());
@@ -240,7 +240,7 @@ fn whoever_is_asked_about_a_fail_is_told_where_a_yes_leads() {
         "{name: F, phases: {judge: {approval: after, on: {pass: done, fail: mend}}, mend: {}}}";
     let world = World::started(workflow, "judge: go mend fail\nmend: go done").play();
     let gate = world.state.open_gates().next().unwrap();
-    expect![[r#"is `judge` done? (fail), and a yes leads to `mend` "did it""#]]
+    expect![[r#"is `judge` done? (fail), and approval leads to `mend` "did it""#]]
         .assert_eq(&gate.opened.about);
 }
 
@@ -286,8 +286,8 @@ phases:
             a2 ended
               g1 waits at `ship` for approval: is `ship` done? "did it"
             g1 rejected by ann: "too early"
-              a3 puts away what is left at `ship`: `true`
-            a3's command 1 ended well
+              a3 cleans up `ship`: `true`
+            a3's command 1 succeeded
             a3 ran every command
               `ship` left for `plan` (rejected)
               phase `plan` entered
@@ -301,11 +301,11 @@ phases:
             a5 ended
               g2 waits at `ship` for approval: is `ship` done? "did it"
             g2 approved by ann
-              a6 puts away what is left at `ship`: `true`
-            a6's command 1 ended well
+              a6 cleans up `ship`: `true`
+            a6's command 1 succeeded
             a6 ran every command
-              `ship` left, nothing follows
-              the workflow came to its end
+              `ship` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

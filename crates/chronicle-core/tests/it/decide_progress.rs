@@ -73,7 +73,7 @@ fn the_same_help_asked_for_again_and_again_ends_at_a_person() {
     let told = world.told();
     assert!(
         told.ends_with(
-            "g1 waits at `dig` for intervention: `dig` had help 3 times, as often as allowed; now it asks for `mender`: \"it is broken\"\n"
+            "g1 waits at `dig` for intervention: `dig` had help 3 times, which is the limit; now it asks for `mender`: \"it is broken\"\n"
         ),
         "{told}"
     );

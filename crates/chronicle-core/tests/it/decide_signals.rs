@@ -34,9 +34,9 @@ fn a_conversation_that_is_too_long_goes_on_in_a_fresh_session_until_its_limit() 
               phase `work` entered
               a1 started at `work` (scripted)
             a1 ran out of context: "too many tokens"
-              a2 started at `work` (scripted): goes on: "look at the files as they are now, and do not do again what is done"
+              a2 started at `work` (scripted): continues: "look at the current files, and do not repeat finished work"
             a2 ran out of context: "too many tokens"
-              g1 waits at `work` for intervention: `work` was continued once, as often as allowed; it stands at "look at the files as they are now, and do not do again what is done"
+              g1 waits at `work` for intervention: `work` was continued once, which is the limit; it stopped at "look at the current files, and do not repeat finished work"
         "#]],
     );
     assert_eq!(world.state.status(), Status::Waiting);
@@ -58,19 +58,19 @@ fn partially_complete_goes_on_in_a_fresh_session_until_its_limit() {
               a1 started at `work` (scripted)
             a1 ends its turn: to be continued: "after the parser"
             a1 ended
-              a2 started at `work` (scripted): goes on: "after the parser"
+              a2 started at `work` (scripted): continues: "after the parser"
             a2 ends its turn: to be continued: "after the printer"
             a2 ended
-              a3 started at `work` (scripted): goes on: "after the printer"
+              a3 started at `work` (scripted): continues: "after the printer"
             a3 ends its turn: to be continued: "after the linker"
             a3 ended
-              g1 waits at `work` for intervention: `work` was continued 2 times, as often as allowed; it stands at "after the linker"
+              g1 waits at `work` for intervention: `work` was continued 2 times, which is the limit; it stopped at "after the linker"
             g1 answered with `retry` by ann: "mind the time"
               a4 started at `work` (scripted): asked for: "mind the time"
             a4 leaves for `done`: "did it"
             a4 ended
-              `work` left, nothing follows
-              the workflow came to its end
+              `work` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );
@@ -281,12 +281,12 @@ phases:
               a6 started at `in/judge` (scripted)
             a6 leaves for `look`: "once more"
             a6 ended
-              g1 waits at `in/judge` for intervention: workflow `inner` was started over 2 times, as often as allowed
+              g1 waits at `in/judge` for intervention: workflow `inner` was started over 2 times, which is the limit
             g1 answered with `go done` by ann
-              `in/judge` left, nothing follows (skipped) by a person's word
-              the workflow in `in` came to its end
-              `in` left, nothing follows (skipped)
-              the workflow came to its end
+              `in/judge` left, workflow ended (skipped) by a person
+              the workflow in `in` ended
+              `in` left, workflow ended (skipped)
+              the workflow ended
               run done
         "#]],
     );
@@ -312,7 +312,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         step,
         cancel.clone(),
         expect![
-            "accepted: this gives the whole run up. If you mean it, call `workflow_step` with `cancel` once more, at once; anything else you do takes it back."
+            "accepted: this cancels the whole run. To confirm, call `workflow_step` with `cancel` again now; any other call withdraws it."
         ],
     );
     called(
@@ -339,7 +339,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         step,
         cancel.clone(),
         expect![
-            "accepted: this gives the whole run up. If you mean it, call `workflow_step` with `cancel` once more, at once; anything else you do takes it back."
+            "accepted: this cancels the whole run. To confirm, call `workflow_step` with `cancel` again now; any other call withdraws it."
         ],
     );
     let read = about(AttemptId(1), calls("c", "read", ""));
@@ -350,7 +350,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         step,
         cancel.clone(),
         expect![
-            "accepted: this gives the whole run up. If you mean it, call `workflow_step` with `cancel` once more, at once; anything else you do takes it back."
+            "accepted: this cancels the whole run. To confirm, call `workflow_step` with `cancel` again now; any other call withdraws it."
         ],
     );
     assert_eq!(world.state.cancelled, None);
@@ -359,7 +359,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
         "r5",
         step,
         cancel.clone(),
-        expect!["accepted: the run is given up. End your turn now."],
+        expect!["accepted: the run is cancelled. End your turn now."],
     );
     called(
         &mut world,
@@ -370,7 +370,7 @@ fn giving_up_must_be_said_twice_with_nothing_in_between() {
             "refused: the run was cancelled. Nothing was done, and nothing more will be: end your turn now"
         ],
     );
-    expect![[r#"a1 gave it up: "hopeless""#]]
+    expect![[r#"a1 cancelled it: "hopeless""#]]
         .assert_eq(world.state.cancelled.as_deref().unwrap_or_default());
 }
 
@@ -384,14 +384,14 @@ fn after_a_signal_that_ends_the_turn_only_the_first_counts() {
         "r1",
         "signal_back",
         partial.clone(),
-        expect!["accepted: accepted: somebody fresh goes on from there. End your turn now."],
+        expect!["accepted: accepted: a fresh worker continues from there. End your turn now."],
     );
     called(
         &mut world,
         "r2",
         "signal_back",
         partial,
-        expect!["accepted: accepted: somebody fresh goes on from there. End your turn now."],
+        expect!["accepted: accepted: a fresh worker continues from there. End your turn now."],
     );
     called(
         &mut world,
@@ -457,15 +457,15 @@ phases:
               a2 started at `first/deep/judge` (scripted)
             a2 leaves for `done`: "did it"
             a2 ended
-              `first/deep/judge` left, nothing follows
-              the workflow in `first/deep` came to its end
+              `first/deep/judge` done, workflow complete
+              the workflow in `first/deep` ended
               `first/deep` left for `first/tidy`
               phase `first/tidy` entered
               a3 started at `first/tidy` (scripted)
             a3 leaves for `done`: "did it"
             a3 ended
-              `first/tidy` left, nothing follows
-              the workflow in `first` came to its end
+              `first/tidy` done, workflow complete
+              the workflow in `first` ended
               `first` left for `ship`
               phase `ship` entered
               a4 started at `ship` (scripted)
@@ -483,10 +483,10 @@ phases:
               a6 started at `last/judge` (scripted)
             a6 leaves for `done`: "did it"
             a6 ended
-              `last/judge` left, nothing follows
-              the workflow in `last` came to its end
-              `last` left, nothing follows
-              the workflow came to its end
+              `last/judge` done, workflow complete
+              the workflow in `last` ended
+              `last` done, workflow complete
+              the workflow ended
               run done
         "#]],
     );

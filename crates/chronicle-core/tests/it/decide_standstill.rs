@@ -38,9 +38,9 @@ fn of_whose_work_nothing_comes_for_long_is_ended_and_a_person_sees_what_it_did()
         a1 called `read` a
         a1 called `read` a
         a1 called `read` b
-        a1 is being ended: it worked on, and nothing came of it
-        a1 was ended: it worked on, and nothing came of it
-          g1 waits at `dig` for intervention: `dig` stands still: it worked for 20 min 00 s, and no file, signal or note came of it; what it called most was `read` a, 2 times
+        a1 is being stopped: it made no progress
+        a1 was stopped: it made no progress
+          g1 waits at `dig` for intervention: `dig` makes no progress: it worked for 20 min 00 s without a changed file, a signal or a note; its most frequent call was `read` a, 2 times
     "#]]
     .assert_eq(&world.told());
     // It worked for just so long, whatever it said of it.
@@ -92,7 +92,7 @@ fn a_file_a_signal_and_a_word_to_it_begin_the_time_anew() {
 #[test]
 fn who_had_changed_files_did_not_stand_still() {
     let mut world = World::started(STILL, "dig: still; go fill\nfill: go done");
-    while !world.told().contains("nothing came of it\na1 was ended") {
+    while !world.told().contains("it made no progress\na1 was stopped") {
         assert!(world.one_move(), "{}", world.told());
     }
     world.step(&tree(Moment::After(AttemptId(1)), &["a.rs"]));
@@ -108,7 +108,7 @@ fn who_had_got_on_and_is_lost_before_it_was_ended_is_lost_as_any_other() {
         let limits = format!("{{standstill: 20m, losses: {losses}}}");
         let workflow = format!("{{name: S, phases: {{dig: {{limits: {limits}}}}}}}");
         let mut world = World::started(&workflow, "dig: still; go done");
-        while !world.told().contains("a1 is being ended") {
+        while !world.told().contains("a1 is being stopped") {
             assert!(world.one_move(), "{}", world.told());
         }
         let (attempt, active_ms) = (AttemptId(1), 20 * MINUTE_MS);

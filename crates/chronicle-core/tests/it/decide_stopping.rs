@@ -76,12 +76,12 @@ fn every_call_is_denied() {
         pause: the run was paused. Nothing was done, and nothing more will be: end your turn now
         go: a person sent the run elsewhere. Nothing was done, and nothing more will be: end your turn now
         timeout: this attempt is being stopped: it took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
-        standstill: this attempt is being stopped: it worked on, and nothing came of it. Nothing was done, and nothing more will be: end your turn now
+        standstill: this attempt is being stopped: it made no progress. Nothing was done, and nothing more will be: end your turn now
         time: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
         tool: this attempt is being stopped: one of its tool calls took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
-        idle: this attempt is being stopped: nothing was heard of it for too long. Nothing was done, and nothing more will be: end your turn now
+        idle: this attempt is being stopped: it printed nothing for too long. Nothing was done, and nothing more will be: end your turn now
         tokens: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
-        circle: this attempt is being stopped: it made the same call again and again. Nothing was done, and nothing more will be: end your turn now
+        circle: this attempt is being stopped: it repeated the same call without progress. Nothing was done, and nothing more will be: end your turn now
     "#]]
     .assert_eq(&told);
 }

@@ -196,6 +196,6 @@ fn files_are_put_back_only_while_nobody_works() {
     world.step(&report(Report::TreeRestored(Box::new(restored))));
     let told = world.told();
     assert!(told.contains("`plan` is being undone"), "{told}");
-    assert!(told.contains("3 files put back; left as they are: build/x"), "{told}");
+    assert!(told.contains("3 files restored; left alone: build/x"), "{told}");
     assert_eq!(actions(&world), [Action::RecordTree(Moment::Before(AttemptId(3)))]);
 }

@@ -47,8 +47,8 @@ fn a_quota_is_waited_for_and_the_same_session_goes_on() {
         a1 reported 3 tokens
         a1 has used up its quota
           `plan` waits for a new quota at 2026-11-15T02:40:50.000Z
-        `plan` has waited long enough
-          a2 resumed at `plan` (scripted): it has waited
+        the wait at `plan` is over
+          a2 resumed at `plan` (scripted): the wait is over
         a2 leaves for `build`: "did it"
         a2 ended
           `plan` left for `build`
@@ -56,8 +56,8 @@ fn a_quota_is_waited_for_and_the_same_session_goes_on() {
           a3 started at `build` (scripted)
         a3 leaves for `done`: "did it"
         a3 ended
-          `build` left, nothing follows
-          the workflow came to its end
+          `build` done, workflow complete
+          the workflow ended
           run done
     "#]]
     .assert_eq(&world.play().told());
@@ -96,7 +96,7 @@ fn a_service_without_room_is_tried_again_ever_later_and_at_last_a_person_is_aske
     let gate = world.state.open_gates().next().unwrap();
     assert_eq!(
         gate.opened.about,
-        "`plan` cannot go on: the last attempt found no room at its model's service"
+        "`plan` cannot continue: the last attempt found its model's service overloaded"
     );
     assert_eq!(world.state.attempts.len(), usize::try_from(Limits::default().waits + 1).unwrap());
     // What a person wants tried has all its chances again.
@@ -154,7 +154,7 @@ fn a_person_who_knows_better_cuts_it_short() {
     assert_eq!(
         last,
         [
-            "  a2 resumed at `plan` (scripted): it has waited",
+            "  a2 resumed at `plan` (scripted): the wait is over",
             "  the wait at `plan` was cut short by ann",
             "n1 from ann to `plan`: \"mind the tests\"",
         ]
@@ -222,7 +222,7 @@ fn only_the_wait_that_goes_on_can_end() {
     world.step(&report(Report::TimerFired { attempt: AttemptId(1), timer }));
     assert_eq!(world.lines.len(), lines);
     fired(&mut world, 1);
-    assert!(world.told().ends_with("a2 resumed at `plan` (scripted): it has waited\n"));
+    assert!(world.told().ends_with("a2 resumed at `plan` (scripted): the wait is over\n"));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_helper_waits_as_anybody_does() {
     let script = "plan: help mender; go build\nplan@mender: quota 60; complete\nbuild: go done";
     let world = World::started(WORKFLOW, script).play();
     assert_eq!(world.state.status(), Status::Done, "{}", world.told());
-    assert!(world.told().contains("a3 resumed at `plan` as `mender` (scripted): it has waited"));
+    assert!(world.told().contains("a3 resumed at `plan` as `mender` (scripted): the wait is over"));
 }
 
 /// An attempt that ends with an error of that class.

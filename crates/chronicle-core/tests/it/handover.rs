@@ -346,7 +346,7 @@ fn a_long_past_is_cut_from_its_oldest_end() {
     assert!(text.contains("## When you are done") && text.contains("the task"));
     assert!(rest.contains("summary 28 ") && rest.contains("summary 39 "), "the rest is whole");
     assert!(
-        rest.trim_end().ends_with("earlier visits stand in the run's ledger alone"),
+        rest.trim_end().ends_with("earlier visits are only in the run's ledger"),
         "what is forgotten is counted"
     );
 }
@@ -446,7 +446,7 @@ fn the_next_worker_is_found_by_going_on() {
     );
     expect!["a2 b command 1 of a1 ends well, then command 2 of a1 ends well, then a1 ends, then g1 is approved"].assert_eq(&told(&shell));
     let last = World::started("{name: C, phases: {a: {commands: [x]}}}", "");
-    expect!["nobody is told anything more: the run is over then"].assert_eq(&told(&last));
+    expect!["no worker will start: the run is over then"].assert_eq(&told(&last));
 }
 
 /// Letters of more than one byte and lines, up to so many.

@@ -101,7 +101,7 @@ fn why_a_check_failed_comes_first_with_the_path_to_all_of_it() {
         All that the commands printed is in the file `.chronicle/runs/";
     assert!(text.starts_with(top), "{text}");
     assert!(
-        text.contains("/transcripts/a2.jsonl`.\n\nNobody has worked on this phase before you."),
+        text.contains("/transcripts/a2.jsonl`.\n\nNo worker was at this phase before you."),
         "{text}"
     );
     assert!(text.contains("- `check` → `mend` (fail): (see the top)"), "{text}");

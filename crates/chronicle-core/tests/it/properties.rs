@@ -313,7 +313,7 @@ impl Judge {
     }
 }
 
-/// Who is over a budget is being ended: at most the report that told so comes on top.
+/// Who is over a budget is being stopped: at most the report that told so comes on top.
 fn check_budgets(state: &State) {
     for attempt in state.live_attempts() {
         let short = budget::shortage(state, &attempt.intent.place, Doing::Works(attempt));

@@ -81,8 +81,8 @@ fn a_gate_says_why_it_waits_however_long_the_call_is() {
     let seen = EndSeen { stopped: true, ..EndSeen::default() };
     world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
     let text = gate_text(&world);
-    assert!(text.starts_with("`dig` turns in a circle: `tool tool"), "{text}");
-    assert!(text.ends_with(" times, and no file, signal or note came of it"), "{text}");
+    assert!(text.starts_with("`dig` is looping: `tool tool"), "{text}");
+    assert!(text.ends_with(" times without progress"), "{text}");
 }
 
 #[test]
@@ -92,13 +92,14 @@ fn an_error_is_quoted_to_a_whole_word() {
     let seen = EndSeen { error, code: Some(1), ..EndSeen::default() };
     world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
     let text = gate_text(&world);
-    let start = "`dig` cannot go on: the last attempt is not signed in (exit code 1): \"word word";
+    let start =
+        "`dig` cannot continue: the last attempt is not signed in (exit code 1): \"word word";
     assert!(text.starts_with(start) && text.ends_with(" word… [7300 bytes cut]\""), "{text}");
 }
 
 #[test]
 fn a_reason_that_quotes_is_not_quoted_again() {
-    let reason = format!("a1 gave it up: \"{}\"", words::one_line(&long()));
+    let reason = format!("a1 cancelled it: \"{}\"", words::one_line(&long()));
     let told = words::sentence(&Event::RunCancelled { reason: reason.clone() });
     assert_eq!(told, format!("cancelled: {reason}"));
     assert!(words::whole(&format!("it failed: {}", long())).len() < 1_300);

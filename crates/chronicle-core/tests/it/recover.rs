@@ -192,7 +192,7 @@ fn every_prefix_of_an_undo_is_finished_and_resumes_to_the_same_end() {
         let resumed = killed.recovered().play();
         assert_eq!(end_of(&resumed.state), expected, "cut after line {cut}:\n{}", resumed.told());
         let told = resumed.told();
-        assert_eq!(told.contains("is being undone"), told.contains("1 file put back"), "{told}");
+        assert_eq!(told.contains("is being undone"), told.contains("1 file restored"), "{told}");
     }
 }
 

@@ -189,7 +189,7 @@ fn a_run_that_needs_help_says_what_to_type() {
     let world = World::started(workflow, "plan: crash boom").play();
     let view = view::run(&world.state, false).unwrap();
     expect![[r#"
-        about: "`plan` cannot go on: the last attempt reported an error: \"boom\""
+        about: "`plan` cannot continue: the last attempt reported an error: \"boom\""
         gate: "g1"
         kind: "intervention"
         next: "chronicle retry c0ffee01 plan  (or: chronicle skip c0ffee01, chronicle go c0ffee01 PHASE, chronicle cancel c0ffee01)"
@@ -325,7 +325,7 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             goes_on: false
             line: "Outer > Inner [2/3] > judge [2/2]"
             needs_you:
-              - {"about":"`judge` cannot go on: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
+              - {"about":"`judge` cannot continue: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
             next:
               - "chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
             no_trees: null

@@ -59,8 +59,8 @@ fn the_timeline_has_each_event_with_its_line_its_asker_and_its_weight() {
         10        a2 leaves for `done`: "did it" {"is":"worker","id":"a2"}
         11        a2 ended {"is":"supervisor"}
         12 detail a2 changed no files {"is":"supervisor"}
-        12        `build` left, nothing follows {"is":"supervisor"}
-        12        the workflow came to its end {"is":"supervisor"}
+        12        `build` done, workflow complete {"is":"supervisor"}
+        12        the workflow ended {"is":"supervisor"}
         12        run done {"is":"supervisor"}"#]]
     .assert_eq(&told.join("\n"));
 }

@@ -52,17 +52,17 @@ fn about(world: &World) -> String {
 fn limits_of_none_and_one_are_not_counted_in_times() {
     let none = "{name: A, limits: {continuations: 0}, phases: {plan: {}}}";
     let world = World::started(none, "plan: continue half").play();
-    assert_eq!(about(&world), "`plan` may not be continued; it stands at \"half\"");
+    assert_eq!(about(&world), "`plan` may not be continued; it stopped at \"half\"");
 }
 
 #[test]
 fn a_circle_of_three_is_not_told_as_back_and_forth() {
     let circle = "{name: C, limits: {loop: 2}, phases: {a: {next: [b]}, b: {next: [c]}, c: {next: [a, done]}}}";
     let world = World::started(circle, "a: go b\nb: go c\nc: go a").play();
-    assert_eq!(about(&world), "`a` was left for `b` 2 times, as often as allowed");
+    assert_eq!(about(&world), "`a` was left for `b` 2 times, which is the limit");
     let pair = "{name: P, limits: {loop: 2}, phases: {a: {next: [b]}, b: {next: [a, done]}}}";
     let world = World::started(pair, "a: go b\nb: go a").play();
-    assert_eq!(about(&world), "the run went between `a` and `b` 2 times, as often as allowed");
+    assert_eq!(about(&world), "the run went between `a` and `b` 2 times, which is the limit");
 }
 
 #[test]

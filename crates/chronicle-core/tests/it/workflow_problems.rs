@@ -112,7 +112,7 @@ phases:
     error[misplaced-field] w.yaml:4:26: `commands` is for `run: command` only
     error[misplaced-field] w.yaml:4:42: `slots` is for `run: pool` only
     error[tools-both-ways] w.yaml:5:13: `tools` both allows and denies: what is in neither list? (hint: keep `allow` alone)
-    error[no-choice] w.yaml:6:10: `e` has several `next` and nobody to choose among them (hint: add `on: {complete: a}`)
+    error[no-choice] w.yaml:6:10: `e` has several `next` and no worker to choose among them (hint: add `on: {complete: a}`)
     warning[unreachable-phase] w.yaml:7:10: no edge leads to `f`
     ");
 }
@@ -121,7 +121,7 @@ phases:
 fn a_sub_workflow_cannot_choose_its_way_out() {
     let sub = [("s", "phases: {x: }")];
     let told = load_with("phases: [{id: a, workflow: s, next: [b, done]}, {id: b}]", &sub);
-    insta::assert_snapshot!(rendered(&told), @"error[no-choice] w.yaml:1:15: `a` has several `next` and nobody to choose among them (hint: add `on: {complete: b}`)");
+    insta::assert_snapshot!(rendered(&told), @"error[no-choice] w.yaml:1:15: `a` has several `next` and no worker to choose among them (hint: add `on: {complete: b}`)");
     let text = "phases: [{id: a, workflow: s, next: [b, done], on: {complete: b}}, {id: b}]";
     assert_eq!(rendered(&load_with(text, &sub)), "");
 }

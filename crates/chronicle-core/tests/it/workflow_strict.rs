@@ -187,7 +187,7 @@ fn a_no_leads_somewhere_only_where_somebody_is_asked() {
     check(
         "phases: [{id: a, on: {rejected: a}}, {id: b, approval: after, on: {rejected: a}}]",
         &expect![[r#"
-        warning[unsent-outcome] w.yaml:1:23: `a` never ends with `rejected`: nobody is asked to approve it
+        warning[unsent-outcome] w.yaml:1:23: `a` never ends with `rejected`: it needs no approval
     "#]],
     );
 }

@@ -170,7 +170,7 @@ impl Teller {
             KeeperEnd::Ended { signal, .. } => text(format!("signal {}", signal.unwrap_or(0))),
             KeeperEnd::CannotStart { text } => text,
             KeeperEnd::LeaseRanOut { .. } | KeeperEnd::KeeperDied => {
-                "its keeper died; whether it was told is not known".to_owned()
+                "its keeper died; it is unknown whether the notice was sent".to_owned()
             }
         };
         let why = match context.settings.text(WEBHOOK) {

@@ -91,20 +91,20 @@ pub enum HandleError {
         known: Vec<String>,
     },
     /// Changes of a person would be lost.
-    #[error("somebody changed these files since: {}", files.join(", "))]
+    #[error("these files were changed since: {}", files.join(", "))]
     AtStake {
         /// The first of those files.
         files: Vec<String>,
     },
     /// Another run works on the project's files.
-    #[error("run {run} has the project's files in hand")]
+    #[error("run {run} is working on the project's files")]
     Busy {
         /// Short id of the other run.
         run: String,
     },
     /// An undo was killed: the files are neither as before nor as requested.
     #[error(
-        "the undo of `{what}` in run {run} was interrupted: some files are put back and others are not"
+        "the undo of `{what}` in run {run} was interrupted: some files are restored and others are not"
     )]
     HalfUndone {
         /// Short id of the run that it belongs to.
@@ -152,8 +152,8 @@ pub enum HandleError {
 
 fn nothing_told(run: &str, attempt: Option<AttemptId>) -> String {
     match attempt {
-        Some(attempt) => format!("run {run} has no attempt `{attempt}` that was told anything"),
-        None => format!("in run {run} nobody was told anything yet"),
+        Some(attempt) => format!("run {run} has no attempt `{attempt}` that has a handover"),
+        None => format!("in run {run} no worker has a handover yet"),
     }
 }
 

@@ -107,7 +107,7 @@ fn unlike(
             (only, last) if only == last => format!("line {only} was"),
             (first, last) => format!("lines {first} to {last} were"),
         };
-        conflict(folder, format!("{lines} written while nobody drove the run"))
+        conflict(folder, format!("{lines} written while the run was not being driven"))
     }))
 }
 

@@ -42,7 +42,7 @@ pub enum LedgerError {
         why: String,
     },
     /// A writer would start before the end of the ledger.
-    #[error("the ledger `{place}` goes on after line {seq}, the last that was read")]
+    #[error("the ledger `{place}` continues after line {seq}, the last one read")]
     Stale {
         /// Path of the ledger, or its name in another backend.
         place: String,
@@ -198,14 +198,14 @@ impl LedgerError {
                 "see who drives the run now with `chronicle status`".to_owned()
             }
             Self::Conflict { place, .. } | Self::Damaged { place, .. } => format!(
-                "`chronicle repair{}` shows what is left, and goes on from there if you say so",
+                "`chronicle repair{}` shows what is left, and continues from there if you agree",
                 run_of(place)
             ),
             Self::Artifact { .. } => "restore it from a copy".to_owned(),
             Self::UnknownKind { .. } | Self::NewerVersion { .. } => {
                 "use a newer `chronicle`: a newer one wrote this run".to_owned()
             }
-            Self::Poisoned { .. } => "`chronicle resume` opens the run afresh".to_owned(),
+            Self::Poisoned { .. } => "`chronicle resume` opens the run again".to_owned(),
             Self::TooLarge { .. } | Self::Unwritable { .. } => {
                 "report this with the output of `chronicle audit`".to_owned()
             }
@@ -216,7 +216,7 @@ impl LedgerError {
             }
             Self::Limited { .. } => "`ulimit -f unlimited`, then `chronicle resume`".to_owned(),
             Self::Unavailable { .. } => {
-                "`chronicle resume` goes on once it can be reached again".to_owned()
+                "`chronicle resume` continues once it can be reached again".to_owned()
             }
             Self::Io { .. } => "`chronicle doctor` looks at the disk".to_owned(),
         }

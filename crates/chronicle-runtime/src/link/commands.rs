@@ -19,15 +19,17 @@ pub(crate) fn barred(command: &Command) -> Option<&'static str> {
         | Command::Loops { .. }
         | Command::Go { .. } => None,
         Command::Start(_) | Command::Prepare(_) => {
-            Some("this run has begun already: a run is started by whoever drives it")
+            Some("this run has already started: only its own supervisor starts a run")
         }
         // Both trees are taken while nobody works on the files: only who holds the run's lock can know that.
         Command::Undo { .. } => {
-            Some("files are put back while nobody drives the run: pause it first")
+            Some("files can be restored only while the run is not being driven: pause it first")
         }
-        Command::Repair(_) => Some("a ledger is repaired while nobody drives the run"),
+        Command::Repair(_) => {
+            Some("a ledger can be repaired only while the run is not being driven")
+        }
         Command::Rewind { .. } => {
-            Some("a run is taken back while nobody drives it: pause it first")
+            Some("a run can be rewound only while it is not being driven: pause it first")
         }
         Command::Signal { .. } => Some("only a worker of this run can signal, with its own secret"),
     }

@@ -225,7 +225,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
                 "there is no gate g1",
             ),
             Refused(
-                "nobody is asked for anything",
+                "nothing is being asked",
             ),
             Refused(
                 "no place waits for a person",

@@ -147,7 +147,7 @@ fn every_error_names_the_place_and_what_to_do() {
     );
     assert_eq!(
         error.hint(),
-        "`chronicle repair` shows what is left, and goes on from there if you say so"
+        "`chronicle repair` shows what is left, and continues from there if you agree"
     );
 }
 

@@ -1,6 +1,6 @@
-//! `chronicle resume` of a run of The Chronicle: a run of ours begins where it stood.
+//! `chronicle resume` of a run of The Chronicle: a new run continues at its position.
 //!
-//! The old file is only read. The new run says in its first line where it came from.
+//! The old file is only read. The first line of the new run says where it came from.
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::definition::workflow::{Format, Source, unsupported};
@@ -16,7 +16,7 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Begins a run where the other one stood.
+/// Starts a run at the position of the other one.
 pub(super) fn adopt(
     setting: &Setting,
     stay: &StayArgs,
@@ -63,7 +63,7 @@ pub(super) fn adopt(
     handle::mark_adopted(&folder, &older.id)
         .map_err(|error| Failure::internal("the run's folder cannot be written", &error))?;
     terminal::talk(&format!(
-        "Run {} goes on as run {}, at `{}`.",
+        "Run {} continues as run {}, at `{}`.",
         older.short(),
         folder.id.short(),
         older.current_state
@@ -72,6 +72,6 @@ pub(super) fn adopt(
 }
 
 fn nowhere(older: &OlderRun, why: &str) -> Failure {
-    let what = format!("run {} of `{}` cannot go on: {why}", older.short(), older.file);
+    let what = format!("run {} of `{}` cannot continue: {why}", older.short(), older.file);
     Failure::new(Exit::Definition, what)
 }

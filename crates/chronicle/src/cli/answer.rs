@@ -1,6 +1,6 @@
-//! What a person says to a run: `approve`, `reject`, `answer`, `retry`, `skip`, `go`, `note`, `cancel`.
+//! Commands to a run: `approve`, `reject`, `answer`, `retry`, `skip`, `go`, `note`, `cancel`.
 //!
-//! While a supervisor lives it hears and acts; else they are written into the ledger, and `chronicle resume` acts on them.
+//! A live supervisor acts on them at once. Otherwise they are recorded in the ledger, and `chronicle resume` acts on them.
 
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::GateKind;
@@ -17,7 +17,7 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Say yes at an approval
+/// Approve at a gate
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle approve [OPTIONS] [RUN] [GATE]",
@@ -29,12 +29,12 @@ pub(super) struct ApproveArgs {
     /// The run and the gate, as `chronicle status` shows them; each can be omitted if there is only one
     #[arg(value_name = "[RUN] [GATE]")]
     words: Vec<String>,
-    /// What else is to be said
+    /// A note for the worker
     #[arg(long, default_value = "")]
     note: String,
 }
 
-/// Say no at an approval; the note goes back to the worker
+/// Reject at a gate; the worker is told why
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle reject [OPTIONS] [RUN] [GATE] <WHY>",
@@ -46,7 +46,7 @@ pub(super) struct RejectArgs {
     words: Vec<String>,
 }
 
-/// Answer a question
+/// Answer a question of a worker
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle answer [OPTIONS] [RUN] [GATE] <ANSWER>",
@@ -60,7 +60,7 @@ pub(super) struct AnswerArgs {
     words: Vec<String>,
 }
 
-/// Go on without what could not be done: a helper's work, else the phase
+/// Skip what blocks the run: a helper's work, otherwise the phase
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle skip [OPTIONS] [RUN] [PLACE]",
@@ -70,12 +70,12 @@ pub(super) struct SkipArgs {
     /// The run, unless there is only one, and the place; the only one that waits when omitted
     #[arg(value_name = "[RUN] [PLACE]")]
     words: Vec<String>,
-    /// What is to be known instead
+    /// What the next worker should know instead
     #[arg(long, default_value = "")]
     note: String,
 }
 
-/// Tell a worker something: now if it works, else when the next one begins
+/// Send a note to a worker: at once if it is working, otherwise to the next one
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle note [OPTIONS] [RUN] <TEXT>",
@@ -90,7 +90,7 @@ pub(super) struct NoteArgs {
     place: Option<String>,
 }
 
-/// Try a phase again that waits for a person, with a fresh worker
+/// Try a waiting phase again, with a fresh worker
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle retry [OPTIONS] [RUN] [PLACE]",
@@ -103,12 +103,12 @@ pub(super) struct RetryArgs {
     /// What the worker should know
     #[arg(long, default_value = "")]
     note: String,
-    /// Who is to work from now on at this place
+    /// The agent that works at this place from now on
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 }
 
-/// Go to a phase, whatever the workflow says; it is recorded as a person's word
+/// Move a run to a phase, even without an edge that leads there
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle go [OPTIONS] [RUN] <PLACE>",
@@ -123,7 +123,7 @@ pub(super) struct GoArgs {
     /// What is to be remembered about it
     #[arg(long, default_value = "", conflicts_with = "loops")]
     note: String,
-    /// Move nothing, and allow so many more rounds in the workflow of that phase
+    /// Allow this many more rounds in the workflow of that phase, without moving the run
     #[arg(long, value_name = "+N", value_parser = more_rounds)]
     loops: Option<u32>,
 }
@@ -134,7 +134,7 @@ fn more_rounds(text: &str) -> Result<u32, String> {
     number.parse().map_err(|_| "say how many more: `+3`".to_owned())
 }
 
-/// Give a run up; its ledger stays
+/// Cancel a run for good; its ledger is kept
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle cancel [OPTIONS] [RUN] [REASON]",
@@ -312,7 +312,7 @@ pub(super) fn tell(
     Ok(Exit::Done)
 }
 
-/// What to type after a refusal: a run that is over waits for nothing.
+/// What to type after a refusal; nothing if the run is over.
 fn after_refusal(folder: &RunFolder) -> String {
     let run = folder.id.short();
     let is_over = handle::view(folder).is_ok_and(|(view, _)| {
@@ -326,7 +326,7 @@ fn after_refusal(folder: &RunFolder) -> String {
     }
 }
 
-/// Says that the run is at work in another folder too, for whoever thinks that it has ended.
+/// Warns if a copy of the run is active in another folder.
 pub(super) fn mention_copies(folder: &RunFolder) {
     let others = handle::elsewhere(folder);
     if others.is_empty() {

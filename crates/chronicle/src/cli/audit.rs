@@ -1,4 +1,4 @@
-//! `chronicle audit`.
+//! `chronicle audit`: verifies a ledger and looks for leftover processes.
 
 use chronicle_core::base::limits::bounded;
 use chronicle_core::event::Event;
@@ -12,25 +12,25 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// Most bytes of an event that are shown where a line comes out otherwise.
+/// Most bytes of a differing event that are shown.
 const EVENT_MAX: usize = 400;
 
-/// Check a run's ledger line by line, and look for processes that it left behind
+/// Check a run's ledger line by line, and look for leftover processes
 ///
-/// Every line is chained to the one before it. The head that is printed is an anchor: whoever keeps
-/// it can tell later that nothing before it was changed. With --replay every line is decided again
-/// from what came in: the same Chronicle decides the same, another one shows what it would change.
+/// Every line is chained to the one before it. Keep the printed head to prove later that nothing before it was changed. With
+/// --replay every line is decided again from its recorded input: the same Chronicle decides the same, and another version shows
+/// what it would change.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle audit 5f3a9c1e --json | jq -r .head")]
 pub(super) struct AuditArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
-    /// Also decide every line again from what came in, and name the first that comes out otherwise
+    /// Also decide every line again from its input, and report the first difference
     #[arg(long)]
     replay: bool,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Found<'a> {
     #[serde(flatten)]
@@ -57,7 +57,7 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
     Ok(if is_well { Exit::Done } else { Exit::RunFailed })
 }
 
-/// Prints what was found for people.
+/// Prints the results for people.
 pub(super) fn say(audit: &Audit, run: &str) {
     let paint = Paint::stdout();
     let good = |text: String| format!("  {} {text}", paint.ink(Ink::Good, "✓"));
@@ -89,7 +89,7 @@ pub(super) fn say(audit: &Audit, run: &str) {
     terminal::say(&lines.join("\n"));
 }
 
-/// Prints what came of deciding it again. That a line comes out otherwise is no damage: a newer Chronicle may decide so.
+/// Prints the result of a replay. A difference is not damage: another version may decide differently.
 fn say_replayed(replayed: &Replayed) {
     let paint = Paint::stdout();
     let bad = |text: String| format!("  {} {text}", paint.ink(Ink::Bad, "✗"));

@@ -1,4 +1,4 @@
-//! `chronicle budget`, and what `chronicle run` is told about it.
+//! `chronicle budget`, and the budget flags of `chronicle run`.
 
 use chronicle_core::base::ids::Place;
 use chronicle_core::definition::budget;
@@ -12,7 +12,7 @@ use super::{Setting, answer};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
-/// Let a run spend more; whoever waits for that goes on in its session
+/// Raise a budget; an attempt that waits for it continues in its session
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle budget [OPTIONS] [RUN] <MORE>...",
@@ -25,19 +25,19 @@ pub(super) struct BudgetArgs {
     /// The run, unless there is only one, and how much more: `+N tokens`, `+N usd`, a time, or `+N attempts`
     #[arg(value_name = "[RUN] MORE", required = true)]
     words: Vec<String>,
-    /// The phase whose budget is meant; what waits, else the run's, when omitted
+    /// The phase that has the budget; if omitted, the one that waits, otherwise the run's own
     #[arg(long)]
     place: Option<String>,
 }
 
-/// What a run may spend, whatever its workflow says.
+/// Budget flags, which override the workflow.
 #[derive(Debug, Args)]
 pub(super) struct LimitArgs {
-    /// Dollars that the run may spend; instead of the workflow's own limit
+    /// Limit in dollars; replaces the workflow's own
     #[arg(long, value_name = "USD")]
     budget_usd: Option<String>,
 
-    /// Tokens that the run may use; instead of the workflow's own limit
+    /// Limit in tokens; replaces the workflow's own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     budget_tokens: Option<u64>,
 }

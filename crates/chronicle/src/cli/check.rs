@@ -1,4 +1,4 @@
-//! `chronicle check`.
+//! `chronicle check`: reports problems of definitions.
 
 use std::collections::BTreeMap;
 
@@ -19,20 +19,20 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// Tell everything that is wrong with workflows, and where
+/// Report all problems of workflows, with their position
 ///
-/// Beyond the syntax: phases that no edge leads to, phases that never end, outcomes that nobody sends, agents
-/// that are not known, workflows that would run themselves, and what may run for ever.
+/// Beyond syntax: unreachable phases, phases that never end, outcomes that are never sent, unknown agents, workflows that would
+/// run themselves, and phases without any limit.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle check                   every workflow there is
   chronicle check feature ./x.yaml  by name, or by path
   chronicle check --strict --json   for a build: warnings are errors")]
 pub(super) struct CheckArgs {
-    /// Names of workflows, or paths of their files; all of the project and the user when omitted
+    /// Names of workflows, or paths of their files; if omitted, all of the project and the user
     names: Vec<String>,
 
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 }
@@ -91,7 +91,7 @@ fn unknown(error: DiscoverError, name: &str) -> Failure {
     }
 }
 
-/// What came of every workflow that was looked at.
+/// The results of all checked workflows.
 #[derive(Default)]
 struct Report {
     workflows: Vec<Row>,
@@ -101,7 +101,7 @@ struct Report {
     commands: Vec<(String, String, Problem)>,
 }
 
-/// One workflow.
+/// The result for one workflow.
 #[derive(Debug, Serialize)]
 struct Row {
     key: String,

@@ -1,4 +1,4 @@
-//! `chronicle completions`.
+//! `chronicle completions`: prints a completion script.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -13,7 +13,7 @@ use crate::terminal;
     after_help = "Example:  chronicle completions bash > ~/.local/share/bash-completion/completions/chronicle"
 )]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// The shell to print for
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! `chronicle config`.
+//! `chronicle config`: shows settings and their origin.
 
 use chronicle_core::definition::settings::{Layer, Row};
 use chronicle_runtime::handle::definitions::{self, FoundSettings};
@@ -10,10 +10,10 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// See every setting, its value, and where it comes from; or change one
+/// Show every setting, its value, and where it comes from; or change one
 ///
-/// Settings come from the project's file and the user's; the project's has the last word. A phase and a workflow have
-/// their own say before any setting, and a flag before all of them.
+/// Settings come from the project's file and the user's; the project's file wins. Fields of a phase or workflow override
+/// settings, and flags override everything.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:

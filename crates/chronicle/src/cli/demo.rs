@@ -1,4 +1,4 @@
-//! `chronicle demo`.
+//! `chronicle demo`: runs a workflow, kills its supervisor, and resumes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How often the ledger is looked at for that moment.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// See a whole workflow run, its supervisor killed in the middle, and the run go on
+/// Watch a workflow run, its supervisor get killed, and the run resume
 ///
-/// Makes a throw-away project in the temporary folder and runs a three-phase workflow there with
-/// the scripted agent, which needs no model and no network. Its edits and processes are real.
+/// Creates a throw-away project in the temporary folder and runs a three-phase workflow there with the scripted agent, which
+/// needs no model and no network. Its edits and processes are real.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle demo")]
 pub(super) struct DemoArgs {}
@@ -43,7 +43,7 @@ pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure>
     let folder = stage.wait_for_first_edit(&mut supervisor)?;
     stage.kill(&mut supervisor)?;
     stage
-        .title("Nobody drives the run now. Its ledger has every fact, so it goes on where it was:");
+        .title("No supervisor drives the run now. Its ledger has every fact, so it continues where it was:");
     let status = stage
         .chronicle(&["resume"])?
         .wait()

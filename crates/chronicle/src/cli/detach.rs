@@ -23,11 +23,11 @@ const LOG: &str = "supervisor.log";
 /// How long a supervisor stays.
 #[derive(Debug, Args)]
 pub(super) struct StayArgs {
-    /// Stay while a person is needed, instead of ending with exit code 4
+    /// Keep running while a person is needed, instead of exiting with code 4
     #[arg(long)]
     wait: bool,
 
-    /// Go on without this terminal; `status`, `log --follow` and `pause` reach the run
+    /// Continue without this terminal; `status`, `log --follow` and `pause` still reach the run
     #[arg(long, conflicts_with = "wait")]
     pub(super) detach: bool,
 }
@@ -76,9 +76,9 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
     let run = folder.id.short();
     terminal::say(&match &view.waits_for {
         Some(other) => format!(
-            "Run {run} waits for run {other}, which works on the project's files; then it goes on by itself."
+            "Run {run} waits for run {other}, which works on the project's files; then it continues on its own."
         ),
-        None => format!("Run {run} goes on by itself."),
+        None => format!("Run {run} continues on its own."),
     });
     terminal::talk(&format!("Next: chronicle log {run} --follow  (or: status, pause, cancel)"));
     Ok(Exit::Done)

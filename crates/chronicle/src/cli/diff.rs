@@ -1,4 +1,4 @@
-//! `chronicle diff`.
+//! `chronicle diff`: shows what a run changed.
 
 use std::io::{self, Write as _};
 
@@ -17,25 +17,24 @@ use crate::terminal::{self, Paint};
 /// Most files that are named as left out.
 const NAMED_MAX: usize = 20;
 
-/// Show what a run did to the project's files
+/// Show what a run changed in the project's files
 ///
-/// Files are recorded before and after every attempt, also those that git does not know. While an
-/// attempt works, they are compared as they are now. Files that only people changed meanwhile, and those
-/// that nobody knows who changed, are left out and named; `--all` shows them too.
+/// Files are recorded before and after every attempt, including those that git does not track. While an attempt works, the
+/// current files are compared. Changes by people and changes of unknown origin are left out and listed; `--all` shows them too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle diff                        the newest run
   chronicle diff 5f3a9c1e --phase build --stat
   chronicle diff 5f3a9c1e --since 40    after line 40 of its ledger")]
 pub(super) struct DiffArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
 
     /// Only the last visit of this phase, as a place: `build`, `review/look`
     #[arg(long, value_name = "PLACE", group = "part")]
     phase: Option<String>,
 
-    /// Only this attempt
+    /// Only the changes of this attempt
     #[arg(long, value_name = "ATTEMPT", group = "part")]
     attempt: Option<AttemptId>,
 
@@ -43,15 +42,15 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "SEQ", group = "part")]
     since: Option<u64>,
 
-    /// Also what people changed meanwhile, and what nobody knows who changed
+    /// Also show changes by people and changes of unknown origin
     #[arg(long, conflicts_with = "attempt")]
     all: bool,
 
-    /// A line per file
+    /// Print one line per file
     #[arg(long)]
     stat: bool,
 
-    /// Names alone
+    /// Print only the file names
     #[arg(long, conflicts_with = "stat")]
     name_only: bool,
 }

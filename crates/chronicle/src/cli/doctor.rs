@@ -1,4 +1,4 @@
-//! `chronicle doctor`.
+//! `chronicle doctor`: checks this machine.
 
 mod agents;
 
@@ -15,7 +15,7 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// Look whether this machine has what Chronicle needs
+/// Check whether this machine has what Chronicle needs
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle doctor")]
 pub(super) struct DoctorArgs {}
@@ -151,7 +151,7 @@ fn trees(setting: &Setting, settings: &Settings) -> Finding {
         |bytes| format!("recorded files take {}", words::bytes(bytes)),
     );
     let good = bytes.is_none_or(|bytes| bytes < settings.trees_warn_bytes());
-    let advice = Some("`chronicle gc` frees what nobody needs");
+    let advice = Some("`chronicle gc` frees what is no longer needed");
     Finding { more: Vec::new(), what: "trees", good, found, advice }
 }
 
@@ -183,8 +183,8 @@ fn notices(setting: &Setting, settings: &Settings) -> Finding {
     let ways: Vec<&str> = set.iter().filter(|(is_set, _)| *is_set).map(|(_, way)| *way).collect();
     let found = match ways.as_slice() {
         _ if !good => "a webhook is set, and curl is not there".to_owned(),
-        [] => "nobody is told when a run needs them; `notify` in your settings says how".to_owned(),
-        ways => format!("people are told by {}", ways.join(", ")),
+        [] => "no notices are configured; `notify` in your settings sets them up".to_owned(),
+        ways => format!("people are notified by {}", ways.join(", ")),
     };
     let advice = Some("install curl: it posts to the address");
     Finding { more: Vec::new(), what: "notices", good, found, advice }

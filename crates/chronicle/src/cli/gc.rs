@@ -1,4 +1,4 @@
-//! `chronicle gc`.
+//! `chronicle gc`: frees disk space.
 
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, RunFolder};
@@ -10,18 +10,18 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Free the room that trees of old runs take, and clear away what killed processes left
+/// Free the space of old runs' trees, and remove leftovers of killed processes
 ///
-/// Ledgers stay. Only what `diff` and `undo` of runs that are over would need goes; a run that can
-/// go on loses nothing. Runs that were killed before their first line are removed.
+/// Ledgers are kept. Only data for `diff` and `undo` of finished runs is removed; a run that can continue loses nothing. Runs
+/// that were killed before their first line are removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle gc --days 30")]
 pub(super) struct GcArgs {
-    /// Keep the trees of runs that ended in the last so many days
+    /// Keep the trees of runs that ended within this many days
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     days: u64,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -53,14 +53,14 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     }
     if let Some(room) = &room {
         let (all, frees) = (words::bytes(room.bytes), words::bytes(room.frees_bytes));
-        terminal::talk(&format!("Trees take {all}; about {frees} of it nobody needs any more:"));
+        terminal::talk(&format!("Trees take {all}; about {frees} of it is no longer needed:"));
         for run in &room.runs {
             terminal::talk(&format!("  the trees of run {run}"));
         }
     }
     if !args.yes && !terminal::agrees("Free it?") {
         return Err(Failure::usage("nothing was freed")
-            .hint("`--yes` says so beforehand, where nobody can be asked"));
+            .hint("`--yes` confirms beforehand, without a terminal"));
     }
     let removed = remove(&unstarted)?;
     let is_full = room.is_some();

@@ -1,4 +1,4 @@
-//! `chronicle graph`.
+//! `chronicle graph`: draws a workflow.
 
 use chronicle_core::view::graph::{Graph, LineStyle, dot, mermaid, svg, text};
 use chronicle_runtime::handle::definitions;
@@ -9,10 +9,10 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Draw a workflow: who works where, who is asked, what leads where
+/// Draw a workflow: its phases, approvals and edges
 ///
-/// The drawing for a terminal is as wide as the terminal. `svg` needs no other program and follows the
-/// reader's light or dark setting; `mermaid` is drawn by many Markdown viewers, `dot` by Graphviz.
+/// Text output fits the width of the terminal. `svg` needs no other program and follows the reader's light or dark setting;
+/// `mermaid` is drawn by many Markdown viewers, `dot` by Graphviz.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle graph feature
@@ -22,24 +22,24 @@ pub(super) struct GraphArgs {
     /// A workflow's name, or the path of its file
     name: String,
 
-    /// How it is drawn
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Draw the text with plain letters only
+    /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For a terminal
+    /// Text for a terminal
     Text,
-    /// For Markdown
+    /// Source for Markdown viewers
     Mermaid,
-    /// For Graphviz
+    /// Source for Graphviz programs
     Dot,
-    /// An image
+    /// A complete SVG image
     Svg,
 }
 

@@ -1,4 +1,4 @@
-//! `chronicle handover`.
+//! `chronicle handover`: shows what a worker was told.
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::view::HandoverView;
@@ -20,13 +20,13 @@ use crate::terminal;
   chronicle handover 5f3a9c1e a3   one attempt, by the id that `chronicle log` shows
   chronicle handover --next        what would be told now")]
 pub(super) struct HandoverArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
 
-    /// The attempt; the last that was told anything when omitted
+    /// The attempt; the last one with a handover if omitted
     attempt: Option<AttemptId>,
 
-    /// What the next worker would be told, and what is taken for granted
+    /// Show what the next worker would be told, and under which assumptions
     #[arg(long, conflicts_with = "attempt")]
     next: bool,
 }

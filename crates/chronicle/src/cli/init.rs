@@ -1,4 +1,4 @@
-//! `chronicle init`.
+//! `chronicle init`: prepares a project.
 
 use std::fs;
 use std::path::Path;
@@ -24,16 +24,16 @@ const OTHERS: [(&str, &str); 5] = [
     ("agents", "personas"),
 ];
 
-/// Make a project ready: settings with everything explained, and a first workflow
+/// Prepare a project: explained settings and a first workflow
 ///
-/// Looks for what is there already: check commands (Cargo, npm, make, just, pytest, go, …), definitions of other tools,
-/// installed agents. A file that exists is never touched, so it can be run again at any time.
+/// Looks for existing check commands (Cargo, npm, make, just, pytest, go, …), definitions of other tools, and installed agents.
+/// Existing files are never changed, so it can be run again at any time.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle init
   chronicle init --yes        ask nothing")]
 pub(super) struct InitArgs {
-    /// Ask nothing
+    /// Do not ask questions
     #[arg(long, short)]
     yes: bool,
 }

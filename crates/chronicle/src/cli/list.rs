@@ -1,4 +1,4 @@
-//! `chronicle list`.
+//! `chronicle list`: lists definitions.
 
 use chronicle_core::definition::workflow::{Format, PhaseKind, Problem, Severity, Show};
 use chronicle_runtime::handle::definitions::{
@@ -15,9 +15,9 @@ use crate::terminal::{self, Ink, Paint};
 /// Most problems that are shown of one thing.
 const SHOWN_MAX: usize = 5;
 
-/// List the workflows, personas, teams and rules that are here
+/// List workflows, personas, teams and rules
 ///
-/// Each with where it is from, what it overrides, and what is wrong with it.
+/// Each with its origin, what it overrides, and its problems.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle list --json | jq -r '.workflows[].key'")]
 pub(super) struct ListArgs {}
@@ -38,7 +38,7 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// Draws the catalog.
+/// Formats the catalog for people.
 struct Page {
     paint: Paint,
     root: String,
@@ -174,7 +174,7 @@ fn shorten(text: &str) -> String {
     format!("{kept}…")
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Debug, Serialize)]
 struct Listed {
     workflows: Vec<ListedWorkflow>,

@@ -54,7 +54,7 @@ pub(super) fn stay(
         driven.remote().quit();
         driven.join()?;
         return Err(Failure::usage(why)
-            .hint(format!("chronicle status {} shows how it stands", folder.id.short())));
+            .hint(format!("chronicle status {} shows its status", folder.id.short())));
     }
     if let Some(why) = driven.unreachable() {
         terminal::talk(&format!(

@@ -1,4 +1,4 @@
-//! `chronicle log`.
+//! `chronicle log`: shows the events of a run.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ const LOOK: Duration = Duration::from_millis(200);
   chronicle log 5f3a9c1e --follow  go on as it happens, until the run rests
   chronicle log --json | jq -r .event.kind")]
 pub(super) struct LogArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
 
-    /// Go on as it happens, for as long as a supervisor lives
+    /// Follow new events for as long as a supervisor is running
     #[arg(short, long)]
     follow: bool,
 
@@ -32,7 +32,7 @@ pub(super) struct LogArgs {
     #[arg(long)]
     tools: bool,
 
-    /// Begin after this line of the ledger
+    /// Start after this line of the ledger
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     since: u64,
 }

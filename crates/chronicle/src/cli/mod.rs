@@ -51,8 +51,8 @@ use crate::terminal;
 
 /// Runs long coding-agent workflows that survive anything
 ///
-/// Every fact is on disk before anything acts on it. Kill any process at any time: `chronicle
-/// resume` goes on exactly where it was.
+/// Every fact is on disk before anything acts on it. Kill any process at any time: `chronicle resume` continues exactly where it
+/// was.
 #[derive(Debug, Parser)]
 #[command(
     name = "chronicle",

@@ -1,4 +1,4 @@
-//! `chronicle pause`.
+//! `chronicle pause`: stops the workers of a run.
 
 use chronicle_core::event::input::Command;
 use clap::Args;
@@ -8,7 +8,7 @@ use super::{Setting, answer};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
-/// Stop a run for a while; its workers end, their sessions stay
+/// Pause a run; its workers are stopped, their sessions are kept
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle pause [OPTIONS] [RUN] [REASON]",

@@ -14,7 +14,7 @@ pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
     if loaded.is_usable() { Ok(()) } else { Err(failure(loaded, "run")) }
 }
 
-/// Shows every problem.
+/// Prints every problem with its snippet.
 pub(super) fn show(loaded: &Loaded) {
     for problem in &loaded.problems {
         terminal::talk(&render(&loaded.sources, problem, terminal::has_colours()));

@@ -1,4 +1,4 @@
-//! `chronicle repair`.
+//! `chronicle repair`: continues with a damaged ledger.
 
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Damage, Repaired};
@@ -10,27 +10,26 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Show what is wrong with a ledger, and go on from its last good line
+/// Show what is wrong with a ledger, and continue from its last good line
 ///
-/// The ledger is kept as it was found, in a file beside it. What comes after the line is cut off, and
-/// the run does not know it any more: work that it records may be done again. That you said so is
-/// written down.
+/// A copy of the damaged ledger is kept beside it. Everything after the good line is cut off and forgotten, so work recorded
+/// there may be done again. Your decision is recorded.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle repair 5f3a9c1e && chronicle resume 5f3a9c1e")]
 pub(super) struct RepairArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
 
-    /// Keep every whole line, whoever wrote it: such as after the run was driven on another machine
+    /// Keep every intact line, whoever wrote it; for a run that was driven on another machine
     #[arg(long)]
     keep: bool,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Found<'a> {
     damage: Option<&'a Damage>,
@@ -49,17 +48,18 @@ pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, F
         return Ok(Exit::Done);
     };
     show(&damage, args.keep);
-    let asks = if args.keep { "Keep every whole line, and go on?" } else { "Go on from there?" };
+    let asks =
+        if args.keep { "Keep every intact line and continue?" } else { "Continue from there?" };
     if !args.yes && !terminal::agrees(asks) {
         return Err(Failure::new(Exit::Damaged, "nothing was repaired")
-            .hint("`--yes` says so beforehand, where nobody can be asked"));
+            .hint("`--yes` confirms beforehand, without a terminal"));
     }
     let repaired = handle::repair(&folder, &setting.asker, &damage, args.keep)?;
     if setting.json {
         json::say_document(&Found { damage: Some(&damage), repaired: Some(&repaired) })?;
         return Ok(Exit::Done);
     }
-    terminal::say(&format!("Run {run}: repaired, and goes on from line {}.", repaired.line));
+    terminal::say(&format!("Run {run}: repaired, continues from line {}.", repaired.line));
     if let Some(file) = &repaired.kept {
         let path = folder.path.join(file);
         terminal::say(&format!("The ledger as it was found: `{}`", path.display()));

@@ -1,4 +1,4 @@
-//! `chronicle resume`.
+//! `chronicle resume`: drives an existing run.
 
 use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
@@ -21,34 +21,34 @@ use crate::terminal;
 /// Fewest characters that mean a run of another program.
 const ID_MIN: usize = 4;
 
-/// Go on with a run that was paused, interrupted, killed, or answered
+/// Continue a run that was paused, interrupted, killed, or answered
 ///
-/// Whatever its old supervisor left running is ended first. Work that was done is not done again:
-/// a worker that was interrupted goes on in its own session.
+/// Processes that its old supervisor left running are killed first. Finished work is not repeated: an interrupted worker
+/// continues in its own session.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle resume             the run that was left last
   chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows
   chronicle resume 5f3a9c1e --force    its supervisor was on a host that is gone")]
 pub(super) struct ResumeArgs {
-    /// The run; the one that was left last when omitted
+    /// Id of the run; the one that was left last if omitted
     run: Option<String>,
 
     #[command(flatten)]
     stay: StayArgs,
 
-    /// Take the run from a supervisor on another host, which may still live
+    /// Take the run from a supervisor on another machine, which may still be running
     ///
-    /// If it lives, it stops at its next write, at the latest after ten seconds; until then its agent
-    /// and the one that is started here may work on the same files.
+    /// If it is, it stops at its next write, after ten seconds at the latest. Until then its agent and the one started here may
+    /// work on the same files.
     #[arg(long)]
     force: bool,
 
-    /// Go on with a run that came with the project's files, without a question
+    /// Continue a run that came with the project's files, without asking
     #[arg(long)]
     trust: bool,
 
-    /// This is the process that `--detach` starts
+    /// Used by `--detach` for the process that it starts
     #[arg(long, hide = true)]
     detached: bool,
 }
@@ -200,12 +200,11 @@ fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
         let driven = runs.iter().find_map(|run| Some((run.id.short(), handle::holder(run)?)));
         match driven {
             Some((run, holder)) => {
-                let what = format!("no run can go on: run {run} is driven already, by {holder}");
+                let what = format!("no run can continue: run {run} is driven already, by {holder}");
                 Failure::new(Exit::Held, what).hint(format!("chronicle status {run} shows it"))
             }
-            None => {
-                Failure::usage("no run can go on").hint("`chronicle runs` lists the runs there are")
-            }
+            None => Failure::usage("no run can continue")
+                .hint("`chronicle runs` lists the runs there are"),
         }
     })
 }

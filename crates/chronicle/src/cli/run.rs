@@ -1,4 +1,4 @@
-//! `chronicle run`.
+//! `chronicle run`: starts a workflow on a task.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ const TASK_FILE_MAX: u64 = chronicle_core::base::limits::TASK_MAX as u64;
 
 /// Start a workflow on a task and stay with it
 ///
-/// The run is supervised by this process until it is done, needs a person, or is interrupted.
-/// Ctrl-C once pauses it cleanly; twice stops it at once. `chronicle resume` goes on in every case.
+/// This process supervises the run until it is done, needs a person, or is interrupted. Ctrl-C once pauses it cleanly; twice
+/// stops it at once. `chronicle resume` continues in every case.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
@@ -38,7 +38,7 @@ pub(super) struct RunArgs {
     /// A workflow's name, or the path of its file
     name: String,
 
-    /// What is to be done
+    /// The task: what should be done
     task: Option<String>,
 
     /// Read the task from a file, or from standard input with `-`
@@ -54,7 +54,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Use no personas but those of this team
+    /// Use only the personas of this team
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
 
@@ -64,19 +64,19 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     stay: StayArgs,
 
-    /// Show the path, every handover and who is asked; start no agent and write nothing
+    /// Show the path, every handover and every question to people, without starting anything
     #[arg(long)]
     dry_run: bool,
 
     #[command(flatten)]
     own: OwnArgs,
 
-    /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits.
-    /// Stated in the run, for CI; nothing is ever approved by itself
+    /// What happens when a person is needed: the run fails (exit code 1), or its supervisor waits. For CI; nothing is ever
+    /// approved automatically
     #[arg(long, value_name = "WHAT", conflicts_with = "wait")]
     on_gate: Option<OnGateArg>,
 
-    /// Run although this version cannot enforce all that the workflow asks for
+    /// Run even if this version cannot enforce every field of the workflow
     #[arg(long)]
     accept_unenforced: bool,
 }
@@ -84,7 +84,7 @@ pub(super) struct RunArgs {
 /// Whose files the run uses.
 #[derive(Debug, Args)]
 struct OwnArgs {
-    /// Trust the project's own files for this run, without a question
+    /// Trust the project's own files for this run, without asking
     #[arg(long)]
     trust: bool,
 
@@ -191,9 +191,9 @@ fn mention_same(setting: &Setting, start: &RunStarted) {
 /// What a run does when a person is needed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum OnGateArg {
-    /// It fails
+    /// The run fails with exit code 1
     Fail,
-    /// Its supervisor stays
+    /// The supervisor keeps running and waits
     Wait,
 }
 

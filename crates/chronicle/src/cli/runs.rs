@@ -1,4 +1,4 @@
-//! `chronicle runs`.
+//! `chronicle runs`: lists the runs of a project.
 
 use chronicle_core::base::ids::{FramePath, PhaseId, Place};
 use chronicle_core::base::time::Millis;
@@ -15,11 +15,11 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// List the runs of this project, the last changed first
+/// List the runs of this project, last changed first
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle runs --json | jq -r '.runs[].short'")]
 pub(super) struct RunsArgs {
-    /// The runs of every project on this machine
+    /// List the runs of every project on this machine
     #[arg(long)]
     all: bool,
 }

@@ -1,4 +1,4 @@
-//! `chronicle schema`.
+//! `chronicle schema`: prints the JSON Schema.
 
 use chronicle_core::definition::workflow;
 use clap::Args;

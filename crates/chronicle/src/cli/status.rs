@@ -1,4 +1,4 @@
-//! `chronicle status`.
+//! `chronicle status`: shows one run.
 
 use chronicle_core::base::usage::Usage;
 use chronicle_core::view::{AttemptRow, BudgetRow, Mark, PhaseRow, RunView, Spent};
@@ -11,13 +11,13 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
-/// Show how a run stands, and what to type next
+/// Show the status of a run, and what to type next
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle status             the newest run
   chronicle status 5f3a9c1e    by the digits that `chronicle runs` shows")]
 pub(super) struct StatusArgs {
-    /// The run; the newest when omitted
+    /// Id of the run; the newest if omitted
     run: Option<String>,
 }
 
@@ -42,7 +42,7 @@ fn warn_of_trees(project: &Project) {
     if let Some(bytes) = handle::recorded_bytes(project).filter(|bytes| *bytes >= limit) {
         let text = words::bytes(bytes);
         terminal::talk(&format!(
-            "Recorded files take {text}: `chronicle gc` frees what nobody needs."
+            "Recorded files take {text}: `chronicle gc` frees what is no longer needed."
         ));
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn say(view: &RunView) {
 fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
     let half = view.half_undone.as_ref().map(|what| {
         let sign = paint.ink(Ink::Bad, "interrupted undo:");
-        format!("\n  {sign} of `{what}`; some files are put back and others are not")
+        format!("\n  {sign} of `{what}`; some files are restored and others are not")
     });
     let missed = view
         .no_trees

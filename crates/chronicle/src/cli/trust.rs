@@ -14,11 +14,11 @@ use crate::terminal;
 /// Most lines of a list that a person is shown before they are asked.
 const SHOWN_MAX: usize = 12;
 
-/// Agree to what a project's own files may run here
+/// Trust what a project's own files run on this machine
 ///
-/// A project's workflows, rules, settings and check commands decide what runs on this machine. They are remembered by
-/// their content, for you alone and outside the project: what changes later is asked about again, by name. Your own and
-/// the built-in workflows need no trust. `trust.folders` in your settings trusts whole folders.
+/// A project's workflows, rules, settings and check commands decide what runs on this machine. Trust is stored by content, for
+/// you alone and outside of the project: files that change later are asked about again, by name. Your own and the built-in
+/// workflows need no trust. `trust.folders` in your settings trusts whole folders.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle trust              this project, as it is now
@@ -29,7 +29,7 @@ pub(super) struct TrustArgs {
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
 
-    /// Forget this project
+    /// Withdraw the trust in this project
     #[arg(long)]
     revoke: bool,
 }

@@ -1,4 +1,4 @@
-//! `chronicle undo`.
+//! `chronicle undo`: restores files.
 
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::event::Change;
@@ -17,13 +17,11 @@ use crate::terminal;
 /// Most files that are named before a person says yes, and after.
 const NAMED_MAX: usize = 20;
 
-/// Put the project's files back as they were before a phase
+/// Restore the project's files as they were before a phase
 ///
-/// What workers changed since then is undone, by whichever phase. Files that only people changed stay,
-/// and so does what nobody knows who changed; name a file with `--file` to put it back all the same.
-/// The files as they are now are recorded first: `--back` takes the last undo back, and again the one
-/// before it. Ignored files, and the run itself, stay as they are; `chronicle go` sends the run
-/// somewhere else.
+/// Everything that workers changed since then is undone, in whichever phase. Changes by people and changes of unknown origin
+/// stay; name a file with `--file` to restore it anyway. The current files are recorded first: `--back` takes the last undo back,
+/// and again the one before it. Ignored files and the run itself stay as they are; `chronicle go` moves the run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle undo 5f3a9c1e build         asks before it touches anything
@@ -32,7 +30,7 @@ const NAMED_MAX: usize = 20;
   chronicle undo 5f3a9c1e --list        what was undone
   chronicle undo 5f3a9c1e --back --yes")]
 pub(super) struct UndoArgs {
-    /// The run
+    /// Id of the run, or enough of it to be unique
     run: String,
 
     /// The phase, as a place: `build`, `review/look`; its last visit counts
@@ -54,7 +52,7 @@ pub(super) struct UndoArgs {
     #[command(flatten)]
     earlier: EarlierArgs,
 
-    /// Only this file or folder, whoever changed it; can be given several times
+    /// Only this file or folder, whoever changed it; may be repeated
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
 
@@ -62,7 +60,7 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     also_mine: bool,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -96,7 +94,7 @@ struct UndoneView {
     kept: Vec<String>,
     /// Files that stayed, since somebody changed them meanwhile.
     edited: Vec<String>,
-    /// Files that could not be put back, and why.
+    /// Files that could not be restored, and why.
     failed: Vec<String>,
     /// Files that differ too, and stay: no worker is known to have changed them.
     left_alone: Vec<String>,
@@ -131,7 +129,7 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
         tell(&plan);
         if !terminal::agrees("Put them back?") {
             return Err(Failure::usage("nothing was undone")
-                .hint("`--yes` says so beforehand, where nobody can be asked"));
+                .hint("`--yes` confirms beforehand, without a terminal"));
         }
     }
     let undone = handle::undo(&folder, &setting.asker, &order)?;
@@ -213,7 +211,7 @@ fn close(
         json::say_document(&view)?;
     }
     if is_bad {
-        return Err(Failure::new(Exit::Internal, "not every file could be put back")
+        return Err(Failure::new(Exit::Internal, "not every file could be restored")
             .hint("free what holds them, then type the same again"));
     }
     Ok(Exit::Done)
@@ -221,7 +219,7 @@ fn close(
 
 /// What became of every file, by name.
 fn say_restored(restored: &Restored) {
-    terminal::say(&format!("{} put back.", words::files(restored.files.into())));
+    terminal::say(&format!("{} restored.", words::files(restored.files.into())));
     for name in restored.list.iter().take(NAMED_MAX) {
         terminal::say(&format!("  {name}"));
     }
@@ -234,10 +232,10 @@ fn say_restored(restored: &Restored) {
         terminal::say(&format!("  left as it is, being ignored, unreadable or not ours: {name}"));
     }
     for name in &restored.edited {
-        terminal::say(&format!("  left as it is, since somebody changed it meanwhile: {name}"));
+        terminal::say(&format!("  left alone because it was changed meanwhile: {name}"));
     }
     for name in &restored.failed {
-        terminal::say(&format!("  not put back: {name}"));
+        terminal::say(&format!("  not restored: {name}"));
     }
     if let Some(error) = &restored.error {
         terminal::say(&format!("  no further: {error}"));
@@ -265,7 +263,7 @@ fn tell(plan: &UndoPlan) {
     let count = words::lines_changed(&count, plan.changes.added, plan.changes.removed);
     terminal::talk(&format!("{count} in all."));
     if !plan.at_stake.is_empty() {
-        terminal::talk(&format!("Changed by somebody since: {}", plan.at_stake.join(", ")));
+        terminal::talk(&format!("Changed since: {}", plan.at_stake.join(", ")));
     }
 }
 

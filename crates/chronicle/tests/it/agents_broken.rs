@@ -76,7 +76,7 @@ fn needs_pi_new_is_killed() {
 
 fn hangs(kind: Kind) {
     let (yard, supervisor) = in_mid_turn(kind, IDLE);
-    goes_on_in_its_session(&yard, supervisor, "nothing was heard of it for too long");
+    goes_on_in_its_session(&yard, supervisor, "it printed nothing for too long");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn is_stopped(kind: Kind) {
     let (yard, supervisor) = in_mid_turn(kind, IDLE);
     send(agent(&yard), Signal::STOP);
     yard.server.release("late");
-    goes_on_in_its_session(&yard, supervisor, "nothing was heard of it for too long");
+    goes_on_in_its_session(&yard, supervisor, "it printed nothing for too long");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn another_program_under_an_agents_name_asks_a_person_at_once() {
             let settings = format!("{settings}\n[agents.{name}]\ncommand = '{program}'\n");
             std::fs::write(config, settings).unwrap();
             let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
-            let why = "`work` cannot go on: the last attempt cannot do what is asked of it";
+            let why = "`work` cannot continue: the last attempt rejected the request";
             said.talks(why).talks(words);
             assert_eq!(session.events_of("attempt_started").len(), 1);
             session.assert_whole();
@@ -187,7 +187,7 @@ fn finds_no_service(kind: Kind) {
     let workflow = "name: One\nphases: {work: {next: [done], limits: {waits: 0}}}\n";
     let turns = json!([{"fail": {"kind": "server_error"}, "times": 0}]);
     let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
-    yard.exits(yard.run(), 4).talks("found no room at its model's service");
+    yard.exits(yard.run(), 4).talks("found its model's service overloaded");
     yard.session.assert_whole();
 }
 

@@ -72,7 +72,7 @@ fn needs_claude_has_a_model_of_unknown_price() {
     ]);
     let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
     let args = [yard.run_args().as_slice(), &UNKNOWN].concat();
-    yard.exits(yard.chronicle(&args), 4).talks("what `claude` costs cannot be known");
+    yard.exits(yard.chronicle(&args), 4).talks("the price of `claude` is unknown");
     yard.session.chronicle(&["approve", &yard.session.short()]).exits(0);
     yard.exits(yard.chronicle(&["resume"]), 0);
     yard.assert_played();

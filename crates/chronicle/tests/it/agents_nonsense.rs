@@ -50,7 +50,7 @@ fn talks_nonsense_first(kind: Kind) {
     );
     yard.session.write("wrapper.sh", wrapper);
     yard.wrap("sh wrapper.sh");
-    yard.exits(yard.run(), 0).talks("lines of it meant nothing");
+    yard.exits(yard.run(), 0).talks("lines of its output were not understood");
     yard.assert_played();
     assert_eq!(yard.session.read("a.txt"), "one\n");
     let ended = yard.session.events_of("attempt_ended");

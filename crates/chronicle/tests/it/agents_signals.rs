@@ -186,7 +186,7 @@ fn is_idle_for_as_long() {
     let limits = "{idle: 6s, nudges: 0, retries: 0}";
     let workflow = format!("name: Idle\nphases: {{work: {{next: [done], limits: {limits}}}}}\n");
     let other = Session::with(&workflow, "work: [{wait_for: {file: never}}]");
-    other.run().exits(4).talks("nothing was heard of it for too long");
+    other.run().exits(4).talks("it printed nothing for too long");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_run_that_is_not_there_is_told() {
     for command in ["status", "log", "audit"] {
         session.chronicle(&[command]).exits(2).talks("there are no runs in");
     }
-    session.chronicle(&["resume"]).exits(2).talks("no run can go on");
+    session.chronicle(&["resume"]).exits(2).talks("no run can continue");
     session.chronicle(&["runs"]).exits(0).talks("No runs here yet");
     session.chronicle(&["-C", "no/such/folder", "runs"]).exits(2).talks("there is no folder");
 }

@@ -55,7 +55,7 @@ fn it_tells_the_path_and_the_handovers() {
              handover  1245 bytes, as it would be sent:
              │ ## Why you are here
              │ 
-             │ This phase begins: nobody has worked on it before you.
+             │ This phase begins: no worker was here before you.
              │ 
              │ ## Task
              │ 
@@ -69,7 +69,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ `plan`: Planning
              │ Phase 1 of 3 in `Small`. Phases completed so far: 0. You are a1, try 1.
-             │ Nobody watches you work: only what you say by Chronicle's tools and what you change in files is known to others. A person looks at your work before the run goes on.
+             │ Nobody watches you work: only what you say by Chronicle's tools and what you change in files is known to others. A person reviews your work before the run continues.
              │ The way: Planning [●] -> test [ ] -> mend [ ]
              │ 
              │ ## Instructions
@@ -84,7 +84,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
-             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
+             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks another persona for help; `workflow_status` tells where you are.
 
           2  test  test
              command   touch ran
@@ -103,7 +103,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ All that the commands printed is in the file `.chronicle/runs/‹run›/transcripts/a2.jsonl`.
              │ 
-             │ Nobody has worked on this phase before you.
+             │ No worker was at this phase before you.
              │ 
              │ ## Task
              │ 
@@ -120,7 +120,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ 
              │ Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and decided, what you found, which files you changed, what is open. Then end your turn. Ending your turn without it does not end the phase.
              │ You may go to: `test`. For example: `workflow_transition(target_state: "test", summary: …)`.
-             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks somebody for help; `workflow_status` tells where you are.
+             │ Beside that: `workflow_update_snapshot` keeps what later phases must know; `workflow_ask` asks a person and waits; `signal_back` with `partially-complete` lets somebody fresh go on when your context is used up; `signal_back` with `needs-role-followup` asks another persona for help; `workflow_status` tells where you are.
              │ 
              │ ## Commands that were run, newest first
              │ 

@@ -184,7 +184,7 @@ fn needs_git_what_a_person_changed_since_is_named_and_stays() {
     session.write("docs.md", "mine\n");
     session.write("mine.txt", "mine\n");
     let said = session.chronicle(&["undo", &run, "plan", "--yes"]).exits(2);
-    let why = "somebody changed these files since: docs.md\n";
+    let why = "these files were changed since: docs.md\n";
     assert!(said.stderr.contains(why), "{}", said.stderr);
     assert_eq!(session.read("docs.md"), "mine\n");
     // What no worker touched is nobody's to undo, and an undo that leaves alone what is at stake is none of its business.
@@ -210,7 +210,7 @@ fn needs_git_nothing_is_undone_under_a_workers_hands() {
     until("the worker works", || session.has("at-work"));
     let run = run_of(&session);
     let said = session.chronicle(&["undo", &run, "plan", "--yes"]).exits(5);
-    assert!(said.stderr.contains("has the project's files in hand"), "{}", said.stderr);
+    assert!(said.stderr.contains("is working on the project's files"), "{}", said.stderr);
     // While it works, the files are compared as they are.
     let names = session.chronicle(&["diff", "--phase", "plan", "--name-only"]).exits(0).stdout;
     assert_eq!(names, "at-work\nhalf\n");

@@ -52,7 +52,7 @@ fn needs_tmux_needs_git_a_person_is_shown_what_goes_and_asked() {
         "changes     main.c",
         "comes back  old.txt",
         "2 files, +2 -1 in all.",
-        "Changed by somebody since: main.c",
+        "Changed since: main.c",
     ] {
         assert!(asked.contains(line), "{line}:\n{asked}");
     }
@@ -62,12 +62,12 @@ fn needs_tmux_needs_git_a_person_is_shown_what_goes_and_asked() {
     // A yes does not mean one's own work: that is said by name, and stays.
     terminal.tmux(&["send-keys", "Enter"]);
     let (_, said) = answer("y", "was 2");
-    assert!(said.contains("somebody changed these files since: main.c"), "{said}");
+    assert!(said.contains("these files were changed since: main.c"), "{said}");
     assert!(!session.has("old.txt"));
 
     terminal.tmux(&["send-keys", "Enter"]);
     let (_, said) = answer("y", "ended with 0");
-    assert!(said.contains("2 files put back."), "{said}");
+    assert!(said.contains("2 files restored."), "{said}");
     assert_eq!((session.read("main.c"), session.has("old.txt")), ("return 1;\n".to_owned(), true));
     session.assert_whole();
 }
@@ -83,7 +83,7 @@ fn needs_git_a_program_reads_what_was_undone_and_freed() {
     session.write("notes.md", "mine\n");
     let refused = session.chronicle(&["undo", &run, "plan", "--yes", "--json"]).exits(2);
     assert!(refused.stdout.is_empty(), "{}", refused.stdout);
-    assert!(refused.stderr.contains("somebody changed these files since: notes.md"));
+    assert!(refused.stderr.contains("these files were changed since: notes.md"));
     // The run is young: only what no tree names any more goes, and then nothing.
     assert_eq!(session.json(&["gc", "--yes"])["runs"], json!([]));
     session.chronicle(&["diff", &run, "--phase", "plan"]).exits(0);

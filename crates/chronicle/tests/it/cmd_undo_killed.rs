@@ -90,7 +90,7 @@ fn edited_after(session: &Session, run: &str, before: &Files, after: &Files) {
         session.run().exits(2).talks("the undo of `p0` in run").talks("--finish");
         let said = session.chronicle(&["undo", run, "--finish"]).exits(0);
         assert_eq!(copy(session), edited(before), "{}{}", said.stdout, said.stderr);
-        said.prints("left as it is, since somebody changed it meanwhile: f1");
+        said.prints("left alone because it was changed meanwhile: f1");
         assert!(!half_undone(session, run));
     } else if copy(session) == edited(before) {
         // It was done; only nobody had heard of it.

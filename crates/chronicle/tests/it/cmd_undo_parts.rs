@@ -43,7 +43,7 @@ fn needs_git_undos_are_a_stack_and_are_listed() {
     let (run, built) = (session.short(), copy(&session));
     let undo =
         |args: &[&str]| session.chronicle(&[&["undo", run.as_str()], args, &["--yes"]].concat());
-    undo(&["build"]).exits(0).prints("4 files put back.").prints("src/a.c");
+    undo(&["build"]).exits(0).prints("4 files restored.").prints("src/a.c");
     let planned = copy(&session);
     undo(&["plan"]).exits(0);
     assert_eq!(copy(&session), empty);
@@ -75,7 +75,7 @@ fn needs_git_a_run_an_attempt_and_single_files_are_undone() {
     let built = copy(&session);
     let undo =
         |args: &[&str]| session.chronicle(&[&["undo", run.as_str()], args, &["--yes"]].concat());
-    undo(&["--all"]).exits(0).prints("5 files put back.");
+    undo(&["--all"]).exits(0).prints("5 files restored.");
     assert!(!session.has("notes.md") && !session.has("both.txt"));
     undo(&["--back"]).exits(0);
     undo(&["--attempt", "a2"]).exits(0);
@@ -83,7 +83,7 @@ fn needs_git_a_run_an_attempt_and_single_files_are_undone() {
     undo(&["--back"]).exits(0);
     assert_eq!(copy(&session), built);
     let said = undo(&["build", "--file", "src", "--file", "./both.txt"]).exits(0);
-    said.prints("3 files put back.\n  both.txt\n  src/a.c\n  src/b.c\n");
+    said.prints("3 files restored.\n  both.txt\n  src/a.c\n  src/b.c\n");
     assert_eq!((session.read("both.txt").as_str(), session.has("main.c")), ("plan\n", true));
     undo(&["build", "--file", "nothing.c"]).exits(2).talks("`nothing.c` is as it was");
     undo(&["--back"]).exits(0);
@@ -159,15 +159,15 @@ a:
         $drop chronicle undo {run} a --yes"
     );
     let said = session.shell(&line).exits(70);
-    said.prints("1 file put back.\n  free\n")
+    said.prints("1 file restored.\n  free\n")
         .prints("not put back: locked/a: Permission denied")
         .prints("not put back: locked/b: Permission denied")
         .prints("not put back: locked/c: Permission denied")
-        .talks("not every file could be put back");
+        .talks("not every file could be restored");
     assert_eq!((session.read("free"), session.read("locked/a")), ("old\n".into(), "new\n".into()));
     // Nobody edited them since: the same again does the rest.
     session.shell("chmod 755 locked").exits(0);
-    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("3 files put back.");
+    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("3 files restored.");
     assert_eq!(copy(&session), before);
 }
 
@@ -189,7 +189,7 @@ a:
     assert!(log.contains("a1 changed 2 files, +1 -2: `.gitignore`, `notes.md`"), "{log}");
     let diff = session.chronicle(&["diff", &run, "--all"]).exits(0).stdout;
     assert!(!diff.contains("hunter2") && !diff.contains("build/new"), "{diff}");
-    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files put back.");
+    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files restored.");
     assert_eq!(session.read(".env"), "TOKEN=hunter2\nmore\n");
     assert_eq!((session.read("build/old").as_str(), session.has("build/new")), ("old\n", true));
     assert_eq!(session.read(".gitignore"), "script.yaml\n.env\nbuild/\n");
@@ -217,7 +217,7 @@ fn needs_git_a_file_that_is_tracked_though_ignored_is_seen_again_after_it_was_go
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
     assert_eq!(session.read("kept.log"), "kept\n");
     let again = session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
-    again.prints("0 files put back.");
+    again.prints("0 files restored.");
 }
 
 #[test]
@@ -253,7 +253,7 @@ a:
     session.run().exits(0);
     let run = session.short();
     let log = session.chronicle(&["log", &run]).exits(0).stdout;
-    let told = "a1 changed 1 file, +1: `small`, not recorded for their size: \
+    let told = "a1 changed 1 file, +1: `small`, too large to record: \
         `grows.bin (3.0 MB)`, `new.bin (3.0 MB)`";
     assert!(log.contains(told), "{log}");
     let store = session.shell("du -sk .chronicle/trees.git").exits(0).stdout;

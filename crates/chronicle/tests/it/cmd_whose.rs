@@ -57,7 +57,7 @@ fn needs_git_what_a_person_does_after_a_kill_is_not_the_workers() {
     session.chronicle(&["resume"]).exits(0);
     told(
         &session,
-        "a1 changed 1 file, +1: `own.txt`; changed meanwhile, and not known to be its work: \
+        "a1 changed 1 file, +1: `own.txt`; changed meanwhile, origin unknown: \
          2 files, +2: `mine.txt`, `shared.txt`",
     );
     let run = session.short();
@@ -72,7 +72,7 @@ fn needs_git_what_a_person_does_after_a_kill_is_not_the_workers() {
     let all = session.chronicle(&["diff", &run, "--all", "--name-only"]).exits(0).stdout;
     assert_eq!(all, "mine.txt\nown.txt\nshared.txt\n");
     let said = session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
-    said.prints("1 file put back.\n  own.txt\n").talks("Left as they are");
+    said.prints("1 file restored.\n  own.txt\n").talks("Left as they are");
     assert_eq!(
         (session.read("mine.txt").as_str(), session.read("shared.txt").as_str()),
         ("mine\n", "mine\n")
@@ -96,7 +96,7 @@ fn needs_git_what_a_person_does_beside_a_worker_is_not_the_workers() {
          its work: 1 file, +1: `mine.txt`",
     );
     let run = session.short();
-    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files put back.");
+    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files restored.");
     assert!(session.has("mine.txt") && !session.has("own.txt"));
 }
 
@@ -120,7 +120,7 @@ fn needs_git_a_persons_edit_proves_nothing_for_a_worker() {
         "{log}"
     );
     let run = session.short();
-    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("0 files put back.");
+    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("0 files restored.");
     assert!(session.has("mine.txt"));
 }
 

@@ -122,7 +122,7 @@ fn a_line_written_while_nobody_drove_the_run_is_found() {
     let count = lines(&whole).len();
     let yes = r#"{"kind":"gate_answered","data":{"gate":"g1","answer":{"is":"approved"},"who":"ann","note":""}}"#;
     put(&session, &with_a_line(&whole, yes));
-    let words = format!("line {} was written while nobody drove the run", count + 1);
+    let words = format!("line {} was written while the run was not being driven", count + 1);
     for command in ["audit", "status", "resume", "cancel"] {
         session.chronicle(&[command, &session.short()]).exits(6).talks(&words);
     }

@@ -240,7 +240,7 @@ phases:
     session
         .chronicle(&["resume"])
         .exits(4)
-        .talks("`ship` may run only once, and nobody saw whether it did");
+        .talks("`ship` may run only once, and it is unknown whether it did");
     assert_eq!(session.read("shipped"), "shipped\n");
     session.chronicle(&["go", &session.short(), "done"]).exits(0);
     assert_eq!(session.json(&["status"])["status"], "done");
@@ -313,7 +313,7 @@ fn a_second_supervisor_names_the_first() {
     session.write("go", "");
     supervisor.wait().exits(0);
     assert_same_end(&session);
-    session.chronicle(&["resume"]).exits(2).talks("no run can go on");
+    session.chronicle(&["resume"]).exits(2).talks("no run can continue");
 }
 
 #[test]

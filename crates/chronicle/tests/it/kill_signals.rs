@@ -118,7 +118,7 @@ fn a_paused_run_can_be_sent_elsewhere_or_cancelled() {
     supervisor.signal(Signal::INT);
     supervisor.wait().exits(130);
     let run = session.short();
-    session.chronicle(&["approve", &run]).exits(2).talks("nobody is asked for anything");
+    session.chronicle(&["approve", &run]).exits(2).talks("nothing is being asked");
     session.chronicle(&["go", &run, "done", "--note", "good enough"]).exits(0);
     session.chronicle(&["resume", &run]).exits(0).prints("done");
     session.assert_whole();

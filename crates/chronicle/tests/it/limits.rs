@@ -19,7 +19,7 @@ fn tests(session: &Session) -> usize {
 fn the_readmes_loop_goes_back_three_times_and_every_repair_is_tested() {
     let session = Session::with(FIX, BUILDS);
     let question =
-        "needs you g1 at `test`: `test` was left for `build` 3 times, as often as allowed";
+        "needs you g1 at `test`: `test` was left for `build` 3 times, which is the limit";
     session.run().exits(4).prints(question);
     assert_eq!(tests(&session), 4);
     let run = session.short();
@@ -51,7 +51,7 @@ fn the_same_words_and_the_same_help_again_and_again_end_at_a_person() {
     let script =
         format!("work:\n{}work@spiritmender:\n  - complete: {{summary: mended}}\n", help.repeat(9));
     let session = Session::with(&workflow, &script);
-    session.run().exits(4).talks("`work` had help 2 times, as often as allowed");
+    session.run().exits(4).talks("`work` had help 2 times, which is the limit");
     assert_eq!(session.events_of("attempt_started").len(), 5);
 }
 

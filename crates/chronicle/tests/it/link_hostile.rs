@@ -273,7 +273,7 @@ fn nonsense_is_refused_and_changes_nothing() {
         ),
         (
             r#"{"command":{"is":"undo","data":{"what":"it","from":"0a","to":"0b"}}}"#,
-            "files are put back while nobody drives the run: pause it first",
+            "files can be restored only while the run is not being driven: pause it first",
         ),
         (
             r#"{"report":{"is":"supervisor_leaves"}}"#,

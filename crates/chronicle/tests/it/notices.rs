@@ -48,7 +48,7 @@ fn keeps(session: &Session) {
 fn a_command_reads_what_happened() {
     let session = Session::with(APPROVED, WORKS);
     keeps(&session);
-    session.run().exits(4).talks("people were told that g1 waits: by the command");
+    session.run().exits(4).talks("people were notified that g1 waits: by the command");
     let first = told(&session);
     assert_eq!(first.len(), 1);
     assert_eq!(
@@ -117,7 +117,7 @@ fn who_died_over_a_notice_does_not_give_it_again() {
     session
         .chronicle(&["log"])
         .exits(0)
-        .prints("whether people were told that g1 waits is not known");
+        .prints("it is unknown whether people were notified that g1 waits is not known");
     session.assert_whole();
 }
 
@@ -131,7 +131,7 @@ fn a_command_given_while_nobody_drives_tells_nobody_else() {
     session
         .chronicle(&["log"])
         .exits(0)
-        .prints("nobody was told that the run ended: nobody drove the run");
+        .prints("no notice was sent that the run ended: the run was not being driven");
     session.assert_whole();
 }
 
@@ -162,7 +162,7 @@ fn needs_git_the_doctor_knows_how_people_are_told() {
     keeps(&session);
     settings(&session, "notify.bell = true");
     let said = session.chronicle(&["doctor"]).exits(0);
-    said.prints("people are told by a command, the terminal's bell");
+    said.prints("people are notified by a command, the terminal's bell");
 }
 
 /// One request, read whole and answered.
@@ -205,7 +205,7 @@ fn needs_curl_an_address_is_posted_to() {
     assert!(head.starts_with("POST /hook/s3cr3t?a={b} HTTP/1.1"), "{head}");
     assert!(head.to_ascii_lowercase().contains("content-type: application/json"), "{head}");
     assert_eq!(body["event"], "needs_you");
-    supervisor.wait().exits(4).talks("people were told that g1 waits: by the webhook");
+    supervisor.wait().exits(4).talks("people were notified that g1 waits: by the webhook");
     session.chronicle(&["approve", &session.short()]).exits(0);
     let supervisor = session.spawn(&["resume"]);
     let (_, body) = answer(&listener, "500 Oh");

@@ -50,7 +50,7 @@ pub(crate) fn fields(
         Ok(None) => Some(Vec::new()),
         Ok(Some(Node { value: Value::Map(fields), .. })) => Some(fields),
         Ok(Some(node)) => {
-            let message = "what stands between the `---` is not a map of fields";
+            let message = "the text between the `---` lines is not a map of fields";
             problems.push(Finding::error("bad-frontmatter", node.span, message));
             None
         }

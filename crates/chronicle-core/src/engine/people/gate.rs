@@ -165,9 +165,9 @@ fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
     let last = state.gates.iter().rfind(|gate| fits(gate.opened.gate_kind));
     match last.and_then(|gate| Some((gate.opened.gate, gate.answered.as_ref()?))) {
         Some((id, (answer, who, at))) => {
-            format!("nobody is asked for anything: {id} was {} by {who} at {at}", past(answer))
+            format!("nothing is being asked: {id} was {} by {who} at {at}", past(answer))
         }
-        None => "nobody is asked for anything".to_owned(),
+        None => "nothing is being asked".to_owned(),
     }
 }
 

@@ -55,11 +55,11 @@ pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
 pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
     let state = scratch.state();
     if state.run.is_none() {
-        return Answer::Refused("no line of this run is left to go on from".to_owned());
+        return Answer::Refused("no line of this run is left to continue from".to_owned());
     }
     let from = state.seq;
     scratch.emit(Event::LedgerRepaired(repaired.clone()));
-    Answer::Accepted(format!("repaired: the run goes on from line {from}"))
+    Answer::Accepted(format!("repaired: the run continues from line {from}"))
 }
 
 pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {

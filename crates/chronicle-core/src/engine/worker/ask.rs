@@ -82,6 +82,8 @@ fn hear(scratch: &mut Scratch<'_>, call: &Call, id: crate::base::ids::GateId) ->
             }
             answer
         }
-        Some(_) => Answer::Refused("nobody will answer: a person decided otherwise".to_owned()),
+        Some(_) => {
+            Answer::Refused("there will be no answer: a person decided otherwise".to_owned())
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn part(
     let state = scratch.state();
     let (attempt, phase) = caller(state, call)?;
     if phase.run == PhaseKind::Command {
-        return Err(format!("`{}` runs commands: there is no session to go on in", phase.id));
+        return Err(format!("`{}` runs commands: there is no session to continue", phase.id));
     }
     match parting {
         Break::Continue { .. } => may_send(phase, "partially-complete")?,

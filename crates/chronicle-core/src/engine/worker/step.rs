@@ -28,7 +28,7 @@ pub(super) fn start_over(
     let (attempt, phase) = caller(state, call)?;
     may_send(phase, "complete")?;
     if let Some(persona) = &attempt.intent.persona {
-        return Err(format!("`{persona}` helps here and cannot begin the workflow anew"));
+        return Err(format!("`{persona}` is a helper and cannot start the workflow over"));
     }
     let frame = state.frames.get(&attempt.intent.place.frame());
     let workflow = frame.and_then(|frame| state.workflow(&frame.workflow));

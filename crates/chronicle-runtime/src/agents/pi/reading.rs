@@ -1,7 +1,7 @@
 //! What a line of Pi means. Total: what cannot be read becomes `Seen::NotUnderstood`.
 //!
 //! Remembered are the dialogs that wait for an answer, which calls were asked about and which file they are about, and how
-//! the last message ended: that alone tells whether a turn ended well.
+//! the last message ended: that alone tells whether a turn succeeded.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -150,7 +150,7 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
         PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow
             if is(&[REJECTED]) && !phase.approval.is_before() && !phase.approval.is_after() =>
         {
-            "nobody is asked to approve it"
+            "it needs no approval"
         }
         PhaseKind::Command if is(&["pass", "gaps", "conflict"]) => {
             "commands end with `complete` or `fail`"
@@ -182,7 +182,7 @@ fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
         return;
     }
     let id = quoted(phase.id.as_str());
-    let message = format!("{id} has several `next` and nobody to choose among them");
+    let message = format!("{id} has several `next` and no worker to choose among them");
     let first = phase.next.first().map_or("", PhaseId::as_str);
     let finding = Finding::error("no-choice", at, message);
     problems.push(finding.hint(format!("add `on: {{complete: {first}}}`")));

@@ -127,7 +127,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["phases", "states"],
             Kind::Phases,
             "",
-            "The phases. In a list, each leads to the following one unless it says otherwise. In a map, none leads anywhere unless it says so.",
+            "The phases. In a list, each leads to the following one unless it says otherwise. In a map, a phase leads nowhere unless it says so.",
         ),
         field(
             &["agent"],
@@ -215,7 +215,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["sessionNameMaxLength"],
             Kind::Free,
             "",
-            "How much of the task stands in that name.",
+            "How much of the task is used in that name.",
         ),
     ],
 };
@@ -230,7 +230,7 @@ pub(crate) const LIMITS: Shape = Shape {
             &["loop"],
             Kind::PositiveOr(&LOOP),
             "3",
-            "How often a run may go round before a person is asked. An edge of `on` is counted by itself, and so is starting over (`loop`); what leads round to them is free. A circle of `next` edges is counted by pairs of phases, both ways together.",
+            "How often a run may loop before a person is asked. An edge of `on` is counted by itself, and so is starting over (`loop`); the edges that lead back to them are not counted. A cycle of `next` edges is counted by pairs of phases, both ways together.",
         ),
         field(&["retries"], Kind::Count, "2", "Fresh starts after crashes."),
         field(
@@ -275,13 +275,13 @@ pub(crate) const LIMITS: Shape = Shape {
             &["grace"],
             Kind::Duration,
             "30s",
-            "How long a worker may go on after its leaving signal was accepted.",
+            "How long a worker may continue after its leaving signal was accepted.",
         ),
         field(
             &["idle"],
             Kind::DurationOrNone,
             "10m",
-            "How long an agent may say nothing before it counts as stuck. It may be silent while a tool call that it was allowed is open.",
+            "How long an agent may print nothing before it counts as stuck. Silence is allowed while a tool call is open.",
         ),
         field(
             &["tool"],
@@ -308,7 +308,7 @@ pub(crate) const LOOP: Shape = Shape {
             &["policy"],
             Kind::Choice(&["count", "progress"]),
             "count",
-            "`count`: a way may be taken so often. `progress`: the run may go on as long as its workers open or resolve issues (`issues_opened`, `issues_resolved` of `workflow_transition`).",
+            "`count`: an edge may be taken this often. `progress`: the run may continue as long as its workers open or resolve issues (`issues_opened`, `issues_resolved` of `workflow_transition`).",
         ),
         field(
             &["count"],
@@ -326,7 +326,7 @@ pub(crate) const LOOP: Shape = Shape {
             &["bounce"],
             Kind::Positive,
             "6",
-            "With `progress`: a person is asked when two phases were left for each other so often in the last 14 transitions, `stagnation` is reached and an issue is open.",
+            "With `progress`: a person is asked when there were this many transitions between two phases among the last 14, `stagnation` is reached and an issue is open.",
         ),
         field(
             &["stagnation"],

@@ -94,7 +94,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["requires"],
         Kind::Texts,
         "",
-        "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and ended well the last time.",
+        "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and succeeded the last time.",
     ),
     field(&["verify"], Kind::Texts, "", "Commands that must pass before the phase is left."),
     field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out of the phase."),
@@ -121,7 +121,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["session"],
         Kind::Choice(&["fresh", "continue"]),
         "fresh",
-        "Whether it goes on in the session of the phase before.",
+        "Whether it continues the session of the previous phase.",
     ),
     field(
         &["produces"],

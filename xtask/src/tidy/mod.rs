@@ -4,6 +4,7 @@
 //! text and never changes it. What may break a rule stands in `exceptions.rs`, with its reason.
 
 mod dependencies;
+mod docs;
 mod events;
 mod exceptions;
 mod functions;
@@ -72,6 +73,7 @@ const CHECKS: &[Check] = &[
     leftovers::unfinished_work,
     leftovers::attributes,
     leftovers::sleeping_tests,
+    docs::short_docs,
     whitespace::whitespace,
     links::dead_links,
     named_files::named_files,

@@ -33,7 +33,7 @@ pub(super) struct Language {
     pub(super) is_workspace: fn(&Path) -> bool,
 }
 
-/// All languages.
+/// All languages, in the order in which they are tried.
 pub(super) const LANGUAGES: [Language; 7] = [
     Language { find: cargo, is_workspace: is_cargo_workspace },
     Language { find: node, is_workspace: is_node_workspace },

@@ -31,7 +31,7 @@ const ATTEMPT: &str = "CHRONICLE_ATTEMPT";
 pub enum Starter {
     /// A worker, with its attempt.
     Worker(String),
-    /// The notify command.
+    /// The command that sends a notice.
     Notice,
 }
 

@@ -248,7 +248,7 @@ impl Report {
     }
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Checked<'a> {
     workflows: &'a [Row],

@@ -58,7 +58,7 @@ struct File {
     exists: bool,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct AllSettings<'a> {
     settings: &'a [Shown],

@@ -20,7 +20,7 @@ use crate::terminal;
   chronicle config set verify \"make test\" \"make lint\"
   chronicle config set agent claude --user")]
 pub(super) struct SetArgs {
-    /// Which setting
+    /// Full name of the setting
     key: String,
     /// Its value; several for a list
     #[arg(required = true)]
@@ -33,7 +33,7 @@ pub(super) struct SetArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle config unset limits.retries")]
 pub(super) struct UnsetArgs {
-    /// Which setting
+    /// Full name of the setting
     key: String,
     #[command(flatten)]
     whose: WhoseArgs,
@@ -49,7 +49,7 @@ struct WhoseArgs {
     project_file: bool,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Changed<'a> {
     key: &'a str,

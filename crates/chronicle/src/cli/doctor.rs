@@ -33,7 +33,7 @@ struct Finding {
     advice: Option<&'static str>,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Looked<'a> {
     /// Whether all is well.

@@ -22,7 +22,7 @@ pub(super) struct GraphArgs {
     /// A workflow's name, or the path of its file
     name: String,
 
-    /// The output format
+    /// Format of the picture
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 

@@ -24,7 +24,7 @@ pub(super) struct RunsArgs {
     all: bool,
 }
 
-/// What `--json` prints.
+/// The JSON output of this command.
 #[derive(Serialize)]
 struct Listed<'a> {
     runs: &'a [RunRow],

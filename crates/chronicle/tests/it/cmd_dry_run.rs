@@ -52,7 +52,7 @@ fn it_tells_the_path_and_the_handovers() {
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              asks you  is `Planning` done? "‹what the worker of `plan` says›"
              leads to  test
-             handover  1245 bytes, as it would be sent:
+             handover  1248 bytes, as it would be sent:
              │ ## Why you are here
              │ 
              │ This phase begins: no worker was here before you.
@@ -96,7 +96,7 @@ fn it_tells_the_path_and_the_handovers() {
              agent     scripted:s.yaml
              limits    10 min 00 s, stuck after 10 min 00 s of silence
              leads to  test
-             handover  1526 bytes, as it would be sent:
+             handover  1529 bytes, as it would be sent:
              │ ## Why you are here
              │ 
              │ `test` ended with `fail`, and it is for you to put that right. It says: `touch ran` failed: ‹what the command prints›

@@ -99,7 +99,7 @@ fn edited_after(session: &Session, run: &str, before: &Files, after: &Files) {
     } else {
         // It was not written down: nothing happened, and the edit stops the next one.
         assert_eq!(copy(session), edited(after));
-        session.chronicle(&["undo", run, "p0", "--yes"]).exits(2).talks("somebody changed");
+        session.chronicle(&["undo", run, "p0", "--yes"]).exits(2).talks("were changed since");
         assert_eq!(copy(session), edited(after));
     }
     fs::remove_file(session.path("mine.txt")).unwrap();

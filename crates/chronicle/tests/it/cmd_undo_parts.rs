@@ -160,9 +160,9 @@ a:
     );
     let said = session.shell(&line).exits(70);
     said.prints("1 file restored.\n  free\n")
-        .prints("not put back: locked/a: Permission denied")
-        .prints("not put back: locked/b: Permission denied")
-        .prints("not put back: locked/c: Permission denied")
+        .prints("not restored: locked/a: Permission denied")
+        .prints("not restored: locked/b: Permission denied")
+        .prints("not restored: locked/c: Permission denied")
         .talks("not every file could be restored");
     assert_eq!((session.read("free"), session.read("locked/a")), ("old\n".into(), "new\n".into()));
     // Nobody edited them since: the same again does the rest.

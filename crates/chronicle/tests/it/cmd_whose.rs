@@ -92,8 +92,8 @@ fn needs_git_what_a_person_does_beside_a_worker_is_not_the_workers() {
     supervisor.wait().exits(0);
     told(
         &session,
-        "a1 changed 2 files, +2: `own.txt`, `shared.txt`; changed meanwhile, and not known to be \
-         its work: 1 file, +1: `mine.txt`",
+        "a1 changed 2 files, +2: `own.txt`, `shared.txt`; changed meanwhile, origin unknown: \
+         1 file, +1: `mine.txt`",
     );
     let run = session.short();
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files restored.");

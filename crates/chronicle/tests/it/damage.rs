@@ -186,7 +186,7 @@ fn a_damaged_run_is_repaired_and_goes_on() {
     assert_eq!(fs::read(session.run_file("damaged-1.jsonl")).unwrap(), bytes);
     let repaired = session.events_of("ledger_repaired");
     assert!(repaired[0]["data"]["why"].as_str().unwrap().contains(&wrong), "{repaired:?}");
-    session.chronicle(&["log"]).exits(0).prints("a person let the run go on from here");
+    session.chronicle(&["log"]).exits(0).prints("a person continued the run with a damaged ledger");
     session.chronicle(&["repair"]).exits(0).talks("there is nothing to repair");
     session.chronicle(&["resume", &run]).exits(4);
     session.chronicle(&["approve", &run]).exits(0);

@@ -65,7 +65,7 @@ fn a_detached_run_outlives_its_parent_and_its_terminal() {
 fn a_detached_run_hears_pause_and_cancel() {
     let yard = LinkYard::new(WORKFLOW, SCRIPT);
     let heard = yard.chronicle("ann", &run_args(&["--detach"])).good();
-    assert!(heard.out.contains("goes on by itself"), "{heard:?}");
+    assert!(heard.out.contains("continues on its own"), "{heard:?}");
     yard.until_touched("here");
     yard.chronicle("bob", &["pause", &yard.run()]).good();
     yard.until_status("paused");

@@ -184,12 +184,12 @@ pub(super) fn instead(gate: &Gate) -> String {
             let ways = match &gate.opened {
                 // There is no phase that could be tried again or skipped.
                 opened if opened.place.phase().as_str() == HUMAN_INTERVENTION => {
-                    "`go` with a phase leads on"
+                    "use `go` with a phase"
                 }
                 opened if opened.lack == Some(Lack::Rounds) => {
-                    "`go` with `--loops`, `retry`, or `go` with a phase lead on"
+                    "use `go` with `--loops`, `retry`, or `go` with a phase"
                 }
-                _ => "`retry`, `skip`, or `go` with a phase lead on",
+                _ => "use `retry`, `skip`, or `go` with a phase",
             };
             format!("{id} waits for a decision: {ways}")
         }

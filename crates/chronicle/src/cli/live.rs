@@ -215,6 +215,14 @@ fn is_news(event: &Event) -> bool {
     )
 }
 
+/// The line that moves, and the one below a question.
+const MOVING: &str = "{spinner} {wide_msg}";
+const STILL: &str = "{wide_msg}";
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
 /// Lines that scroll, and on a terminal one line that moves.
 struct Screen {
     paint: Paint,
@@ -228,8 +236,7 @@ impl Screen {
     fn new(rings: bool) -> Self {
         let bar = terminal::is_watched().then(|| {
             let bar = ProgressBar::new_spinner();
-            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_style(style(MOVING));
             bar
         });
         Self { paint: Paint::stderr(), bar, view: None, rings }
@@ -238,6 +245,8 @@ impl Screen {
     /// Says something with nothing moving below it.
     fn say(&self, lines: &str) {
         if let Some(bar) = &self.bar {
+            // Without the spinner: what is drawn last stays below the question.
+            bar.set_style(style(STILL));
             bar.set_message("");
             bar.suspend(|| terminal::talk(lines));
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -258,18 +267,27 @@ impl Screen {
         }
     }
 
-    /// Place, elapsed time, tokens, and what the worker did last.
+    /// Place and how far the run is, elapsed time, what was spent, and what the worker did last.
     fn draw(&self, driven: &Driven) {
         let (Some(bar), Some(view)) = (&self.bar, &self.view) else { return };
         if bar.is_hidden() {
+            bar.set_style(style(MOVING));
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         let working = view.working.first();
         let since = working.map_or(view.updated_at, |attempt| attempt.started_at);
+        let place = working.map_or("…", |attempt| attempt.place.as_str());
+        // `Release > Review [2/3]` has how far it is behind the last name.
+        let far =
+            view.line.rsplit_once(" [").map_or_else(String::new, |(_, far)| format!(" [{far}"));
         let mut parts = vec![
-            working.map_or("…", |attempt| attempt.place.as_str()).to_owned(),
+            format!("{place}{far}"),
             words::duration(handle::now().0.saturating_sub(since.0)),
-            words::tokens(view.spent.tokens),
+            if view.spent.usd_micros > 0 {
+                status::spent(&view.spent)
+            } else {
+                words::tokens(view.spent.tokens)
+            },
         ];
         let activity = working.and_then(|row| driven.activity(row.attempt));
         parts.extend(activity.map(|activity| words::one_line(&activity.last)));

@@ -211,7 +211,8 @@ fn facts(attempts: usize, cost: &Spent, active_ms: u64) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn spent(spent: &Spent) -> String {
+/// Tokens and dollars, with "about" or "at least" where the price is not exact.
+pub(super) fn spent(spent: &Spent) -> String {
     words::spent(&Usage {
         input: spent.tokens,
         usd_micros: spent.usd_micros,

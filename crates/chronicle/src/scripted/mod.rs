@@ -113,11 +113,12 @@ fn session(home: &Home, open: &Open) -> Result<Session, Stop> {
 fn end(stop: Stop, script: &Path, talk: &mut Talk) -> u8 {
     let (class, text, code) = match stop {
         Stop::Exit(code) => return code,
+        // A script that is wrong stays wrong: nobody is helped by more attempts.
         Stop::Script { line: 0, why } => {
-            ("other", format!("script `{}` {why}", script.display()), WRONG_SCRIPT)
+            ("refused", format!("script `{}` {why}", script.display()), WRONG_SCRIPT)
         }
         Stop::Script { line, why } => {
-            ("other", format!("{}:{line}: {why}", script.display()), WRONG_SCRIPT)
+            ("refused", format!("{}:{line}: {why}", script.display()), WRONG_SCRIPT)
         }
         Stop::SessionGone(session) => {
             ("session_gone", format!("no session `{session}` here"), CANNOT_GO_ON)

@@ -144,8 +144,7 @@ fn an_unknown_agent_is_refused_before_anything_begins() {
 
 #[test]
 fn a_script_that_is_missing_or_broken_asks_a_person() {
-    let session =
-        Session::with("name: S\nlimits: {nudges: 0, retries: 0}\nphases: {work: {}}\n", "");
+    let session = Session::with("name: S\nphases: {work: {}}\n", "");
     for (script, words) in [
         ("work:\n  - say: a\n  - shout: b\n", "script.yaml:3: unknown word `shout`"),
         ("other: []\n", "has no place `work`; it has `other`"),
@@ -153,10 +152,12 @@ fn a_script_that_is_missing_or_broken_asks_a_person() {
     ] {
         session.write("script.yaml", script);
         session.run().exits(4).talks(words);
+        assert_eq!(session.events_of("attempt_started").len(), 1, "asked at once: {words}");
         session.assert_whole();
     }
     fs::remove_file(session.path("script.yaml")).unwrap();
     session.run().exits(4).talks("script.yaml").talks("cannot be read");
+    assert_eq!(session.events_of("attempt_started").len(), 1);
     session.assert_whole();
 }
 

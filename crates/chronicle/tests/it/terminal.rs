@@ -61,7 +61,7 @@ fn needs_tmux_a_run_shows_a_line_that_moves_and_ctrl_c_pauses_it() {
     let terminal = Terminal::new(&session, run);
     until("the line shows place, tokens and the last word", || {
         let screen = terminal.screen();
-        screen.contains("work · ") && screen.contains("1,234 tokens · Thinking about")
+        screen.contains("work [1/1] · ") && screen.contains("1,234 tokens · Thinking about")
     });
     let colours = terminal.tmux(&["capture-pane", "-p", "-e"]);
     assert!(colours.contains('\u{1b}'), "no colours:\n{colours}");
@@ -82,6 +82,9 @@ fn needs_tmux_a_person_who_answers_later_loses_nothing() {
     let run = "chronicle run main 'the task' --agent scripted:script.yaml";
     let terminal = Terminal::new(&session, run);
     until("the question is asked", || terminal.screen().contains("Type your answer"));
+    let screen = terminal.screen();
+    let last = screen.trim_end().lines().last().unwrap_or_default();
+    assert!(last.contains("answers later:"), "nothing is drawn below the question:\n{screen}");
     terminal.tmux(&["send-keys", "Enter"]);
     until("the run rests", || terminal.screen().contains("ended with 4"));
     let ended = session.events_of("attempt_ended");

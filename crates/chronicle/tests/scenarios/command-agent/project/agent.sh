@@ -1,4 +1,4 @@
-# An agent in a few lines: speaks the agent protocol, and notes what it was told in `orders`.
+# An agent in a few lines: speaks the agent protocol, and notes what it was told in `orders`, which git ignores: when it is written must not matter.
 read -r order
 field() { printf '%s' "$order" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'; }
 say() { printf '%s\n' "$1"; }

@@ -206,6 +206,7 @@ impl Dice<'_> {
             strays: 2,
             not_understood: self.number(),
             transcript_bytes: self.number(),
+            remarks: vec![self.text()],
             stderr: self.text(),
             final_text: self.flag().then(|| Box::new(FinalText(self.text()))),
         })

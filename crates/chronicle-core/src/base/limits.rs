@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// Longest summary, reason or note in an event. Longer text is cut with a visible mark.
 pub const TEXT_MAX: usize = 8_000;
-/// Longest task of a run.
-pub const TASK_MAX: usize = 100_000;
+/// Longest task of a run. The ledger keeps it whole; a handover has as much as fits and names the file with the rest.
+pub const TASK_MAX: usize = 300_000;
 /// Longest input of a tool call kept in an event.
 pub const TOOL_INPUT_MAX: usize = 2_000;
 /// Longest shell command of a tool call kept in an event.

@@ -32,6 +32,24 @@ pub fn excerpt(text: &str, max: usize) -> String {
     format!("{kept}… [{} bytes cut]", text.len() - kept.len())
 }
 
+/// A quotation on one line whose middle is cut: as much of its end as of its beginning, each at most [`QUOTE_MAX`] bytes.
+pub fn both_ends(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= 2 * QUOTE_MAX {
+        return plain(text);
+    }
+    let begins = cut(text, QUOTE_MAX);
+    let begins = whole_words(begins, &text[begins.len()..]);
+    let ends = &text[text.ceil_char_boundary(text.len() - QUOTE_MAX)..];
+    // From the beginning of a word on, unless one word is most of it.
+    let ends = match ends.find(char::is_whitespace) {
+        Some(at) if at <= ends.len() / 2 => ends[at..].trim_start(),
+        Some(_) | None => ends,
+    };
+    let bytes = text.len() - begins.len() - ends.len();
+    plain(&format!("{begins} … [{bytes} bytes cut] … {ends}"))
+}
+
 /// Drops a partial word at the end. A word that takes more than half of the text is cut anyway.
 fn whole_words<'a>(kept: &'a str, rest: &str) -> &'a str {
     if rest.starts_with(char::is_whitespace) {

@@ -93,6 +93,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         // and the next attempt gets a fresh one.
         Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.worker.session.clone(),
         Why::Nudge { .. }
+        | Why::Again { .. }
         | Why::Waited
         | Why::Rejected { .. }
         | Why::Unverified { .. }

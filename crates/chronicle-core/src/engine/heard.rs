@@ -22,6 +22,9 @@ const REQUEST_MAX: usize = 200;
 /// Longest name of a tool, call or file, and longest reason of a failed notice, kept in an event.
 const NAME_MAX: usize = 400;
 
+/// Most remarks about one attempt.
+const REMARKS_MAX: usize = 8;
+
 pub(super) fn heard(state: &State, input: &Input) -> Input {
     let mut heard = input.clone();
     cut_some(heard.by.request.as_mut(), REQUEST_MAX);
@@ -171,9 +174,17 @@ fn hear_names(list: &mut Vec<String>) {
 fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut AttemptReport) {
     match what {
         AttemptReport::ToolCalled { call } => hear_call(call),
+        AttemptReport::ToolRefused { call, why } => {
+            hear_call(call);
+            cut(why, TEXT_MAX);
+        }
         AttemptReport::ToolEnded { call, .. } => cut(call, NAME_MAX),
         AttemptReport::Usage { .. } => {}
         AttemptReport::Ended(seen) => hear_end(state, id, active_ms, seen),
+        AttemptReport::Withdrew { request } => {
+            cut(request, REQUEST_MAX);
+            *active_ms = 0;
+        }
         AttemptReport::FileChanged { path, .. } => {
             cut(path, NAME_MAX);
             *active_ms = 0;
@@ -202,6 +213,10 @@ fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSee
     cut_some(seen.unclear.as_mut(), TEXT_MAX);
     cut_some(seen.error.as_mut().map(|(_, text)| text), TEXT_MAX);
     cut(&mut seen.stderr, TEXT_MAX);
+    seen.remarks.truncate(REMARKS_MAX);
+    for remark in &mut seen.remarks {
+        cut(remark, TEXT_MAX);
+    }
     seen.quota_until = seen.quota_until.map(|until| until.min(Millis::LATEST));
     seen.retry_after_ms = seen.retry_after_ms.map(|ms| ms.min(QUOTA_WAIT_MAX_MS));
     let Some(attempt) = state.attempt(id).filter(|attempt| attempt.ended.is_none()) else { return };

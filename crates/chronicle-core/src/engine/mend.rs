@@ -36,19 +36,23 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         }
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
         // Never restarted automatically: something of it may still be working on the same files.
-        End::Unclear { .. } => intervene(state, frame, words::needs_person(phase, end)),
-        End::StoppedBy(StopCause::Timeout) => edge_or_person(state, frame, phase, "timeout", end),
+        End::Unclear { .. } => {
+            intervene(state, frame, words::needs_person(phase, end, &broken.said))
+        }
+        End::StoppedBy(StopCause::Timeout) => {
+            edge_or_person(state, frame, phase, broken, "timeout", end)
+        }
         End::StoppedBy(StopCause::Repeats) => circle(state, frame, phase),
         End::StoppedBy(StopCause::Standstill) => standstill(state, frame, phase),
         End::StoppedBy(StopCause::Idle | StopCause::Tool) if has_edge(phase, "stuck") => {
-            edge_or_person(state, frame, phase, "stuck", end)
+            edge_or_person(state, frame, phase, broken, "stuck", end)
         }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
         End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
         | End::Left
         | End::BrokeOff
-        | End::CommandsDone => again(state, frame, phase, end),
+        | End::CommandsDone => again(state, frame, phase, broken, end),
     }
 }
 
@@ -84,13 +88,13 @@ fn mend_crash(
         | CrashClass::Auth
         | CrashClass::Refused
         | CrashClass::Quota
-        | CrashClass::Overload => edge_or_person(state, frame, phase, "crash", &end),
+        | CrashClass::Overload => edge_or_person(state, frame, phase, broken, "crash", &end),
         CrashClass::ContextFull => out_of_context(state, frame, phase),
-        CrashClass::NoSignal
-        | CrashClass::Died
-        | CrashClass::SessionGone
-        | CrashClass::Protocol
-        | CrashClass::Other => again(state, frame, phase, &end),
+        // What broke the rules once is in the session: it would only go on there.
+        CrashClass::Protocol => afresh(state, frame, phase, broken, &end),
+        CrashClass::NoSignal | CrashClass::Died | CrashClass::SessionGone | CrashClass::Other => {
+            again(state, frame, phase, broken, &end)
+        }
     }
 }
 
@@ -160,18 +164,28 @@ fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
 }
 
 /// First reminders in the same session, then fresh sessions, then the workflow's own edge for a crash, or a person.
-fn again(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
+fn again(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
     let counters = &frame.worker.counters;
     if phase.run == PhaseKind::Worker
         && counters.retries == 0
         && counters.nudges < phase.limits.nudges
     {
-        return attempt(state, frame, Why::Nudge { number: counters.nudges + 1 });
+        let number = counters.nudges + 1;
+        let ended_its_turn = |crash: &Crash| crash.class == CrashClass::NoSignal;
+        let is_reminded = matches!(end, End::Crashed(crash) if ended_its_turn(crash));
+        let why = if is_reminded { Why::Nudge { number } } else { Why::Again { number } };
+        return attempt(state, frame, why);
     }
-    if counters.retries < phase.limits.retries {
-        return attempt(state, frame, Why::Retry { number: counters.retries + 1 });
+    afresh(state, frame, phase, broken, end)
+}
+
+/// Fresh starts, then the workflow's own answer to a crash or a person.
+fn afresh(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
+    let number = frame.worker.counters.retries + 1;
+    if number <= phase.limits.retries {
+        return attempt(state, frame, Why::Retry { number });
     }
-    edge_or_person(state, frame, phase, "crash", end)
+    edge_or_person(state, frame, phase, broken, "crash", end)
 }
 
 fn has_edge(phase: &Phase, outcome: &str) -> bool {
@@ -179,10 +193,17 @@ fn has_edge(phase: &Phase, outcome: &str) -> bool {
 }
 
 /// Takes the workflow's edge for this outcome, otherwise asks a person.
-fn edge_or_person(state: &State, frame: &Frame, phase: &Phase, outcome: &str, end: &End) -> Event {
+fn edge_or_person(
+    state: &State,
+    frame: &Frame,
+    phase: &Phase,
+    broken: &Attempt,
+    outcome: &str,
+    end: &End,
+) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {
         Some(to) => take(state, frame, to, &WayOut::new(outcome, words::end(end))),
-        None => intervene(state, frame, words::needs_person(phase, end)),
+        None => intervene(state, frame, words::needs_person(phase, end, &broken.said)),
     }
 }

@@ -2,13 +2,14 @@
 
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
-use crate::base::ids::{AttemptId, SHELL};
+use crate::base::ids::{AttemptId, GateId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
 use crate::event::{
-    AttemptEnded, Call, Caller, Event, Message, StopCause, SupervisorStarted, ToolCalled, Verdict,
+    AttemptEnded, Call, Caller, Event, GateAnswer, Message, StopCause, SupervisorStarted,
+    ToolCalled, Verdict,
 };
 use crate::handover::Stand;
 use crate::state::budget;
@@ -106,6 +107,11 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
     match what {
         AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
+        AttemptReport::ToolRefused { call, why } => {
+            let verdict = Verdict::Denied(words::refused_itself(why));
+            let called = ToolCalled::new(id, (**call).clone(), verdict, active_ms);
+            scratch.record(Event::ToolCalled(called));
+        }
         AttemptReport::Ended(seen) => {
             let end = end_of(scratch.state(), attempt, seen);
             let said = seen.final_text.as_ref().map_or_else(String::new, |said| said.0.clone());
@@ -116,6 +122,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 active_ms,
                 strays: seen.strays,
                 not_understood: seen.not_understood,
+                remarks: seen.remarks.clone(),
                 transcript_bytes: seen.transcript_bytes,
                 final_text: said,
                 partial,
@@ -124,6 +131,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             }));
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
+        AttemptReport::Withdrew { request } => withdraw(scratch, id, request),
         AttemptReport::Idle => {
             // Silence is expected while a tool runs or a person is asked, and commands have a timeout instead.
             let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
@@ -182,6 +190,17 @@ fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
     if is_new {
         scratch.record(Event::MessageDelivered { attempt: id, message, repeated });
     }
+}
+
+/// Closes the gate of a question that nobody waits for any more. One that was answered stays as it is.
+fn withdraw(scratch: &mut Scratch<'_>, id: AttemptId, request: &str) {
+    let state = scratch.state();
+    let is_open = |gate: GateId| state.gate(gate).is_some_and(|it| it.answered.is_none());
+    let asking = live(state, id).into_iter().flat_map(|attempt| &attempt.asking);
+    let mut asked = asking.filter(|(asked, gate)| asked == request && is_open(*gate));
+    let Some(gate) = asked.next().map(|(_, gate)| *gate) else { return };
+    let (answer, who) = (GateAnswer::Withdrawn, id.to_string());
+    scratch.emit(Event::GateAnswered { gate, answer, who, note: String::new(), agent: None });
 }
 
 fn live(state: &State, id: AttemptId) -> Option<&Attempt> {

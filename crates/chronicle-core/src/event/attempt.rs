@@ -76,6 +76,12 @@ pub enum Why {
         /// Counts reminders in a row, from 1.
         number: u32,
     },
+    /// The last one did not end its turn: it crashed, or was ended by a limit. The same session; counted as a reminder, and called
+    /// one in lines that were written before the two were told apart.
+    Again {
+        /// Counts together with the reminders, from 1.
+        number: u32,
+    },
     /// The last one crashed: a fresh session.
     Retry {
         /// Counts retries after crashes, from 1.
@@ -155,6 +161,7 @@ impl Why {
             | Self::Helped { .. } => true,
             Self::First
             | Self::Nudge { .. }
+            | Self::Again { .. }
             | Self::Retry { .. }
             | Self::Rejected { .. }
             | Self::Unverified { .. }
@@ -388,6 +395,9 @@ pub struct AttemptEnded {
     /// Lines of output that its adapter could not parse; they are in the transcript.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_understood: u64,
+    /// What people must know about how it worked, each a part of a sentence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// When the quota resets, if the agent said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_until: Option<Millis>,

@@ -78,4 +78,6 @@ pub enum GateAnswer {
     Skip,
     /// A budget or a loop limit was raised.
     Raised,
+    /// Nobody answered: whoever asked waits no longer.
+    Withdrawn,
 }

@@ -242,6 +242,13 @@ pub enum AttemptReport {
         /// Boxed because it is much larger than the other variants.
         call: Box<Call>,
     },
+    /// It called a tool, and refused that by itself before anybody was asked.
+    ToolRefused {
+        /// The call as the agent announced it.
+        call: Box<Call>,
+        /// Why, in the agent's own words.
+        why: String,
+    },
     /// A tool call ended.
     ToolEnded {
         /// The agent's id of the call.
@@ -271,6 +278,11 @@ pub enum AttemptReport {
         code: Option<i32>,
         /// The end of what it printed.
         output: String,
+    },
+    /// It waits no longer for the answer to a question: its dialog has timed out, or was closed.
+    Withdrew {
+        /// The id of the call that asked.
+        request: String,
     },
     /// It received a note or an answer.
     Told(Message),
@@ -320,6 +332,9 @@ pub struct EndSeen {
     /// Length of its transcript in bytes.
     #[serde(skip_serializing_if = "is_default")]
     pub transcript_bytes: u64,
+    /// What people must know about how it worked, each a part of a sentence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The last lines of its standard error.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,

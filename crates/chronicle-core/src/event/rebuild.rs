@@ -151,9 +151,11 @@ fn asked(event: &Event) -> Option<Command> {
                 GateAnswer::Approved => Some(Command::Approve { gate, note }),
                 GateAnswer::Rejected => Some(Command::Reject { gate, note }),
                 GateAnswer::Said(text) => Some(Command::Answer { gate, text: text.clone() }),
-                GateAnswer::Retry | GateAnswer::Go(_) | GateAnswer::Skip | GateAnswer::Raised => {
-                    None
-                }
+                GateAnswer::Retry
+                | GateAnswer::Go(_)
+                | GateAnswer::Skip
+                | GateAnswer::Raised
+                | GateAnswer::Withdrawn => None,
             }
         }
         _ => None,
@@ -247,6 +249,7 @@ fn end(ended: &AttemptEnded) -> EndSeen {
     let seen = EndSeen {
         strays: ended.strays,
         not_understood: ended.not_understood,
+        remarks: ended.remarks.clone(),
         transcript_bytes: ended.transcript_bytes,
         quota_until: ended.quota_until,
         retry_after_ms: ended.retry_after_ms,

@@ -16,7 +16,7 @@ const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase 
 pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
     match why {
         Why::First => first(state, attempt),
-        Why::Nudge { .. } => reminder(state, attempt, stand),
+        Why::Nudge { .. } | Why::Again { .. } => reminder(state, attempt, stand),
         Why::Retry { .. } => {
             let how = previous(state, attempt).and_then(|before| before.ended.as_ref());
             let how = how.map_or_else(String::new, |(end, _)| format!(": it {}", words::end(end)));

@@ -382,7 +382,7 @@ impl Counters {
             self.active_ms = 0;
         }
         match intent.why {
-            Why::Nudge { number } => self.nudges = number,
+            Why::Nudge { number } | Why::Again { number } => self.nudges = number,
             Why::Retry { number } => self.retries = number,
             Why::Unverified { number, .. } => self.unverified = number,
             Why::Continued { .. } => self.continuations = self.continuations.saturating_add(1),

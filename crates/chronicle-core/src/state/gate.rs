@@ -26,6 +26,18 @@ pub struct Gate {
 }
 
 impl Facts {
+    /// Nobody waits for the answer any more, so that nobody is told it later.
+    fn forget_question(&mut self, opened: &GateOpened) {
+        if let Some(asker) = &opened.asker {
+            self.change(asker.attempt, |attempt| {
+                attempt.asking.retain(|(_, asked)| *asked != opened.gate);
+            });
+        }
+        self.change_frame(&opened.place.frame(), |frame| {
+            frame.questions.retain(|asked| *asked != opened.gate);
+        });
+    }
+
     pub(super) fn open_gate(&mut self, cause: Cause, at: Millis, opened: &GateOpened) {
         let gate =
             Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
@@ -66,6 +78,9 @@ impl Facts {
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        if *answer == GateAnswer::Withdrawn {
+            self.forget_question(&opened);
+        }
         let rejected = Outcome::from(REJECTED);
         let phase = self.phase_at(&opened.place);
         let has_edge = phase.is_some_and(|phase| phase.on.contains_key(&rejected));

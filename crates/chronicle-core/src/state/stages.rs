@@ -59,7 +59,10 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         // The worker's way stands: a person goes on without what could not be verified.
         (GateAnswer::Skip, Stage::Left(way)) => skipped(way),
         (GateAnswer::Skip, _) => skipped(WayOut::new(Outcome::from(SKIPPED), note)),
-        (GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised, held) => held,
+        (
+            GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised | GateAnswer::Withdrawn,
+            held,
+        ) => held,
     }
 }
 

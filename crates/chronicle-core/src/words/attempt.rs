@@ -1,6 +1,6 @@
 //! Words about attempts: what begins them, what they do, how they end.
 
-use super::quote::{one_line, quote, saying};
+use super::quote::{one_line, quote, saying, saying_both_ends};
 use super::{chore, spent, thousands};
 use crate::base::ids::AttemptId;
 use crate::base::usage::Usage;
@@ -31,6 +31,7 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
     let why = match &intent.why {
         Why::First => String::new(),
         Why::Nudge { number } => format!(": reminder {number}, no signal came"),
+        Why::Again { number } => format!(": try {number} after it broke off"),
         Why::Retry { number } => format!(": fresh start {number}"),
         Why::Lost => ": the last attempt was lost".to_owned(),
         Why::SessionGone => ": its session is gone".to_owned(),
@@ -66,6 +67,11 @@ pub(super) fn tool_called(called: &ToolCalled) -> String {
     }
 }
 
+/// Why a call did not run that the agent refused by itself: there is no such tool, or its input does not fit.
+pub(crate) fn refused_itself(why: &str) -> String {
+    format!("the agent itself refused it{}", saying(why))
+}
+
 pub(super) fn changed(change: Change) -> &'static str {
     match change {
         Change::Created => "created",
@@ -85,7 +91,10 @@ pub(super) fn attempt_ended(ended: &AttemptEnded) -> String {
         1 => "; 1 line of its output was not understood".to_owned(),
         many => format!("; {} lines of its output were not understood", thousands(many)),
     };
-    format!("{} {}{strays}{puzzling}", ended.attempt, end(&ended.end))
+    let remarks: Vec<String> =
+        ended.remarks.iter().map(|it| format!("; {}", one_line(it))).collect();
+    let remarks = remarks.concat();
+    format!("{} {}{strays}{puzzling}{remarks}", ended.attempt, end(&ended.end))
 }
 
 /// How an attempt ended.
@@ -121,7 +130,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
         (None, _) => String::new(),
     };
-    format!("{what}{how}{}", saying(&crash.text))
+    format!("{what}{how}{}", saying_both_ends(&crash.text))
 }
 
 pub(super) fn stop(cause: StopCause) -> &'static str {

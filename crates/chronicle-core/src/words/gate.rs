@@ -31,6 +31,7 @@ pub(super) fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Raised => "answered with more".to_owned(),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
+        GateAnswer::Withdrawn => "withdrawn".to_owned(),
     }
 }
 
@@ -51,6 +52,7 @@ pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
         GateAnswer::Skip => "went on without it".to_owned(),
         GateAnswer::Raised => "allowed more".to_owned(),
         GateAnswer::Said(_) => format!("answered {}", quote(about)),
+        GateAnswer::Withdrawn => format!("no longer asked {}", quote(about)),
     }
 }
 
@@ -126,6 +128,11 @@ pub(crate) fn rejected_before(note: &str) -> String {
     format!("a person rejected it{}", saying(note))
 }
 
-pub(crate) fn needs_person(phase: &Phase, end_of: &End) -> String {
-    format!("`{}` cannot continue: the last attempt {}", phase.name, end(end_of))
+/// Why a person is asked, with the worker's last words: it may have said what it needs.
+pub(crate) fn needs_person(phase: &Phase, end_of: &End, said: &str) -> String {
+    let said = match said.trim() {
+        "" => String::new(),
+        said => format!("; its last words: {}", quote(said)),
+    };
+    format!("`{}` cannot continue: the last attempt {}{said}", phase.name, end(end_of))
 }

@@ -1,6 +1,6 @@
 //! What was said elsewhere, within our sentences: quotations are cut, sentences are not.
 
-use crate::base::quote::{line, plain, quoted};
+use crate::base::quote::{both_ends, line, plain, quoted};
 use crate::event::GateKind;
 
 /// Longest text of a gate on one line. Sentences whose quotations are bounded are shorter: only output at their end is cut.
@@ -19,6 +19,11 @@ pub(super) fn because(reason: &str) -> String {
 
 pub(super) fn saying(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!(": {}", quote(text)) }
+}
+
+/// What a program printed: it may name the cause first or last, so that a long text is cut in its middle.
+pub(super) fn saying_both_ends(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!(": \"{}\"", both_ends(text)) }
 }
 
 pub(super) fn quote(text: &str) -> String {

@@ -136,7 +136,7 @@ fn reminders_then_fresh_starts_then_a_person() {
               phase `work` entered
               a1 started at `work` (scripted)
             a1 reported an error: "boom"
-              a2 resumed at `work` (scripted): reminder 1, no signal came
+              a2 resumed at `work` (scripted): try 1 after it broke off
             a2 reported an error: "boom"
               a3 started at `work` (scripted): fresh start 1
             a3 reported an error: "boom"
@@ -310,7 +310,7 @@ fn idle_and_timeout_end_an_attempt() {
               a1 started at `work` (scripted)
             a1 is being stopped: it printed nothing for too long
             a1 was stopped: it printed nothing for too long
-              a2 resumed at `work` (scripted): reminder 1, no signal came
+              a2 resumed at `work` (scripted): try 1 after it broke off
             a2 is being stopped: it took longer than the phase allows
             a2 was stopped: it took longer than the phase allows
               `work` left for `rest` (timeout)

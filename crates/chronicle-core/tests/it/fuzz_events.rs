@@ -175,6 +175,7 @@ fn why() -> impl Strategy<Value = Why> {
             Why::Progressed
         ]),
         small().prop_map(|number| Why::Nudge { number }),
+        small().prop_map(|number| Why::Again { number }),
         small().prop_map(|number| Why::Retry { number }),
         text().prop_map(|note| Why::Rejected { note }),
         text().prop_map(|missing| Why::Lacking { missing }),
@@ -233,9 +234,11 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         2 => ended.prop_map(|(attempt, end, active_ms, strays, transcript_bytes, final_text)| {
             let quota_until = (strays > 1).then_some(Millis(7));
             let not_understood = transcript_bytes;
+            let name = format!("remark {strays}");
             let partial = final_text.chars().take(usize::from(strays > 0) * 40).collect();
             Event::AttemptEnded(AttemptEnded {
                 attempt, end, active_ms, strays, transcript_bytes, final_text, partial, not_understood, quota_until, retry_after_ms: Some(active_ms),
+                remarks: vec![name],
             })
         }),
         1 => (attempt(), small(), any::<Option<i32>>(), text()).prop_map(
@@ -375,18 +378,15 @@ fn of_trees() -> impl Strategy<Value = Event> {
 }
 
 fn of_gates() -> impl Strategy<Value = Event> {
-    let kinds = vec![
-        GateKind::ApprovalBefore,
-        GateKind::ApprovalAfter,
-        GateKind::Intervention,
-        GateKind::Budget,
-    ];
+    let approvals = vec![GateKind::ApprovalBefore, GateKind::ApprovalAfter];
+    let kinds = [approvals, vec![GateKind::Intervention, GateKind::Budget]].concat();
     let answer = prop_oneof![
         select(vec![
             GateAnswer::Approved,
             GateAnswer::Rejected,
             GateAnswer::Retry,
-            GateAnswer::Raised
+            GateAnswer::Raised,
+            GateAnswer::Withdrawn
         ]),
         name().prop_map(|to| GateAnswer::Go(PhaseId::new(to))),
     ];

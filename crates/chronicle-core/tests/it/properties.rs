@@ -100,6 +100,10 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     prop_oneof![
         "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
         call().prop_map(|call| AttemptReport::ToolCalled { call: Box::new(call) }),
+        call().prop_map(|call| AttemptReport::ToolRefused {
+            call: Box::new(call),
+            why: "no".to_owned()
+        }),
         ("[cd]", any::<bool>()).prop_map(|(call, ok)| AttemptReport::ToolEnded { call, ok }),
         "\\PC*".prop_map(|path| AttemptReport::FileChanged { path, change: Change::Deleted }),
         (scope, usage).prop_map(|(scope, usage)| AttemptReport::Usage { scope, usage }),
@@ -107,6 +111,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
             AttemptReport::CommandEnded { index, code, output: String::new() }
         }),
         Just(AttemptReport::Idle),
+        "[cdq]".prop_map(|request| AttemptReport::Withdrew { request }),
         (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Answer(GateId(gate)))),
         (0u32..3).prop_map(|note| AttemptReport::Told(Message::Note(NoteId(note)))),
         ended.prop_map(AttemptReport::Ended),

@@ -5,6 +5,7 @@
 
 mod reading;
 mod tools;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,15 +15,13 @@ use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
-use super::{Adapter, GivenFile, Launch, Order, Seen};
+use super::{Adapter, GivenFile, Launch, Order, Seen, Trial};
 use reading::ClaudeReader;
 
 /// Its own retries of a failed request; ours come after them.
 const RETRIES: &str = "2";
 /// How long its tools may wait for us: a person's answer may take days. Milliseconds.
 const TOOL_PATIENCE: &str = "1000000000";
-/// How long it waits for our server to start on a busy machine. Milliseconds.
-const SERVER_PATIENCE: &str = "60000";
 /// The file with our server, which has the secret of the attempt in it.
 const SERVERS: &str = "servers.json";
 /// Name of the file with the persona.
@@ -101,6 +100,21 @@ impl Adapter for Claude {
         Launch { argv, env, files }
     }
 
+    fn trial(&self, _given: &Path) -> Option<Trial> {
+        let mut argv: Vec<OsString> = self.program.iter().map(OsString::from).collect();
+        argv.extend(MODE.iter().map(OsString::from));
+        let request = json!({"subtype": "initialize"});
+        let hello = json!({"type": "control_request", "request_id": "hello", "request": request});
+        Some(Trial {
+            launch: Launch { argv, env: environment(), files: Vec::new() },
+            input: format!("{hello}\n"),
+            is_answer: |line| {
+                let line: Value = serde_json::from_str(line).unwrap_or_default();
+                line["type"] == "control_response" && line["response"]["subtype"] == "success"
+            },
+        })
+    }
+
     fn open(&mut self, order: &Order) -> Vec<String> {
         self.reading = ClaudeReader::of(order.project.clone());
         self.prompt(&order.handover)
@@ -135,7 +149,12 @@ impl Adapter for Claude {
         self.prompt(text)
     }
 
+    fn has_open_request(&self) -> bool {
+        self.reading.has_open_request()
+    }
+
     fn interrupt(&mut self) -> Vec<String> {
+        self.reading.interrupted();
         self.interrupts += 1;
         let id = format!("chronicle-{}", self.interrupts);
         let request = json!({"subtype": "interrupt"});
@@ -185,12 +204,14 @@ fn signal_server(order: &Order, prefers_http: bool) -> Value {
     json!({"mcpServers": {"chronicle": server}})
 }
 
+/// Without the memory that it keeps per project by itself: a fresh worker would read what another one wrote there.
 fn environment() -> BTreeMap<String, String> {
     let variables = [
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
-        ("MCP_TIMEOUT", SERVER_PATIENCE),
+        ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
+        ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),
         ("MCP_TOOL_TIMEOUT", TOOL_PATIENCE),
     ];
     variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()

@@ -77,9 +77,21 @@ pub trait Adapter: Send {
     fn note(&mut self, text: &str) -> Vec<String>;
     /// Lines that ask it to end its turn now.
     fn interrupt(&mut self) -> Vec<String>;
+    /// Whether a request to its model is on its way whose cost it has not told whole.
+    fn has_open_request(&self) -> bool {
+        false
+    }
     /// How to derive the cause of a crash from its stderr, if it says so nowhere else.
     fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
         |_| None
+    }
+    /// How it is started to find out whether it works here at all, without asking a model; none where there is nothing to try.
+    fn trial(&self, _given: &Path) -> Option<Trial> {
+        None
+    }
+    /// Tells the lines of its standard error that it prints when all is well: they explain no end.
+    fn is_noise(&self) -> fn(&str) -> bool {
+        |_| false
     }
 }
 
@@ -141,6 +153,17 @@ pub struct Launch {
     pub files: Vec<GivenFile>,
 }
 
+/// A start that only shows whether a program is the agent that it is taken for.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The command that starts it.
+    pub launch: Launch,
+    /// What is written to it.
+    pub input: String,
+    /// Tells the line by which it answers.
+    pub is_answer: fn(&str) -> bool,
+}
+
 /// A file that an agent is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenFile {
@@ -165,6 +188,13 @@ pub enum Seen {
     ToolCall(Box<RawCall>),
     /// It asks for permission to call a tool; the answer has the call's id.
     Permission(Box<RawCall>),
+    /// It called a tool, and refused that by itself before anybody was asked.
+    Refused {
+        /// The call as the agent announced it.
+        call: Box<RawCall>,
+        /// Why, in the agent's own words.
+        why: String,
+    },
     /// A tool call ended.
     ToolEnd {
         /// The agent's id of the call.
@@ -203,7 +233,18 @@ pub enum Seen {
         question: String,
         /// Suggested answers; empty if any text is expected.
         options: Vec<String>,
+        /// Whether only one of them can be the answer.
+        closed: bool,
+        /// How long it waits before it goes on without an answer; none = for ever.
+        waits_ms: Option<u64>,
     },
+    /// It waits no longer for the answer to a question.
+    Withdrew {
+        /// Its id of the question.
+        request: String,
+    },
+    /// Something that people must know about how it works: a part of a sentence.
+    Remark(String),
     /// An error. If nothing better follows, this is why the attempt crashed.
     Error {
         /// How the engine treats it.

@@ -13,8 +13,8 @@ use chronicle_core::event::input::Answer;
 use chronicle_core::event::{CrashClass, Verdict};
 use serde_json::{Value, json};
 
-use super::{Adapter, GivenFile, Launch, Order, Seen, signal_tools};
-use reading::{Dialog, PiReader};
+use super::{Adapter, GivenFile, Launch, Order, Seen, Trial, signal_tools};
+use reading::{Dialog, PiReader, YES};
 
 /// The extension, and where its list of tools goes.
 const EXTENSION: &str = include_str!("pi/chronicle.ts");
@@ -22,6 +22,8 @@ const TOOLS_MARK: &str = "[/* TOOLS */]";
 /// The files that it is given.
 const EXTENSION_FILE: &str = "chronicle.ts";
 const PERSONA_FILE: &str = "persona.md";
+/// The session of a trial: nothing is said in it.
+const TRIAL_SESSION: &str = "chronicle-trial";
 /// The levels that it knows.
 const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -73,14 +75,31 @@ impl Adapter for Pi {
             option("--append-system-prompt", order.given.join(PERSONA_FILE).into());
             files.push(GivenFile { name: PERSONA_FILE, text: persona.clone() });
         }
-        let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
-        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let mut env = BTreeMap::from(env);
+        let mut env = environment();
         if let Some(home) = &order.home {
             let own = home.join(".pi/agent").to_string_lossy().into_owned();
             env.insert("PI_CODING_AGENT_DIR".to_owned(), own);
         }
         Launch { argv, env, files }
+    }
+
+    fn trial(&self, given: &Path) -> Option<Trial> {
+        let mut argv: Vec<OsString> = self.program.iter().map(OsString::from).collect();
+        let words = ["--mode", "rpc", "--session-id", TRIAL_SESSION, "--session-dir"];
+        argv.extend(words.map(OsString::from));
+        argv.extend([given.into(), "-e".into(), given.join(EXTENSION_FILE).into()]);
+        Some(Trial {
+            launch: Launch {
+                argv,
+                env: environment(),
+                files: vec![GivenFile { name: EXTENSION_FILE, text: extension() }],
+            },
+            input: format!("{}\n", json!({"id": "hello", "type": "get_state"})),
+            is_answer: |line| {
+                let line: Value = serde_json::from_str(line).unwrap_or_default();
+                line["type"] == "response" && line["data"]["sessionId"] == TRIAL_SESSION
+            },
+        })
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
@@ -102,7 +121,8 @@ impl Adapter for Pi {
         vec![match dialog {
             Dialog::Permission => value(&request, &leave(answer).to_string()),
             Dialog::Signal => value(&request, &heard(answer).to_string()),
-            Dialog::Foreign => match answer {
+            Dialog::Foreign | Dialog::Confirm => match answer {
+                Answer::Accepted(text) if dialog == Dialog::Confirm => confirmed(&request, text),
                 Answer::Accepted(text) => value(&request, text),
                 _ => cancelled(&request),
             },
@@ -124,9 +144,23 @@ impl Adapter for Pi {
         std::iter::once(abort).chain(open.iter().map(|request| cancelled(request))).collect()
     }
 
+    fn has_open_request(&self) -> bool {
+        self.reading.has_open_request()
+    }
+
+    fn is_noise(&self) -> fn(&str) -> bool {
+        // Said of each fresh session, since its id is of our choosing.
+        |line| line.trim_start().starts_with("Warning: No project session found with id")
+    }
+
     fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
         |errors| errors.contains("No session found matching").then_some(CrashClass::SessionGone)
     }
+}
+
+fn environment() -> BTreeMap<String, String> {
+    let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
+    env.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// The extension with its tools filled in.
@@ -155,6 +189,12 @@ fn heard(answer: &Answer) -> Value {
 
 fn value(request: &str, value: &str) -> String {
     json!({"type": "extension_ui_response", "id": request, "value": value}).to_string()
+}
+
+/// Anything but a clear yes is a no.
+fn confirmed(request: &str, answer: &str) -> String {
+    let confirmed = answer.trim().eq_ignore_ascii_case(YES);
+    json!({"type": "extension_ui_response", "id": request, "confirmed": confirmed}).to_string()
 }
 
 fn cancelled(request: &str) -> String {

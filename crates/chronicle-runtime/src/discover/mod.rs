@@ -17,6 +17,7 @@ mod rules;
 mod sessions;
 mod settings;
 mod verify;
+pub(crate) mod versions;
 mod workflows;
 
 use std::io;

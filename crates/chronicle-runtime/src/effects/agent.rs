@@ -12,6 +12,7 @@ mod verdicts;
 
 use std::io::Write;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,17 +26,18 @@ use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
-use super::watchdog::{Bark, Watchdog};
+use super::watchdog::{Bark, INTERRUPT_PATIENCE, Watchdog};
 use super::worked::Worked;
 use crate::agents;
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use end::{LastWords, not_kept};
-use order::{NOT_FOR_AGENTS, give, order, private_folder, private_home, signal_variables};
+use order::{order, private_folder, private_home, signal_variables};
 use reading::AgentReader;
 
 pub(super) use end::{cannot_start, ended_as, unclear};
 pub(super) use order::environment;
+pub(crate) use order::{NOT_FOR_AGENTS, give};
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
@@ -58,7 +60,7 @@ impl Stop {
     pub(super) fn answer(&self, request: &str, text: &str) -> bool {
         let is_told = self.said(self.shared.voice.answer_question(request, text));
         if is_told {
-            self.shared.watchdog.answered();
+            self.shared.watchdog.answered(request);
         }
         is_told
     }
@@ -80,8 +82,17 @@ impl Stop {
         }
     }
 
-    pub(super) fn stop(&self, grace: Duration) {
-        self.control.stop(grace);
+    /// Ends it: first it is asked in the words of its own protocol, so that it can abort its tools and its request, then by a signal,
+    /// then by force. May be called again and again; the first time counts.
+    pub(super) fn stop(&self) {
+        if self.shared.is_stopped.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        if self.said(self.shared.voice.interrupt()) {
+            self.shared.watchdog.told_to_end();
+        } else {
+            self.control.stop(super::STOP_GRACE);
+        }
     }
 
     pub(super) fn control(&self) -> Control {
@@ -98,7 +109,11 @@ struct Shared {
     reporter: Reporter,
     transcript: Transcript,
     watchdog: Watchdog,
+    /// Whether it was told to end, in whatever way.
+    is_stopped: AtomicBool,
     died_of: fn(&str) -> Option<CrashClass>,
+    /// Tells lines of its standard error that explain no end.
+    is_noise: fn(&str) -> bool,
     voice: Voice,
     end: Mutex<LastWords>,
 }
@@ -120,7 +135,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     given.map_err(|error| {
         cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
-    let died_of = adapter.died_of();
+    let (died_of, is_noise) = (adapter.died_of(), adapter.is_noise());
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     let home = order.home.iter().flat_map(|home| private_home(home));
@@ -138,7 +153,9 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
         watchdog: Watchdog::new(),
+        is_stopped: AtomicBool::new(false),
         died_of,
+        is_noise,
         end: Mutex::new(LastWords::new()),
         context,
     });
@@ -188,6 +205,8 @@ fn tend(
         it.watchdog.watch(idle, |bark| match bark {
             Bark::Idle => it.reporter.tell(AttemptReport::Idle),
             Bark::Lingers => stopper.stop(super::STOP_GRACE),
+            Bark::Deaf => stopper.stop(super::STOP_GRACE.saturating_sub(INTERRUPT_PATIENCE)),
+            Bark::TimedOut(request) => it.withdrew(&request),
             Bark::Moment => worked.keep(it.reporter.active_ms()),
         });
     })?;
@@ -222,6 +241,15 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
 }
 
 impl Shared {
+    /// It waits no longer for the answer to that question. Nothing to do if it was answered meanwhile, or withdrawn before.
+    fn withdrew(&self, request: &str) {
+        if self.voice.forget(request) {
+            self.watchdog.answered(request);
+            let request = request.to_owned();
+            self.reporter.tell(AttemptReport::Withdrew { request });
+        }
+    }
+
     fn last_words(&self) -> MutexGuard<'_, LastWords> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -235,17 +263,23 @@ impl Shared {
             };
             let text = self.context.redactor.redact_line(text, &mut inside_key);
             self.transcript.add(From::Stderr, &text);
-            self.last_words().stderr.push(text.into_owned());
+            if !(self.is_noise)(&text) {
+                self.last_words().stderr.push(text.into_owned());
+            }
         }
     }
 
     fn seen(&self, end: KeeperEnd) -> EndSeen {
-        let last = self.last_words();
+        let mut last = self.last_words();
+        if self.voice.has_open_request() {
+            last.remark("what its last request cost is not known".to_owned());
+        }
         let stderr = self.context.redactor.redact(&last.stderr.text()).into_owned();
         let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
         // A killed agent may have had no time to print anything, so silence is only a clue if it exited by itself.
-        let by_itself =
-            matches!(end, KeeperEnd::Ended { code: Some(_), stopped: false, survivors: 0, .. });
+        let was_told = self.is_stopped.load(Ordering::SeqCst);
+        let by_itself = !was_told
+            && matches!(end, KeeperEnd::Ended { code: Some(_), stopped: false, survivors: 0, .. });
         let never_spoke = || last.never_spoke(&stderr).filter(|_| by_itself);
         let of_itself = || if last.finished { None } else { died_of().or_else(never_spoke) };
         let error = last.error.clone().or_else(of_itself);
@@ -256,6 +290,7 @@ impl Shared {
             retry_after_ms: last.retry_after_ms,
             transcript_bytes: self.transcript.finish(),
             not_understood: last.not_understood,
+            remarks: last.remarks.clone(),
             stderr: stderr.clone(),
             // It arrived in pieces; only the joined text shows a secret.
             final_text: Some(Box::new(FinalText(
@@ -263,6 +298,8 @@ impl Shared {
             ))),
             ..EndSeen::default()
         };
-        ended_as(seen, end)
+        let seen = ended_as(seen, end);
+        // One that ends its turn when it is asked to needs no signal, and was stopped all the same.
+        EndSeen { stopped: seen.stopped || (was_told && !seen.lost), ..seen }
     }
 }

@@ -34,6 +34,7 @@ use chronicle_core::handover::told;
 use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
+pub(crate) use agent::{NOT_FOR_AGENTS, give};
 pub use both::Both;
 pub(crate) use notify::notifies;
 pub(crate) use recorder::Recorder;
@@ -164,7 +165,7 @@ impl Processes {
             return self.observe(id);
         }
         match self.running.get(&id) {
-            Some(Running::Agent(stop)) => stop.stop(STOP_GRACE),
+            Some(Running::Agent(stop)) => stop.stop(),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             Some(Running::Observed) => {}
             // Started and stopped within one batch: no process was ever started for it.

@@ -83,7 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         // Commands may be silent for long; they have a timeout instead.
         watchdog.watch(None, |bark| match bark {
             Bark::Moment => worked.keep(reporter.active_ms()),
-            Bark::Idle | Bark::Lingers => {}
+            Bark::Idle | Bark::Lingers | Bark::Deaf | Bark::TimedOut(_) => {}
         });
     })
     .and_then(|()| thread("shell", move || shell.run()))

@@ -56,6 +56,11 @@ impl Voice {
         lock(&self.asked).insert(request.to_owned());
     }
 
+    /// Forgets a question that waits for no answer any more; whether it did until now.
+    pub(super) fn forget(&self, request: &str) -> bool {
+        lock(&self.asked).remove(request)
+    }
+
     /// Sends a note. Never waits: what does not fit now stays due.
     pub(super) fn note(&self, text: &str) -> Spoken {
         let lines = lock(&self.adapter).note(text);
@@ -74,6 +79,17 @@ impl Voice {
             lock(&self.asked).remove(request);
         }
         said
+    }
+
+    /// Asks for the end of the turn.
+    pub(super) fn interrupt(&self) -> Spoken {
+        let lines = lock(&self.adapter).interrupt();
+        self.try_say(lines)
+    }
+
+    /// Whether a request to its model is on its way.
+    pub(super) fn has_open_request(&self) -> bool {
+        lock(&self.adapter).has_open_request()
     }
 
     /// Closes the agent's input.

@@ -1,5 +1,6 @@
 //! Watches one attempt for silence, and for an agent that does not exit after its turn; also drives the recording of active time.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,9 @@ use super::worked;
 
 /// How long an agent may take to exit after its terminal event.
 const LINGER: Duration = Duration::from_secs(5);
+
+/// How long it may take to end its turn when it is asked to in its own protocol; then it is told by a signal.
+pub(super) const INTERRUPT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Shared by the agent's reader and the watching thread.
 #[derive(Clone)]
@@ -17,25 +21,42 @@ pub(super) struct Watchdog {
 struct Seen {
     last: Instant,
     /// Open questions to a person: silence is expected meanwhile.
-    questions: u32,
+    questions: BTreeSet<String>,
+    /// Until when the agent waits for the answers to some of them.
+    until: BTreeMap<String, Instant>,
     finished: Option<Instant>,
+    has_lingered: bool,
+    /// When it was asked to end its turn, until it is told by a signal.
+    told_to_end: Option<Instant>,
     over: bool,
 }
 
 /// What a watchdog reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bark {
     /// There was no output for too long.
     Idle,
     /// The turn has ended but the process has not.
     Lingers,
+    /// It was asked to end its turn, and lives.
+    Deaf,
+    /// The agent waits no longer for the answer to this question.
+    TimedOut(String),
     /// Another interval has passed.
     Moment,
 }
 
 impl Watchdog {
     pub(super) fn new() -> Self {
-        let seen = Seen { last: Instant::now(), questions: 0, finished: None, over: false };
+        let seen = Seen {
+            last: Instant::now(),
+            questions: BTreeSet::new(),
+            until: BTreeMap::new(),
+            finished: None,
+            has_lingered: false,
+            told_to_end: None,
+            over: false,
+        };
         Self { shared: Arc::new((Mutex::new(seen), Condvar::new())) }
     }
 
@@ -45,14 +66,24 @@ impl Watchdog {
     }
 
     /// The agent asked a person.
-    pub(super) fn asks(&self) {
-        self.lock().questions += 1;
+    pub(super) fn asks(&self, request: &str) {
+        self.lock().questions.insert(request.to_owned());
         self.shared.1.notify_one();
     }
 
-    pub(super) fn answered(&self) {
+    /// It waits for the answer to a question for so long, counted from now: its own clock began before.
+    pub(super) fn waits(&self, request: &str, most: Duration) {
+        if let Some(until) = Instant::now().checked_add(most) {
+            self.lock().until.insert(request.to_owned(), until);
+            self.shared.1.notify_one();
+        }
+    }
+
+    /// A person answered, or it waits no longer.
+    pub(super) fn answered(&self, request: &str) {
         let mut seen = self.lock();
-        seen.questions = seen.questions.saturating_sub(1);
+        seen.questions.remove(request);
+        seen.until.remove(request);
         seen.last = Instant::now();
         drop(seen);
         self.shared.1.notify_one();
@@ -61,6 +92,12 @@ impl Watchdog {
     /// The agent's terminal event came.
     pub(super) fn finished(&self) {
         self.lock().finished.get_or_insert_with(Instant::now);
+        self.shared.1.notify_one();
+    }
+
+    /// It was asked to end its turn.
+    pub(super) fn told_to_end(&self) {
+        self.lock().told_to_end = Some(Instant::now());
         self.shared.1.notify_one();
     }
 
@@ -73,20 +110,21 @@ impl Watchdog {
     /// Watches until the agent has exited. Silence is reported once per limit, for as long as it lasts: the receiver may know of
     /// a question that was asked elsewhere. Lingering is reported once.
     pub(super) fn watch(&self, idle: Option<Duration>, mut bark: impl FnMut(Bark)) {
-        let mut has_lingered = false;
         let mut moment = Instant::now() + worked::EVERY;
         let mut seen = self.lock();
         while !seen.over {
-            let next = next_bark(&seen, idle, has_lingered).filter(|(at, _)| *at < moment);
+            let next = next_bark(&seen, idle).filter(|(at, _)| *at < moment);
             let next = next.unwrap_or((moment, Bark::Moment));
             let now = Instant::now();
             seen = match next {
                 (at, reason) if at <= now => {
-                    match reason {
+                    match &reason {
                         // Restarts the limit, so that lasting silence is reported again: the engine may have ignored the first
                         // report because a question was open.
                         Bark::Idle => seen.last = now,
-                        Bark::Lingers => has_lingered = true,
+                        Bark::Lingers => seen.has_lingered = true,
+                        Bark::Deaf => seen.told_to_end = None,
+                        Bark::TimedOut(request) => drop(seen.until.remove(request)),
                         Bark::Moment => moment = now + worked::EVERY,
                     }
                     drop(seen);
@@ -108,13 +146,14 @@ impl Watchdog {
     }
 }
 
-fn next_bark(seen: &Seen, idle: Option<Duration>, has_lingered: bool) -> Option<(Instant, Bark)> {
-    match (seen.finished, idle) {
-        // After the terminal event silence is expected; only the exit is still awaited.
-        (Some(at), _) if !has_lingered => Some((at + LINGER, Bark::Lingers)),
-        (None, Some(idle)) if seen.questions == 0 => {
-            Some((seen.last.checked_add(idle)?, Bark::Idle))
-        }
-        (Some(_) | None, _) => None,
-    }
+/// What comes next, if nothing else happens before.
+fn next_bark(seen: &Seen, idle: Option<Duration>) -> Option<(Instant, Bark)> {
+    let timed_out = seen.until.iter().map(|(request, at)| (*at, Bark::TimedOut(request.clone())));
+    let deaf = seen.told_to_end.map(|at| (at + INTERRUPT_PATIENCE, Bark::Deaf));
+    let lingers = seen.finished.filter(|_| !seen.has_lingered);
+    let lingers = lingers.map(|at| (at + LINGER, Bark::Lingers));
+    let may_rest = seen.finished.is_some() || !seen.questions.is_empty();
+    let silence = idle.filter(|_| !may_rest).and_then(|idle| seen.last.checked_add(idle));
+    let silence = silence.map(|at| (at, Bark::Idle));
+    timed_out.chain(deaf).chain(lingers).chain(silence).min_by_key(|(at, _)| *at)
 }

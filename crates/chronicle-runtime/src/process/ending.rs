@@ -22,12 +22,15 @@ pub(super) struct Tree {
     end: Option<WaitStatus>,
     asked: BTreeSet<Process>,
     strays: BTreeSet<Process>,
+    /// Those of them that the agent started because we told it to: nobody left them behind.
+    servers: BTreeSet<Process>,
 }
 
 impl Tree {
     pub(super) fn new(cookie: String, agent: Pid) -> Self {
         let since = table::read(std::process::id()).map_or(0, |keeper| keeper.started);
-        Self { cookie, agent, since, end: None, asked: BTreeSet::new(), strays: BTreeSet::new() }
+        let (asked, strays, servers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Self { cookie, agent, since, end: None, asked, strays, servers }
     }
 
     /// Exit status of the agent, once it was reaped.
@@ -37,7 +40,7 @@ impl Tree {
 
     /// Number of processes besides the agent that were signalled.
     pub(super) fn strays(&self) -> u32 {
-        count(self.strays.len())
+        count(self.strays.difference(&self.servers).count())
     }
 
     /// Reaps ended children. Returns true if any child is left. Every orphan below is adopted by the keeper, so no child means
@@ -58,7 +61,12 @@ impl Tree {
     pub(super) fn ask_all(&mut self) {
         self.signal_group(Signal::TERM);
         for process in self.all() {
-            if !self.asked.contains(&process) && table::signal(process, Signal::TERM) {
+            if self.asked.contains(&process) {
+                continue;
+            }
+            // Looked at before: what has ended shows nothing any more.
+            self.note_server(process);
+            if table::signal(process, Signal::TERM) {
                 table::signal(process, Signal::CONT);
                 self.asked.insert(process);
                 self.count_stray(process);
@@ -75,6 +83,7 @@ impl Tree {
             let found = self.all();
             // Children before parents: a parent that sees its child die could start another one.
             for process in found.iter().rev() {
+                self.note_server(*process);
                 if table::signal(*process, Signal::KILL) {
                     self.count_stray(*process);
                 }
@@ -111,6 +120,12 @@ impl Tree {
     /// A killed process may have no readable cookie any more and still need a moment to go.
     fn is_stray_left(&self) -> bool {
         self.strays.iter().any(|stray| table::read(stray.pid) == Some(*stray))
+    }
+
+    fn note_server(&mut self, process: Process) {
+        if !self.strays.contains(&process) && table::is_signal_server(process) {
+            self.servers.insert(process);
+        }
     }
 
     fn count_stray(&mut self, process: Process) {

@@ -15,6 +15,7 @@
 //!
 //! Nothing here knows what an agent says: it hands out pipes and tells how the process ended.
 
+mod asked;
 mod beside;
 mod control;
 mod ending;
@@ -33,14 +34,15 @@ mod table;
 mod tool;
 mod wire;
 
+pub(crate) use asked::{Question, Unanswered, ask};
+pub(crate) use beside::tool;
 pub use beside::{ShowOutput, beside, detached, leave_terminal};
-pub(crate) use beside::{tool, tool_within};
 pub use control::Control;
 pub use exec::{main as keeper_exec, tool as tool_exec};
 pub(crate) use lockers::lockers;
 pub(crate) use order::executable_for_others;
 pub use order::{KeeperEnd, KeeperOrder, own_executable, shell_argv};
-pub(crate) use read::Ring;
+pub(crate) use read::{Edges, Ring};
 pub use read::{LINE_MAX, OutputLines, ReadLine, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};
 pub(crate) use table::started;

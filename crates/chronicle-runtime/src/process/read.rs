@@ -146,9 +146,73 @@ impl Ring {
     }
 }
 
+/// How a stream begins and how it ends: what does not fit is left out in the middle.
+#[derive(Debug, Clone)]
+pub(crate) struct Edges {
+    begins: Vec<String>,
+    bytes: usize,
+    is_full: bool,
+    ends: Ring,
+    left_out: usize,
+    max: (usize, usize),
+}
+
+impl Edges {
+    /// Keeps at most `lines_max` lines and `bytes_max` bytes of either end.
+    pub(crate) fn new(lines_max: usize, bytes_max: usize) -> Self {
+        let ends = Ring::new(lines_max, bytes_max);
+        let max = (lines_max, bytes_max);
+        Self { begins: Vec::new(), bytes: 0, is_full: false, ends, left_out: 0, max }
+    }
+
+    /// Adds a line to one of the ends.
+    pub(crate) fn push(&mut self, line: String) {
+        let (lines_max, bytes_max) = self.max;
+        self.is_full |= self.begins.len() >= lines_max || self.bytes + line.len() > bytes_max;
+        if self.is_full {
+            let before = self.ends.lines.len() + 1;
+            self.ends.push(line);
+            self.left_out += before - self.ends.lines.len();
+        } else {
+            self.bytes += line.len();
+            self.begins.push(line);
+        }
+    }
+
+    /// Both ends as one text, which says how many lines are left out between them.
+    pub(crate) fn text(&self) -> String {
+        let left_out = match self.left_out {
+            0 => None,
+            1 => Some("… [1 line left out] …".to_owned()),
+            many => Some(format!("… [{many} lines left out] …")),
+        };
+        let ends = self.ends.lines().map(str::to_owned);
+        let all: Vec<String> = self.begins.iter().cloned().chain(left_out).chain(ends).collect();
+        all.join("\n")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_ends_of_a_stream_are_kept_and_what_is_left_out_is_counted() {
+        let mut edges = Edges::new(2, 100);
+        for line in 1..=4 {
+            edges.push(line.to_string());
+        }
+        assert_eq!(edges.text(), "1\n2\n3\n4");
+        edges.push("5".into());
+        assert_eq!(edges.text(), "1\n2\n… [1 line left out] …\n4\n5");
+        edges.push("6".into());
+        assert_eq!(edges.text(), "1\n2\n… [2 lines left out] …\n5\n6");
+        let mut edges = Edges::new(10, 6);
+        for line in ["one", "too long to begin with", "two"] {
+            edges.push(line.into());
+        }
+        assert_eq!(edges.text(), "one\n… [1 line left out] …\ntwo");
+    }
 
     fn lines(of: &[u8]) -> Vec<ReadLine> {
         OutputLines::new(of).map(Result::unwrap).collect()

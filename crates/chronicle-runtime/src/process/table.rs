@@ -47,12 +47,13 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
     read(pid).map(|process| process.started)
 }
 
-pub(super) use system::{all, has_cookie, read, signal, wait_gone};
+pub(super) use system::{all, has_cookie, is_signal_server, read, signal, wait_gone};
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::fs::{self, File};
     use std::io::Read;
+    use std::os::unix::fs::MetadataExt as _;
     use std::time::Instant;
 
     use rustix::event::{PollFd, PollFlags};
@@ -115,6 +116,17 @@ mod system {
         })
     }
 
+    /// Whether it is our own program, as an agent starts it for its signals.
+    pub(in super::super) fn is_signal_server(process: Process) -> bool {
+        let file = |of: &str| {
+            let file = fs::metadata(format!("/proc/{of}/exe")).ok()?;
+            Some((file.dev(), file.ino()))
+        };
+        let words = whole(process.pid, "cmdline").unwrap_or_default();
+        let is_server = words.split(|byte| *byte == 0).nth(1) == Some(b"mcp");
+        is_server && file("self").is_some_and(|own| file(&process.pid.to_string()) == Some(own))
+    }
+
     /// Sends a signal to this exact process. Returns true if it was sent.
     pub(in super::super) fn signal(process: Process, signal: Signal) -> bool {
         let Some(pid) = process.raw() else { return false };
@@ -163,6 +175,10 @@ mod system {
     }
 
     pub(in super::super) fn has_cookie(_process: Process, _cookie: &str) -> bool {
+        false
+    }
+
+    pub(in super::super) fn is_signal_server(_process: Process) -> bool {
         false
     }
 

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 25] = [
+const STORIES: [(&str, &str, &str); 26] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -189,6 +189,12 @@ const STORIES: [(&str, &str, &str); 25] = [
         "rewound",
         "{name: Rewound, phases: {plan: {next: [build]}, build: {approval: after}}}",
         "plan: session s; go build\nbuild: go done\ng1: rewind plan\ng2: approve",
+    ),
+    (
+        "withdrawn",
+        "{name: Withdrawn, phases: {plan: {}}}",
+        r#"plan 1: session s; call workflow_ask {"question": "sure?"}; withdraw r1; died
+         plan 2: go done"#,
     ),
 ];
 

@@ -265,28 +265,41 @@ impl Agents<'_> {
             }
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
-        let chore = intent.chore.as_ref().map(|_| format!("!{}", words::performer(intent)));
-        let helper = intent.persona.as_ref().map(|name| format!("@{name}"));
-        let helper = helper.or(chore).unwrap_or_default();
-        let worker = format!("{}{helper}", intent.place);
-        let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
-        let moves = moves.or_else(|| self.story.script.get(&worker));
-        let text = moves.and_then(|moves| moves.get(at)).cloned();
+        let text = self.move_at(intent, at);
+        // A question that is given up at once: who waits for an answer does nothing else.
+        let withdrawn = self.move_at(intent, at + 1).filter(|text| text.starts_with("withdraw"));
         let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
         // Ending a turn is no move of the script.
         if !attempt.is_leaving() || goes_on {
+            self.sent.extend(withdrawn.iter().map(|_| key.clone()));
             self.sent.push(key);
         }
         let command = (intent.agent == "shell").then(|| next_command(state, id));
         match (text, command) {
             _ if attempt.is_leaving() && !goes_on => self.send(id, Move::finish()),
             (_, Some(None)) | (None, None) => self.send(id, Move::finish()),
-            (Some(text), _) => self.send(id, Move::read(id, at, &text)),
+            (Some(text), _) => {
+                self.send(id, Move::read(id, at, &text));
+                if let Some(text) = withdrawn {
+                    self.send(id, Move::read(id, at, &text));
+                }
+            }
             // A command that the script does not know ends well.
             (None, Some(Some(index))) => {
                 self.send(id, Move::read(id, at, &format!("run {index} 0")));
             }
         }
+    }
+
+    /// What the script says that this worker does then.
+    fn move_at(&self, intent: &AttemptStarted, at: usize) -> Option<String> {
+        let chore = intent.chore.as_ref().map(|_| format!("!{}", words::performer(intent)));
+        let helper = intent.persona.as_ref().map(|name| format!("@{name}"));
+        let helper = helper.or(chore).unwrap_or_default();
+        let worker = format!("{}{helper}", intent.place);
+        let moves = self.story.script.get(&format!("{worker} {}", intent.try_number));
+        let moves = moves.or_else(|| self.story.script.get(&worker));
+        moves.and_then(|moves| moves.get(at)).cloned()
     }
 
     fn end(&mut self, id: AttemptId, seen: EndSeen) {

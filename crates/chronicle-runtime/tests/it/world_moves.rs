@@ -71,6 +71,7 @@ impl Move {
                 AttemptReport::CommandEnded { index, code, output: "printed".to_owned() }
             }
             "idle" => AttemptReport::Idle,
+            "withdraw" => AttemptReport::Withdrew { request: rest.to_owned() },
             "finish" => return Self::finish(),
             "lost" => AttemptReport::Ended(EndSeen { lost: true, ..EndSeen::default() }),
             "unclear" => {

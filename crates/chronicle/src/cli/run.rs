@@ -1,14 +1,17 @@
 //! `chronicle run`: starts a workflow on a task.
 
+use std::collections::BTreeSet;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::RunId;
+use chronicle_core::base::limits::TASK_MAX;
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Loaded, Show, Workflow, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::state::Standing;
+use chronicle_core::words::thousands;
 use chronicle_runtime::handle::definitions::{self, Places};
 use chronicle_runtime::handle::{self, Rest, RunFolder, agents};
 use clap::{Args, ValueEnum};
@@ -20,9 +23,6 @@ use super::{Setting, check_folder, config, dry_run, live, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
-
-/// Longest task that is read from a file.
-const TASK_FILE_MAX: u64 = chronicle_core::base::limits::TASK_MAX as u64;
 
 /// Start a workflow on a task and stay with it
 ///
@@ -211,37 +211,44 @@ fn new_id() -> RunId {
 }
 
 fn task(args: &RunArgs) -> Result<String, Failure> {
-    let text = match (&args.task, &args.task_file) {
-        (Some(task), _) => task.clone(),
-        (None, Some(file)) => read_task(file)?,
-        (None, None) => String::new(),
+    let (text, from) = match (&args.task, &args.task_file) {
+        (Some(task), _) => (task.clone(), String::new()),
+        (None, Some(file)) => (read_task(file)?, format!(" in `{}`", file.display())),
+        (None, None) => (String::new(), String::new()),
     };
     if text.trim().is_empty() {
         let again = format!("chronicle run {} \"what is to be done\"", args.name);
         return Err(Failure::usage("there is no task").hint(again));
     }
+    // The ledger keeps no more than this of a task; what it would cut is refused instead.
+    if text.len() > TASK_MAX {
+        let most = thousands(TASK_MAX as u64);
+        return Err(Failure::usage(format!("the task{from} is longer than {most} bytes"))
+            .hint("put the details into a file of the project, and name it in the task"));
+    }
     Ok(text)
 }
 
-fn read_task(file: &PathBuf) -> Result<String, Failure> {
-    let mut text = String::new();
-    let name = file.display();
-    let read = if file.as_os_str() == "-" {
-        std::io::stdin().take(TASK_FILE_MAX + 1).read_to_string(&mut text)
-    } else {
-        std::fs::File::open(file)
-            .and_then(|open| open.take(TASK_FILE_MAX + 1).read_to_string(&mut text))
+/// The text of a file, up to just more than a task may have. Bytes are read and not text: the limit may cut a character in two.
+fn read_task(file: &Path) -> Result<String, Failure> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("the task cannot be read from `{}`: {why}", file.display()))
     };
-    read.map_err(|error| {
-        Failure::usage(format!("the task cannot be read from `{name}`: {error}"))
-    })?;
-    if text.len() as u64 > TASK_FILE_MAX {
-        return Err(Failure::usage(format!(
-            "the task in `{name}` is longer than {TASK_FILE_MAX} bytes"
-        ))
-        .hint("put the details into a file of the project, and name it in the task"));
+    let from: Box<dyn Read> = if file.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(file).map_err(|error| failed(&error))?)
+    };
+    let (mut bytes, most) = (Vec::new(), TASK_MAX + 1);
+    from.take(most as u64).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    let is_cut = bytes.len() == most;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(bad) if is_cut && bad.utf8_error().error_len().is_none() => {
+            Ok(String::from_utf8_lossy(bad.as_bytes()).into_owned())
+        }
+        Err(bad) => Err(failed(&bad.utf8_error())),
     }
-    Ok(text)
 }
 
 /// A workflow may be meant for others alone.
@@ -257,12 +264,14 @@ fn refuse_inner(loaded: &Loaded) -> Result<(), Failure> {
 
 /// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
 fn check_agents(setting: (&Setting, &Settings), start: &RunStarted) -> Result<(), Failure> {
+    let mut all = BTreeSet::new();
     for workflow in &start.workflows {
         for agent in agents_of(workflow, &start.agent) {
             check_agent(setting, workflow, agent)?;
+            all.insert(agent);
         }
     }
-    Ok(())
+    all.into_iter().try_for_each(|agent| check_program(setting, agent))
 }
 
 fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item = &'a str> {
@@ -295,4 +304,12 @@ fn check_agent(
         )));
     }
     Ok(())
+}
+
+/// Looks whether an agent's program is what it is taken for, so that one message says it and not every attempt.
+fn check_program((setting, settings): (&Setting, &Settings), agent: &str) -> Result<(), Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::internal("no temporary folder can be made", &error))?;
+    agents::fit(agent, &setting.project, settings, folder.path())
+        .map_err(|unfit| Failure::usage(unfit.what).hint(unfit.hint))
 }

@@ -137,7 +137,10 @@ impl<'a> Player<'a> {
             Step::Exit(code) => Ok(Then::Exit(*code)),
             Step::Crash(code) => Ok(Then::Crash(*code)),
             Step::Hang => hang(),
-            Step::IgnoreTerm => mischief::ignore_term().map(next),
+            Step::IgnoreTerm => {
+                self.talk.ignore_interrupts();
+                mischief::ignore_term().map(next)
+            }
             Step::Flood(flood) => mischief::flood(self.talk, flood).map(next),
             Step::LongLine(line) => mischief::long_line(self.talk, line.bytes).map(next),
             Step::Garbage(text) | Step::Raw(text) => self.talk.line(text.as_bytes()).map(next),

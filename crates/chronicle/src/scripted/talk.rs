@@ -15,6 +15,8 @@ pub(super) struct Talk {
     heard: Receiver<Heard>,
     out: io::Stdout,
     interrupted: bool,
+    /// Whether it does not do what it is told.
+    deaf: bool,
 }
 
 /// A message to the agent.
@@ -92,7 +94,7 @@ impl Talk {
                 }
             }
         });
-        Self { heard, out: io::stdout(), interrupted: false }
+        Self { heard, out: io::stdout(), interrupted: false, deaf: false }
     }
 
     /// Waits for a message.
@@ -109,6 +111,11 @@ impl Talk {
                 Err(TryRecvError::Disconnected) => return Err(Stop::Exit(super::CANNOT_GO_ON)),
             }
         }
+    }
+
+    /// From now on it is not to be interrupted.
+    pub(super) fn ignore_interrupts(&mut self) {
+        self.deaf = true;
     }
 
     /// Whether the turn is to end.
@@ -158,7 +165,7 @@ impl Talk {
         match message {
             Heard::Note(text) => self.say(&format!("noted: {text}")),
             Heard::Interrupt => {
-                self.interrupted = true;
+                self.interrupted = !self.deaf;
                 Ok(())
             }
             Heard::End => Err(Stop::Exit(super::CANNOT_GO_ON)),

@@ -57,6 +57,10 @@ fn is_killed(kind: Kind) {
     let (yard, supervisor) = in_mid_turn(kind, ONE);
     send(agent(&yard), Signal::KILL);
     goes_on_in_its_session(&yard, supervisor, "died before its turn ended (signal 9)");
+    // Nobody is reminded of a signal who had no chance to send one.
+    let log = yard.session.chronicle(&["log", &yard.session.short()]).exits(0);
+    let log = log.prints("a2 resumed at `work`").prints("try 1 after it broke off");
+    assert!(!log.stdout.contains("no signal came"), "{}", log.stdout);
 }
 
 #[test]
@@ -115,19 +119,22 @@ fn needs_claude_exits_well_with_nothing_done() {
     goes_on_in_its_session(&yard, supervisor, "finished without a leaving signal");
 }
 
-/// Another program under an agent's name: it would end the same however often it is started, so that a person is asked at once, in
-/// the program's own words.
+/// A program that only says a version: it would end the same however often it is started, so that a person is asked at once, in the
+/// program's own words.
 #[test]
-fn another_program_under_an_agents_name_asks_a_person_at_once() {
+fn a_program_that_ends_at_once_asks_a_person_at_once() {
     let without_a_word = "it ended before it took part in the run, without a word";
-    let in_its_words = "it ended before it took part in the run; it said: ls: ";
-    for name in ["claude", "pi"] {
-        for (program, words) in [("true", without_a_word), ("ls", in_its_words)] {
+    let in_its_words = "it ended before it took part in the run; it said: no such option";
+    for (name, version) in [("claude", "2.1.325"), ("pi", "1.5.0")] {
+        for (ends, words) in [("exit 3", without_a_word), ("echo no such option >&2", in_its_words)]
+        {
             let workflow = "name: One\nphases: {work: {next: [done]}}\n";
             let session = Session::with(workflow, "");
+            let script = format!("case $1 in --version) echo {version};; *) {ends};; esac\n");
+            session.write("agent.sh", script);
             let config = session.user().join("config.toml");
             let settings = std::fs::read_to_string(&config).unwrap();
-            let settings = format!("{settings}\n[agents.{name}]\ncommand = '{program}'\n");
+            let settings = format!("{settings}\n[agents.{name}]\ncommand = 'sh agent.sh'\n");
             std::fs::write(config, settings).unwrap();
             let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
             let why = "`work` cannot continue: the last attempt rejected the request";

@@ -8,6 +8,9 @@ const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
 /// More than any line of an agent that is read.
 const LONG: usize = 50_000_000;
 
+/// It says its version as it is, so that the run begins.
+const VERSION: &str = "for word; do test \"$word\" = --version && exec \"$@\"; done\n";
+
 /// What is printed before the agent itself begins: none of it is understood, the last line is longer than anybody reads.
 const NONSENSE: [&str; 8] = [
     "Segmentation fault (core dumped)",
@@ -46,7 +49,7 @@ fn talks_nonsense_first(kind: Kind) {
     let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
     yard.session.write("nonsense", format!("{}\n{}\n", NONSENSE.join("\n"), early(kind)));
     let wrapper = format!(
-        "#!/bin/sh\ncat nonsense\nprintf '\\377\\376\\n'\nhead -c {LONG} /dev/zero | tr '\\0' x\necho\nexec \"$@\"\n"
+        "#!/bin/sh\n{VERSION}cat nonsense\nprintf '\\377\\376\\n'\nhead -c {LONG} /dev/zero | tr '\\0' x\necho\nexec \"$@\"\n"
     );
     yard.session.write("wrapper.sh", wrapper);
     yard.wrap("sh wrapper.sh");
@@ -83,7 +86,8 @@ fn needs_pi_new_talks_nonsense_first() {
 fn talks_only_nonsense(kind: Kind) {
     let workflow = "name: One\nphases: {work: {next: [done], limits: {nudges: 0, retries: 0}}}\n";
     let yard = AgentYard::new(kind, workflow, &json!([]));
-    yard.session.write("wrapper.sh", "while :; do echo 'Usage: agent [options]'; done\n");
+    let wrapper = format!("{VERSION}while :; do echo 'Usage: agent [options]'; done\n");
+    yard.session.write("wrapper.sh", wrapper);
     yard.wrap("sh wrapper.sh");
     yard.exits(yard.run(), 4)
         .talks("broke the protocol")

@@ -181,6 +181,65 @@ fn asks_and_waits_set(kind: Kind, settings: &str) {
     yard.assert_spent_as_served();
 }
 
+/// Nobody stays for the answer: the worker is stopped, and asks its model nothing more.
+fn asks_and_nobody_stays(kind: Kind) {
+    let turns = json!([
+        {"calls": [kind.signal("workflow_ask", &json!({"question": "Which colour?"}))]},
+        {"calls": [kind.leave("done", "painted")], "times": 0},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 4).talks("Which colour?");
+    assert_eq!(yard.server.asked().len(), 1, "{}", yard.transcripts());
+    let ended = yard.session.events_of("attempt_ended");
+    assert_eq!(ended[0]["data"]["strays"], 0, "our own server is no stray: {ended:?}");
+    yard.assert_spent_as_served();
+}
+
+#[test]
+fn needs_claude_asks_and_nobody_stays() {
+    asks_and_nobody_stays(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_asks_and_nobody_stays() {
+    asks_and_nobody_stays(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_asks_and_nobody_stays() {
+    asks_and_nobody_stays(Kind::PiNew);
+}
+
+/// A call that the agent itself refuses is in the log, with its words.
+fn calls_what_is_not_there(kind: Kind) {
+    let turns = json!([
+        {"calls": [{"tool": "Telepathy", "input": {"to": "ann"}}]},
+        {"calls": [kind.leave("done", "without")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let log = yard.session.chronicle(&["log", "--tools"]).exits(0);
+    log.prints("a1 was denied `Telepathy`: the agent itself refused it: \"");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_calls_what_is_not_there() {
+    calls_what_is_not_there(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_calls_what_is_not_there() {
+    calls_what_is_not_there(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_calls_what_is_not_there() {
+    calls_what_is_not_there(Kind::PiNew);
+}
+
 /// Another agent, started only now, is ended for the same silence.
 fn is_idle_for_as_long() {
     let limits = "{idle: 6s, nudges: 0, retries: 0}";

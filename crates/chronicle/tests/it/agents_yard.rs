@@ -145,7 +145,30 @@ impl AgentYard {
         false
     }
 
-    fn pi_home(&self) -> PathBuf {
+    /// Puts an argument behind the agent's own command.
+    pub(crate) fn add_argument(&self, argument: &str) {
+        let config = self.session.user().join("config.toml");
+        let settings = fs::read_to_string(&config).unwrap();
+        let at = settings.find("command = '").unwrap() + "command = '".len();
+        let end = at + settings[at..].find('\'').unwrap();
+        let (before, after) = settings.split_at(end);
+        fs::write(config, format!("{before} {argument}{after}")).unwrap();
+    }
+
+    /// Installs an extension into Pi's own home, as `pi install` does; its file.
+    pub(crate) fn install(&self, name: &str, extension: &str) -> PathBuf {
+        let package = self.session.project().parent().unwrap().join(name);
+        fs::create_dir_all(&package).unwrap();
+        let manifest =
+            json!({"name": name, "version": "1.0.0", "pi": {"extensions": ["./index.ts"]}});
+        fs::write(package.join("package.json"), manifest.to_string()).unwrap();
+        fs::write(package.join("index.ts"), extension).unwrap();
+        let settings = json!({"packages": [package]});
+        fs::write(self.pi_home().join("settings.json"), settings.to_string()).unwrap();
+        package.join("index.ts")
+    }
+
+    pub(crate) fn pi_home(&self) -> PathBuf {
         self.session.project().parent().unwrap().join("pi")
     }
 

@@ -175,9 +175,34 @@ fn there_must_be_a_task() {
     session.write("binary", b"\xff\xfe");
     let said = session.chronicle(&["run", "main", "--task-file", "binary", agent[0], agent[1]]);
     is_refused(&session, said, 2).talks("the task cannot be read from `binary`");
-    session.write("huge", "x".repeat(200_000));
-    let said = session.chronicle(&["run", "main", "--task-file", "huge", agent[0], agent[1]]);
-    is_refused(&session, said, 2).talks("is longer than");
+}
+
+/// Characters of one to four bytes, so that one of them lies across any limit.
+fn unicode(bytes: usize) -> String {
+    "aé→😀\n".repeat(bytes / 11 + 1)
+}
+
+#[test]
+fn a_task_is_kept_whole_or_refused_and_never_cut() {
+    let agent = ["--agent", "scripted:script.yaml"];
+    let (file, argument) = (unicode(245_000), unicode(120_000));
+    for (task, args) in [(&file, ["--task-file", "task.txt"].as_slice()), (&argument, &[&argument])]
+    {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        session.write("task.txt", &file);
+        session.chronicle(&[&["run", "main"], args, &agent].concat()).exits(0);
+        let started = session.events_of("run_started");
+        assert_eq!(started[0]["data"]["task"], task.as_str(), "{} bytes", task.len());
+    }
+    let session = Session::with(WORKFLOW, SCRIPT);
+    for shift in 0..4 {
+        session.write("huge", "x".repeat(shift) + &unicode(300_000));
+        let said = session.chronicle(&["run", "main", "--task-file", "huge", agent[0], agent[1]]);
+        is_refused(&session, said, 2).talks("the task in `huge` is longer than 300,000 bytes");
+    }
+    session.write("broken", [unicode(1_000).as_bytes(), b"\xff\n"].concat());
+    let said = session.chronicle(&["run", "main", "--task-file", "broken", agent[0], agent[1]]);
+    is_refused(&session, said, 2).talks("the task cannot be read from `broken`: invalid utf-8");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::session::{Session, until};
+use crate::session::{Said, Session, until};
 use crate::terminal::Terminal;
 
 const SCRIPT: &str = "
@@ -79,7 +79,7 @@ fn it_finds_what_other_tools_left_and_the_agents_there_are() {
     let session = fresh();
     session.write(".claude/agents/reviewer.md", "---\nname: reviewer\n---\nYou review.\n");
     session.write(".pi/workflows/spir/workflow.yaml", "name: Spir\n");
-    session.write("bin/claude", "#!/bin/sh\necho 2.0 of a fake\n");
+    session.write("bin/claude", "#!/bin/sh\necho 2.0.9 of a fake\n");
     session.shell("chmod +x bin/claude").exits(0);
     let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
     command.args(["-C", ".", "init", "--json"]).env("PATH", session.path("bin"));
@@ -93,8 +93,10 @@ fn it_finds_what_other_tools_left_and_the_agents_there_are() {
     let agent =
         said["findings"].as_array().unwrap().iter().find(|one| one["what"] == "agent").unwrap();
     let found = agent["found"].as_str().unwrap();
-    assert!(found.starts_with("claude at `") && found.contains("2.0 of a fake"), "{found}");
-    assert!(found.contains("tested with 2.1.325, and another one may talk otherwise"), "{found}");
+    assert!(found.starts_with("claude at `") && found.contains("2.0.9 of a fake"), "{found}");
+    assert!(found.contains("tested with 2.1.325, and older ones may lack"), "{found}");
+    assert!(found.contains("started for work, it gave no answer"), "{found}");
+    assert_eq!(agent["good"], false);
     assert!(
         agent["more"].to_string().contains("no login was found; start `claude` once"),
         "{agent}"
@@ -106,8 +108,8 @@ fn without_any_agent_the_doctor_says_how_to_get_one() {
     let session = fresh();
     let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
     command.args(["doctor"]).env("PATH", session.path("bin"));
-    let said = session.start(command, "").wait();
-    said.prints("none of claude, pi, codex, gemini, opencode is installed")
+    let said = session.start(command, "").wait().exits(1);
+    said.prints("none that Chronicle can drive is installed: claude, pi")
         .prints("`npm install -g @anthropic-ai/claude-code` brings `claude`")
         .prints("without any: `chronicle demo`");
     let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
@@ -123,7 +125,67 @@ fn an_agent_that_hangs_does_not_hold_up_the_doctor() {
     session.shell("chmod +x bin/pi").exits(0);
     let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
     command.args(["doctor"]).env("PATH", session.path("bin"));
-    session.start(command, "").wait().prints("pi at `").prints("says no version");
+    let said = session.start(command, "").wait().exits(1);
+    said.prints("pi at `")
+        .prints("`--version` printed no version within 20 seconds, without a word");
+}
+
+/// A command with the programs of `bin` alone.
+fn beside(session: &Session, args: &[&str]) -> Said {
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    let path = format!("{}:/usr/bin:/bin", session.path("bin").display());
+    command.args(args).env("PATH", path);
+    session.start(command, "").wait()
+}
+
+/// What is no agent, or one that lacks what is needed, is found by `doctor`, and by `run` before there is a run.
+#[test]
+fn a_program_that_is_no_agent_is_found_before_the_first_attempt() {
+    let old = "case $1 in --version) echo 0.74.2;; *) echo 'Error: Unknown option: --session-id' >&2; exit 1;; esac";
+    for (name, script, found, refused) in [
+        (
+            "claude",
+            "echo hello",
+            "`--version` printed no version; it said: hello",
+            "cannot be used: `--version` printed no version; it said: hello",
+        ),
+        (
+            "claude",
+            "exit 3",
+            "`--version` printed no version, without a word",
+            "cannot be used: `--version` printed no version, without a word",
+        ),
+        (
+            "pi",
+            old,
+            "started for work, it gave no answer; it said: Error: Unknown option: --session-id",
+            "is too old (0.74.2): started for work, it gave no answer; it said: Error: Unknown option",
+        ),
+    ] {
+        let session = fresh();
+        session.write(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
+        session.shell(&format!("chmod +x bin/{name}")).exits(0);
+        beside(&session, &["doctor"]).exits(1).prints(&format!("{name} at `")).prints(found);
+        let said = beside(&session, &["run", "review", "look", "--trust", "--agent", name]);
+        said.exits(2).talks(&format!("Error: agent `{name}`")).talks(refused).talks("Hint: ");
+        assert_eq!(session.runs(), Vec::<String>::new());
+    }
+}
+
+/// One that says a good version and does not answer is found by `doctor` alone: `run` does not start it twice.
+#[test]
+fn the_doctor_starts_agents_and_a_run_asks_for_a_version_once() {
+    let session = fresh();
+    let script = "echo \"$1\" >> asked; case $1 in --version) echo '2.1.325 (Claude Code)';; *) echo nonsense; exit 1;; esac";
+    session.write("bin/claude", format!("#!/bin/sh\n{script}\n"));
+    session.shell("chmod +x bin/claude").exits(0);
+    let found = "2.1.325 (Claude Code), a version that was tested: started for work, it gave no answer; it said: nonsense";
+    beside(&session, &["doctor"]).exits(1).prints(found);
+    for _ in 0..2 {
+        std::fs::write(session.path("asked"), "").unwrap();
+        beside(&session, &["run", "review", "look", "--trust", "--agent", "claude"]).exits(4);
+    }
+    assert!(!session.read("asked").contains("--version"), "{}", session.read("asked"));
 }
 
 #[test]

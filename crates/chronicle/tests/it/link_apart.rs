@@ -133,6 +133,7 @@ fn runs_are_found_from_any_folder() {
 #[test]
 fn the_doctor_finds_nothing_wrong_here() {
     let yard = LinkYard::new(WORKFLOW, SCRIPT);
+    yard.set("[agents.mine]\ncommand = 'sh agent.sh'\n");
     let heard = yard.chronicle("ann", &["doctor", "--json"]).good();
     let findings: Value = serde_json::from_str(&heard.out).unwrap();
     let findings = findings["findings"].as_array().unwrap();

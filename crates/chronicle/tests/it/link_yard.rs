@@ -112,6 +112,13 @@ impl LinkYard {
         yard
     }
 
+    /// Adds to the user's settings.
+    pub(crate) fn set(&self, text: &str) {
+        let config = self.at("home/.config/chronicle/config.toml");
+        let settings = fs::read_to_string(&config).unwrap();
+        fs::write(config, format!("{settings}\n{text}")).unwrap();
+    }
+
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }

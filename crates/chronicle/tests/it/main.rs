@@ -1,8 +1,11 @@
 //! The binary, driven as its users drive it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agents_background;
 mod agents_broken;
 mod agents_budget;
+mod agents_causes;
+mod agents_extensions;
 mod agents_failures;
 mod agents_kill;
 mod agents_nonsense;

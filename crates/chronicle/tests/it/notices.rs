@@ -158,6 +158,7 @@ fn a_project_cannot_say_what_the_users_machine_runs() {
 #[test]
 fn needs_git_the_doctor_knows_how_people_are_told() {
     let session = Session::with(APPROVED, WORKS);
+    settings(&session, "agents.mine.command = 'sh agent.sh'");
     session.chronicle(&["doctor"]).exits(0).prints("nobody is told when a run needs them");
     keeps(&session);
     settings(&session, "notify.bell = true");

@@ -213,5 +213,6 @@ fn past(answer: &GateAnswer) -> &'static str {
         GateAnswer::Raised => "already answered with `budget`",
         GateAnswer::Skip => "already answered with `skip`",
         GateAnswer::Said(_) => "already answered",
+        GateAnswer::Withdrawn => "no longer asked",
     }
 }

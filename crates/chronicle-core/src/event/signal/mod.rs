@@ -174,7 +174,9 @@ fn question(arguments: &Arguments<'_>) -> Result<Question, String> {
     })
 }
 
-/// Builds a question that an agent asked in its own protocol.
-pub fn ask(question: &str, options: &[String]) -> Signal {
-    parse("workflow_ask", &serde_json::json!({"question": question, "options": options}))
+/// Builds a question that an agent asked in its own protocol. `closed`: only one of the options can be the answer.
+pub fn ask(question: &str, options: &[String], closed: bool) -> Signal {
+    let asked =
+        serde_json::json!({"question": question, "options": options, "allow_free_text": !closed});
+    parse("workflow_ask", &asked)
 }

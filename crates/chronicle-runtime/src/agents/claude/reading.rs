@@ -1,7 +1,7 @@
 //! What a line of Claude Code means. Total: what cannot be read becomes `Seen::NotUnderstood`.
 //!
-//! Remembered are the questions that wait for an answer, which calls were asked about, and the last usage that was told, so
-//! that the same figure is not told once per block of a message.
+//! Remembered are the questions that wait for an answer, which calls were asked about, what works in the background, and the last
+//! usage that was told, so that the same figure is not told once per block of a message.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -11,11 +11,12 @@ use chronicle_core::base::limits::{TEXT_MAX, bounded};
 use chronicle_core::base::quote::quoted;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
-use chronicle_core::event::signal::Signal;
+use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Caller, Change, CrashClass};
 use serde_json::Value;
 
 use super::tools::known;
+use super::turns::Turns;
 use crate::agents::figures::{advised, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
 use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
@@ -24,6 +25,9 @@ use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 const OURS: &str = "mcp__chronicle__";
 /// How a call ends that it refused by itself, before anybody was asked.
 const NEVER_RAN: &str = "<tool_use_error>";
+const NEVER_RAN_END: &str = "</tool_use_error>";
+/// Most calls that are remembered with their input until they are asked about.
+const ANNOUNCED_MAX: usize = 32;
 
 /// What is remembered of one process.
 #[derive(Default)]
@@ -33,8 +37,15 @@ pub(super) struct ClaudeReader {
     open: VecDeque<(String, String)>,
     /// Calls that were asked about.
     asked: VecDeque<String>,
+    /// The last calls that it announced: which, of what tool, with what input.
+    announced: VecDeque<(String, String, Value)>,
+    /// Whether a request to the model is on its way.
+    has_request: bool,
     /// Calls of sub-agents to tools that are not theirs.
     barred: VecDeque<String>,
+    /// Calls of ours that end the worker's turn, until they are answered.
+    parting: VecDeque<String>,
+    turns: Turns,
     told: Option<(String, Usage)>,
     /// The model of the message that is on its way.
     model: Option<String>,
@@ -58,7 +69,7 @@ impl ClaudeReader {
             Err(seen) => return seen,
         };
         match text(&message, "type") {
-            Some("system") => system(&message),
+            Some("system") => self.system(&message),
             Some("stream_event") => self.stream(&message),
             Some("assistant") => self.of_sub_agent(&message),
             Some("user") => self.results(&message),
@@ -76,6 +87,7 @@ impl ClaudeReader {
     /// A piece of the model's answer as it comes.
     fn stream(&mut self, message: &Value) -> Vec<Seen> {
         let event = &message["event"];
+        self.has_request &= text(event, "type") != Some("message_stop");
         match text(event, "type") {
             Some("content_block_delta") => {
                 let delta = &event["delta"];
@@ -98,8 +110,27 @@ impl ClaudeReader {
         }
     }
 
+    /// Whether a request to the model is on its way.
+    pub(super) fn has_open_request(&self) -> bool {
+        self.has_request
+    }
+
+    /// Remembers the calls in a message, in case one of them is never asked about.
+    fn announce(&mut self, said: &Value) {
+        let blocks = said["content"].as_array().map_or(&[][..], Vec::as_slice);
+        for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
+            let named = |field| text(block, field).filter(|name| fits(name));
+            let (Some(id), Some(tool)) = (named("id"), named("name")) else { continue };
+            if self.announced.len() >= ANNOUNCED_MAX {
+                self.announced.pop_front();
+            }
+            self.announced.push_back((id.to_owned(), tool.to_owned(), block["input"].clone()));
+        }
+    }
+
     /// Its text came in pieces before; what its sub-agents spend is told here alone.
     fn of_sub_agent(&mut self, message: &Value) -> Vec<Seen> {
+        self.announce(&message["message"]);
         if message["parent_tool_use_id"].is_null() {
             return alive();
         }
@@ -149,6 +180,9 @@ impl ClaudeReader {
             return vec![Seen::Signal { request: call.to_owned(), signal: Signal::Malformed(why) }];
         }
         keep(&mut self.asked, call.to_owned());
+        if own.is_some_and(|own| ends_turn(own, &request["input"])) {
+            keep(&mut self.parting, call.to_owned());
+        }
         let by = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
         let (name, input) = (own.unwrap_or(tool), request["input"].clone());
         vec![Seen::Permission(RawCall::new(call, name, input, &known(tool), by).into())]
@@ -171,15 +205,29 @@ impl ClaudeReader {
         if seen.is_empty() { alive() } else { seen }
     }
 
-    fn tool_end(&self, block: &Value) -> Option<Seen> {
+    fn tool_end(&mut self, block: &Value) -> Option<Seen> {
         let call = text(block, "tool_use_id").filter(|_| block["type"] == "tool_result")?;
         let ok = block["is_error"] != true;
+        if ok && self.parting.iter().any(|parting| parting == call) {
+            self.turns.ends_soon();
+        }
         let was_asked = self.asked.iter().any(|asked| asked == call);
         let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
-        if self.barred.iter().any(|barred| barred == call) || (!was_asked && !ok && never_ran) {
+        if self.barred.iter().any(|barred| barred == call) {
             return None;
         }
+        if !was_asked && !ok && never_ran {
+            return self.refused(call, text(block, "content").unwrap_or_default());
+        }
         Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok })
+    }
+
+    /// A call that it refused by itself, if it is known which one that was.
+    fn refused(&self, call: &str, why: &str) -> Option<Seen> {
+        let (id, tool, input) = self.announced.iter().find(|(id, ..)| id == call)?;
+        let call = RawCall::new(id, tool, input.clone(), &known(tool), Caller::Worker).into();
+        let why = why.trim_start_matches(NEVER_RAN).trim_end_matches(NEVER_RAN_END);
+        Some(Seen::Refused { call, why: bounded(why.trim(), TEXT_MAX) })
     }
 
     fn file_change(&self, result: &Value) -> Option<Seen> {
@@ -189,18 +237,43 @@ impl ClaudeReader {
         Some(Seen::FileChange { path: shown_path(path, &self.project), change })
     }
 
+    fn system(&mut self, message: &Value) -> Vec<Seen> {
+        if message["status"] == "requesting" {
+            self.has_request = true;
+        }
+        match text(message, "subtype") {
+            Some("session_state_changed") => {
+                return vec![self.turns.state(text(message, "state"))];
+            }
+            Some("background_tasks_changed") => self.turns.running(message),
+            _ => {}
+        }
+        system(message)
+    }
+
     fn rate_limit(&mut self, info: &Value) -> Vec<Seen> {
         let resets = info["resetsAt"].as_u64().filter(|_| info["status"] == "rejected");
         self.reset = resets.map(|seconds| Millis(seconds.saturating_mul(1_000))).or(self.reset);
         alive()
     }
 
+    /// It was asked to end its turn: the next end is the last.
+    pub(super) fn interrupted(&mut self) {
+        self.turns.ends_soon();
+    }
+
     /// The end of a turn. What the session has spent comes first; it has its sub-agents in it, the turn's own sum has not.
     fn result(&mut self, message: &Value) -> Vec<Seen> {
         let mut seen: Vec<Seen> = total(message).into_iter().collect();
         let reason = text(message, "terminal_reason").unwrap_or_default();
-        if message["is_error"] != true || reason.starts_with("aborted") {
+        if reason.starts_with("aborted") {
+            // It says nothing about the cost of a request that was interrupted.
             seen.push(Seen::Finished);
+            return seen;
+        }
+        self.has_request = false;
+        if message["is_error"] != true {
+            seen.push(self.turns.ended(message));
             return seen;
         }
         let text = words_of(message);
@@ -211,6 +284,12 @@ impl ClaudeReader {
         }
         seen
     }
+}
+
+/// Whether a call of ours ends the worker's turn if it is accepted.
+fn ends_turn(tool: &str, input: &Value) -> bool {
+    let signal = signal::parse(tool, input);
+    matches!(signal.meant(), Signal::Leave { .. } | Signal::Loop { .. } | Signal::Break(_))
 }
 
 fn system(message: &Value) -> Vec<Seen> {

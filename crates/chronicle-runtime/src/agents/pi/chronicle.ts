@@ -14,20 +14,37 @@ async function ask(ctx, title, question) {
   }
 }
 
+function register(pi, tool) {
+  pi.registerTool({
+    name: tool.name,
+    label: tool.name,
+    description: tool.description,
+    parameters: Type.Unsafe(tool.schema),
+    async execute(id, params, signal, onUpdate, ctx) {
+      const answer = await ask(ctx, "chronicle:signal", { id, tool: tool.name, input: params });
+      if (!answer?.accepted) throw new Error(answer?.text ?? "the supervisor gave no answer");
+      return { content: [{ type: "text", text: answer.text }], details: {} };
+    },
+  });
+}
+
 export default function (pi) {
-  for (const tool of TOOLS) {
-    pi.registerTool({
-      name: tool.name,
-      label: tool.name,
-      description: tool.description,
-      parameters: Type.Unsafe(tool.schema),
-      async execute(id, params, signal, onUpdate, ctx) {
-        const answer = await ask(ctx, "chronicle:signal", { id, tool: tool.name, input: params });
-        if (!answer?.accepted) throw new Error(answer?.text ?? "the supervisor gave no answer");
-        return { content: [{ type: "text", text: answer.text }], details: {} };
-      },
-    });
-  }
+  // Not while Pi loads its extensions: it would refuse to start where another one brings a tool of the same name. Later it takes
+  // the tool of the extension that was loaded first, which is this one: those of the command line come before installed ones.
+  pi.on("session_start", async (event, ctx) => {
+    const ours = new Map(TOOLS.map((tool) => [tool.name, tool.description]));
+    const others = () =>
+      pi
+        .getAllTools()
+        .filter((tool) => ours.has(tool.name) && tool.description !== ours.get(tool.name))
+        .map((tool) => ({ tool: tool.name, of: tool.sourceInfo?.path ?? "another extension" }));
+    const replaced = others();
+    for (const tool of TOOLS) register(pi, tool);
+    const lost = others();
+    if (replaced.length > 0) {
+      ctx.ui.notify("chronicle:tools " + JSON.stringify({ replaced, lost }), "info");
+    }
+  });
   pi.on("tool_call", async (event, ctx) => {
     const question = { id: event.toolCallId, tool: event.toolName, input: event.input };
     const answer = await ask(ctx, "chronicle:permission", question);

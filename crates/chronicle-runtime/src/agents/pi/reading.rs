@@ -1,7 +1,7 @@
 //! What a line of Pi means. Total: what cannot be read becomes `Seen::NotUnderstood`.
 //!
-//! Remembered are the dialogs that wait for an answer, which calls were asked about and which file they are about, and how
-//! the last message ended: that alone tells whether a turn succeeded.
+//! Remembered are the dialogs that wait for an answer, which calls run, which were asked about and which file they are about, and
+//! how the last message ended: that alone tells whether a turn succeeded.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -20,14 +20,19 @@ use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
 /// Most answers of a foreign dialog that are shown.
 const OPTIONS_MAX: usize = 20;
+/// The answers to a dialog that wants to be confirmed.
+pub(super) const YES: &str = "yes";
+const NO: &str = "no";
+/// Most calls that are remembered with their input until they are asked about.
+const ANNOUNCED_MAX: usize = 32;
+/// How our extension tells which names of tools it shares with others.
+const TOOLS_TOLD: &str = "chronicle:tools ";
 /// Lines that say nothing we need.
-const PLAIN: [&str; 17] = [
+const PLAIN: [&str; 15] = [
     "agent_start",
     "agent_end",
     "turn_start",
     "turn_end",
-    "message_start",
-    "tool_execution_start",
     "tool_execution_update",
     "entry_appended",
     "queue_update",
@@ -48,8 +53,10 @@ pub(super) enum Dialog {
     Permission,
     /// Our extension, for a signal.
     Signal,
-    /// An extension of the user's own.
+    /// An extension of the user's own, for a text.
     Foreign,
+    /// An extension of the user's own, for a yes or no.
+    Confirm,
 }
 
 /// A dialog that waits.
@@ -57,6 +64,9 @@ struct Open {
     id: String,
     dialog: Dialog,
     request: String,
+    /// The calls that ran when a dialog of the user's own extensions came. Once all of them have ended nobody waits for it: Pi
+    /// closes a dialog by itself, after a time or when it is aborted, and says nothing.
+    during: Vec<String>,
 }
 
 /// A call that permission was asked for.
@@ -74,6 +84,12 @@ pub(super) struct PiReader {
     messages: u64,
     open: VecDeque<Open>,
     calls: VecDeque<Call>,
+    /// The last calls that it announced: which, of what tool, with what input.
+    announced: VecDeque<(String, String, Value)>,
+    /// Whether a message of the model is on its way.
+    has_request: bool,
+    /// Calls that began and have not ended.
+    running: VecDeque<String>,
     /// How the last message failed.
     failed: Option<(CrashClass, String)>,
     is_interrupted: bool,
@@ -104,7 +120,12 @@ impl PiReader {
         match text(&message, "type") {
             Some("response") => response(&message),
             Some("message_update") => delta(&message["assistantMessageEvent"]),
+            Some("message_start") => {
+                self.has_request |= message["message"]["role"] == "assistant";
+                alive()
+            }
             Some("message_end") => self.message(&message["message"]),
+            Some("tool_execution_start") => self.tool_start(&message),
             Some("tool_execution_end") => self.tool_end(&message),
             Some("extension_ui_request") => self.dialog(&message),
             Some("auto_retry_start") => {
@@ -123,6 +144,7 @@ impl PiReader {
         if message["role"] != "assistant" {
             return alive();
         }
+        self.announce(message);
         self.failed = (message["stopReason"] == "error")
             .then(|| failure(text(message, "errorMessage").unwrap_or_default()));
         let usage = &message["usage"];
@@ -133,6 +155,8 @@ impl PiReader {
             cache_write: number(usage, "cacheWrite"),
             ..Usage::default()
         };
+        // One that was aborted says nothing of what it cost.
+        self.has_request = message["stopReason"] == "aborted" && tokens.tokens() == 0;
         if tokens.tokens() == 0 {
             return alive();
         }
@@ -145,6 +169,24 @@ impl PiReader {
         vec![Seen::Usage { scope, usage, model }]
     }
 
+    /// Whether a message of the model is on its way, or was cut.
+    pub(super) fn has_open_request(&self) -> bool {
+        self.has_request
+    }
+
+    /// Remembers the calls in a message, in case one of them is never asked about.
+    fn announce(&mut self, said: &Value) {
+        let blocks = said["content"].as_array().map_or(&[][..], Vec::as_slice);
+        for block in blocks.iter().filter(|block| block["type"] == "toolCall") {
+            let named = |field| text(block, field).filter(|name| fits(name));
+            let (Some(id), Some(tool)) = (named("id"), named("name")) else { continue };
+            if self.announced.len() >= ANNOUNCED_MAX {
+                self.announced.pop_front();
+            }
+            self.announced.push_back((id.to_owned(), tool.to_owned(), block["arguments"].clone()));
+        }
+    }
+
     fn settled(&mut self) -> Seen {
         let interrupted = std::mem::take(&mut self.is_interrupted);
         match self.failed.take().filter(|_| !interrupted) {
@@ -153,20 +195,47 @@ impl PiReader {
         }
     }
 
+    fn tool_start(&mut self, message: &Value) -> Vec<Seen> {
+        if let Some(id) = text(message, "toolCallId").filter(|id| fits(id)) {
+            keep(&mut self.running, id.to_owned());
+        }
+        alive()
+    }
+
     fn tool_end(&mut self, message: &Value) -> Vec<Seen> {
         let id = text(message, "toolCallId").unwrap_or_default();
         let ok = message["isError"] != true;
+        let mut seen = self.closed_with(id);
         let asked = self.calls.iter().position(|call| call.id == id);
         let call = asked.and_then(|at| self.calls.remove(at));
-        if call.is_none() && !ok && never_ran(&message["result"]) {
-            return alive();
+        let words = message["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        if call.is_none() && !ok && never_ran(words) {
+            let announced = self.announced.iter().find(|(announced, ..)| announced == id);
+            seen.extend(announced.map(|(id, tool, input)| Seen::Refused {
+                call: RawCall::new(id, tool, input.clone(), &known(tool), Caller::Worker).into(),
+                why: bounded(words, TEXT_MAX),
+            }));
+            return if seen.is_empty() { alive() } else { seen };
         }
-        let mut seen = vec![Seen::ToolEnd { call: bounded(id, NAME_MAX), ok }];
+        seen.push(Seen::ToolEnd { call: bounded(id, NAME_MAX), ok });
         if let Some(path) = call.and_then(|call| call.path).filter(|_| ok) {
             let path = shown_path(&path, &self.project);
             seen.push(Seen::FileChange { path, change: Change::Changed });
         }
         seen
+    }
+
+    /// The dialogs that nobody waits for once that call has ended, too.
+    fn closed_with(&mut self, call: &str) -> Vec<Seen> {
+        self.running.retain(|running| running != call);
+        let is_over = |open: &Open| {
+            let waits = open.during.iter().any(|it| self.running.contains(it));
+            open.during.iter().any(|it| it == call) && !waits
+        };
+        let (over, open): (VecDeque<Open>, _) =
+            std::mem::take(&mut self.open).into_iter().partition(is_over);
+        self.open = open;
+        over.into_iter().map(|open| Seen::Withdrew { request: open.id }).collect()
     }
 
     fn dialog(&mut self, message: &Value) -> Vec<Seen> {
@@ -177,17 +246,35 @@ impl PiReader {
                 self.permission(request, &asked)
             }
             (Some("input"), Some("chronicle:signal"), Some(asked)) => self.signal(request, &asked),
-            (Some("input" | "select" | "confirm" | "editor"), title, _) => {
-                self.wait(request, Dialog::Foreign, request);
-                let options = message["options"].as_array().map_or(&[][..], Vec::as_slice);
-                let options = options.iter().filter_map(Value::as_str).take(OPTIONS_MAX);
-                vec![Seen::Question {
-                    request: request.to_owned(),
-                    question: bounded(title.unwrap_or_default(), TEXT_MAX),
-                    options: options.map(|option| bounded(option, NAME_MAX)).collect(),
-                }]
+            (Some(method @ ("input" | "select" | "confirm" | "editor")), ..) => {
+                vec![self.of_others(method, request, message)]
             }
+            (Some("notify"), ..) => told_tools(text(message, "message").unwrap_or_default()),
             _ => alive(),
+        }
+    }
+
+    /// A dialog of an extension of the user's own: a question to a person.
+    fn of_others(&mut self, method: &str, request: &str, message: &Value) -> Seen {
+        let dialog = if method == "confirm" { Dialog::Confirm } else { Dialog::Foreign };
+        self.wait(request, dialog, request);
+        if let Some(open) = self.open.back_mut() {
+            open.during = self.running.iter().cloned().collect();
+        }
+        let offered = message["options"].as_array().map_or(&[][..], Vec::as_slice);
+        let offered = offered.iter().filter_map(Value::as_str).take(OPTIONS_MAX);
+        let options: Vec<String> = match dialog {
+            Dialog::Confirm => vec![YES.to_owned(), NO.to_owned()],
+            _ => offered.map(|option| bounded(option, NAME_MAX)).collect(),
+        };
+        let parts = ["title", "message", "placeholder", "prefill"].map(|part| text(message, part));
+        let parts: Vec<&str> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+        Seen::Question {
+            request: request.to_owned(),
+            question: bounded(&parts.join("\n"), TEXT_MAX),
+            closed: !options.is_empty(),
+            options,
+            waits_ms: message["timeout"].as_u64().filter(|ms| *ms > 0),
         }
     }
 
@@ -210,7 +297,31 @@ impl PiReader {
     }
 
     fn wait(&mut self, id: &str, dialog: Dialog, request: &str) {
-        keep(&mut self.open, Open { id: id.to_owned(), dialog, request: request.to_owned() });
+        let (id, request, during) = (id.to_owned(), request.to_owned(), Vec::new());
+        keep(&mut self.open, Open { id, dialog, request, during });
+    }
+}
+
+/// What our extension says of names that others have, too. Of two tools with one name Pi takes the one of the extension that it
+/// loaded first: ours, unless the user's own command line names another before it. Without ours there would be no way out.
+fn told_tools(told: &str) -> Vec<Seen> {
+    let told = told.strip_prefix(TOOLS_TOLD).and_then(|it| serde_json::from_str(it).ok());
+    let Some::<Value>(told) = told else { return alive() };
+    let named = |list: &str| -> Vec<String> {
+        let list = Value::as_array(&told[list]).map_or(&[][..], Vec::as_slice);
+        let one = |it: &Value| Some(format!("`{}` of `{}`", text(it, "tool")?, text(it, "of")?));
+        list.iter().filter_map(one).map(|it| bounded(&it, TEXT_MAX)).collect()
+    };
+    if let [first, ..] = named("lost").as_slice() {
+        let text = format!(
+            "the tool {first} stands before Chronicle's own: take that extension out of \
+             `agents.pi.command`, so that it is loaded after Chronicle's"
+        );
+        return vec![Seen::Failed { class: CrashClass::Refused, text }];
+    }
+    match named("replaced").as_slice() {
+        [] => alive(),
+        all => vec![Seen::Remark(format!("Chronicle's own tools replaced {}", all.join(", ")))],
     }
 }
 
@@ -277,8 +388,7 @@ fn failure(words: &str) -> (CrashClass, String) {
 }
 
 /// Whether a call failed before anybody was asked: there is no such tool, or its input makes no sense.
-fn never_ran(result: &Value) -> bool {
-    let words = result["content"][0]["text"].as_str().unwrap_or_default();
+fn never_ran(words: &str) -> bool {
     words.starts_with("Tool ") && words.contains("not found")
         || words.starts_with("Validation failed")
 }

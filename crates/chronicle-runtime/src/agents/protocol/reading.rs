@@ -215,6 +215,8 @@ fn question(message: Asked) -> Result<Seen, String> {
         request: name("id", message.id)?,
         question: bounded(&message.question, TEXT_MAX),
         options: message.options.iter().take(OPTIONS_MAX).map(|o| bounded(o, NAME_MAX)).collect(),
+        closed: false,
+        waits_ms: None,
     })
 }
 

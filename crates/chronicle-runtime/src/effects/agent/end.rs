@@ -5,11 +5,14 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::EndSeen;
 
-use crate::process::{KeeperEnd, Ring, SpawnError};
+use crate::process::{Edges, KeeperEnd, SpawnError};
 
-/// How much of the end of its standard error is kept for the report of a crash.
-const STDERR_LINES: usize = 20;
-const STDERR_BYTES: usize = 4_000;
+/// How much of either end of its standard error is kept for the report of a crash. Some programs name the cause first, others last.
+const STDERR_LINES: usize = 10;
+const STDERR_BYTES: usize = 2_000;
+
+/// Most remarks that are kept of one attempt.
+const REMARKS_MAX: usize = 8;
 
 /// How much of a secret may stand behind what is kept.
 const SECRET_MAX: usize = 4_096;
@@ -26,9 +29,11 @@ pub(super) struct LastWords {
     pub(super) has_spoken: bool,
     /// Its first line, as long as it has not.
     pub(super) first_line: String,
-    pub(super) stderr: Ring,
+    pub(super) stderr: Edges,
     /// Lines that its adapter could not parse.
     pub(super) not_understood: u64,
+    /// What people must know about how it worked.
+    pub(super) remarks: Vec<String>,
     /// What it said since its last tool, with any secrets: they are taken out when it is reported.
     pub(super) said: String,
 }
@@ -42,8 +47,9 @@ impl LastWords {
             retry_after_ms: None,
             has_spoken: false,
             first_line: String::new(),
-            stderr: Ring::new(STDERR_LINES, STDERR_BYTES),
+            stderr: Edges::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
+            remarks: Vec::new(),
             said: String::new(),
         }
     }
@@ -76,6 +82,13 @@ impl LastWords {
     pub(super) fn say(&mut self, text: &str) {
         if self.said.len() <= TEXT_MAX + SECRET_MAX {
             self.said.push_str(text);
+        }
+    }
+
+    /// Keeps a remark, once, and not too many.
+    pub(super) fn remark(&mut self, remark: String) {
+        if self.remarks.len() < REMARKS_MAX && !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
     }
 

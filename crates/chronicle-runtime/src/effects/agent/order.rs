@@ -15,7 +15,7 @@ use crate::process;
 use crate::regular::{self, Links};
 
 /// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
-pub(super) const NOT_FOR_AGENTS: [&str; 4] =
+pub(crate) const NOT_FOR_AGENTS: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"];
 
 /// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
@@ -57,7 +57,7 @@ pub(super) fn order(context: &Context, work: Work) -> Order {
 }
 
 /// Writes what the agent is given to read. Nobody else may read it: a persona may say what is nobody's business.
-pub(super) fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
+pub(crate) fn give(folder: &Path, files: &[GivenFile]) -> std::io::Result<()> {
     if files.is_empty() {
         return Ok(());
     }

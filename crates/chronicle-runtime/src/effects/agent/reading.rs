@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::process::ChildStdout;
+use std::time::Duration;
 
 use chronicle_core::base::limits::bounded;
 use chronicle_core::base::redact::Stream;
@@ -168,6 +169,9 @@ impl<'a> AgentReader<'a> {
                 let (answer, _) = self.judge(raw.call);
                 self.answer(&id, answer);
             }
+            Seen::Refused { call, why } => {
+                tell(AttemptReport::ToolRefused { call: call.call.into(), why });
+            }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
             Seen::FileChange { path, change } => {
                 self.note(Bit::File, &path);
@@ -179,9 +183,14 @@ impl<'a> AgentReader<'a> {
                 tell(AttemptReport::Usage { scope, usage });
             }
             Seen::Signal { request, signal } => self.signal(&request, signal),
-            Seen::Question { request, question, options } => {
-                self.signal(&request, signal::ask(&question, &options));
+            Seen::Question { request, question, options, closed, waits_ms } => {
+                if let Some(ms) = waits_ms {
+                    self.shared.watchdog.waits(&request, Duration::from_millis(ms));
+                }
+                self.signal(&request, signal::ask(&question, &options, closed));
             }
+            Seen::Withdrew { request } => self.shared.withdrew(&request),
+            Seen::Remark(remark) => self.shared.last_words().remark(remark),
             Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
             Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
@@ -228,11 +237,12 @@ impl<'a> AgentReader<'a> {
         let is_question = matches!(signal, Signal::Ask(_));
         if is_question {
             self.shared.voice.asks(request);
-            self.shared.watchdog.asks();
+            self.shared.watchdog.asks(request);
         }
         let answer = self.shared.reporter.signal(request, signal);
         if is_question && !matches!(answer, Some(Answer::Waits)) {
-            self.shared.watchdog.answered();
+            self.shared.voice.forget(request);
+            self.shared.watchdog.answered(request);
         }
         self.answer(request, answer);
     }
@@ -282,8 +292,10 @@ fn as_printed(mut seen: Seen, raw: &[Seen]) -> Seen {
     for printed in raw {
         match (&mut seen, printed) {
             (
-                Seen::ToolCall(seen) | Seen::Permission(seen),
-                Seen::ToolCall(printed) | Seen::Permission(printed),
+                Seen::ToolCall(seen) | Seen::Permission(seen) | Seen::Refused { call: seen, .. },
+                Seen::ToolCall(printed)
+                | Seen::Permission(printed)
+                | Seen::Refused { call: printed, .. },
             ) => seen.call.sum = printed.call.sum,
             (Seen::Text(seen), Seen::Text(printed))
             | (Seen::Thought(seen), Seen::Thought(printed)) => seen.clone_from(printed),

@@ -3,19 +3,19 @@
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::words::one_line;
 use chronicle_runtime::handle::agents::{
-    self, AGENT_PROGRAMS, InstalledAgent, PublishedAgent, SignedIn, about,
+    self, AGENT_PROGRAMS, InstalledAgent, PublishedAgent, SignedIn, TestedVersion, about,
 };
 
 use super::Finding;
 use crate::cli::Setting;
 
-/// Each agent, and what it says about itself. None is no fault.
+/// Each agent, and whether it can work here. Without any there is nobody to do the work.
 pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<Finding> {
+    let own = settings.agents().filter(|name| !AGENT_PROGRAMS.contains(name)).count();
     let installed = agents::installed(settings);
-    if installed.is_empty() {
-        return vec![none()];
-    }
-    installed.iter().map(|agent| one(setting, agent)).collect()
+    let all: Vec<Finding> = installed.iter().map(|agent| one(setting, settings, agent)).collect();
+    let drivable = installed.iter().any(|agent| about(agent.name).is_some());
+    if drivable || own > 0 { all } else { all.into_iter().chain([none()]).collect() }
 }
 
 fn finding(found: String, more: Vec<String>) -> Finding {
@@ -23,36 +23,57 @@ fn finding(found: String, more: Vec<String>) -> Finding {
 }
 
 fn none() -> Finding {
-    let install = AGENT_PROGRAMS.into_iter().filter_map(about);
-    let install = install.map(|it| format!("`{}` brings `{}`", it.install, it.name));
+    let known: Vec<PublishedAgent> = AGENT_PROGRAMS.into_iter().filter_map(about).collect();
+    let install = known.iter().map(|it| format!("`{}` brings `{}`", it.install, it.name));
     let without = "without any: `chronicle demo`, or `--agent scripted:SCRIPT.yaml`".to_owned();
-    let found = format!("none of {} is installed", AGENT_PROGRAMS.join(", "));
-    finding(found, install.chain([without]).collect())
+    let names: Vec<&str> = known.iter().map(|it| it.name).collect();
+    let found = format!("none that Chronicle can drive is installed: {}", names.join(", "));
+    let more = install.chain([without]).collect();
+    let advice = Some("install one of them, or set `agents.NAME.command` in your settings");
+    Finding { good: false, advice, ..finding(found, more) }
 }
 
-fn one(setting: &Setting, agent: &InstalledAgent) -> Finding {
-    let version = version(setting, agent);
+fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> Finding {
+    let version = agents::version(agent, &setting.project).map(|line| one_line(&line));
     let at = format!("{} at `{}`", agent.name, agent.program.display());
-    let said = version.as_deref().unwrap_or("says no version");
     let Some(about) = about(agent.name) else {
+        let said = version.unwrap_or_else(|_| "says no version".to_owned());
         let found = format!("{at}, {said}; this version of Chronicle cannot drive it yet");
         return finding(found, Vec::new());
     };
-    finding(format!("{at}, {said}{}", tested(&about, said)), more(&about))
-}
-
-/// The first line of what it says of itself.
-fn version(setting: &Setting, agent: &InstalledAgent) -> Option<String> {
-    let said = agents::version(agent, &setting.project)?;
-    said.lines().find(|line| !line.trim().is_empty()).map(one_line)
-}
-
-fn tested(about: &PublishedAgent, said: &str) -> String {
-    if about.tested.iter().any(|version| said.contains(version)) {
-        return ", a version that was tested".to_owned();
+    let more = more(&about);
+    let bad = |why: String| Finding {
+        good: false,
+        advice: Some(about.install),
+        ..finding(format!("{at}: {why}"), more.clone())
+    };
+    let version = match version {
+        Ok(version) => version,
+        Err(why) => return bad(why),
+    };
+    let tested = tested(&about, &version);
+    match try_start(setting, settings, agent.name) {
+        Ok(()) => finding(format!("{at}, {version}, starts and answers{tested}"), more),
+        Err(why) => bad(format!("{version}{tested}: {why}")),
     }
+}
+
+fn try_start(setting: &Setting, settings: &Settings, name: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    agents::try_start(name, &setting.project, settings, folder.path())
+}
+
+fn tested(about: &PublishedAgent, version: &str) -> String {
     let versions = about.tested.join(" and ");
-    format!("; tested with {versions}, and another one may talk otherwise")
+    match agents::standing(about, version) {
+        TestedVersion::Tested => ", a version that was tested".to_owned(),
+        TestedVersion::Older => {
+            format!("; tested with {versions}, and older ones may lack what is needed")
+        }
+        TestedVersion::Unknown => {
+            format!("; tested with {versions}, and another one may talk otherwise")
+        }
+    }
 }
 
 fn more(about: &PublishedAgent) -> Vec<String> {

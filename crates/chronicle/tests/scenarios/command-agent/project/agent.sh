@@ -16,6 +16,7 @@ case $answer in *'"allow"'*)
 esac
 say '{"type":"question","id":"q1","question":"Which way?","options":["left","right"]}'
 read -r answer
+case $answer in *'"interrupt"'*) say '{"type":"finished","interrupted":true}'; exit ;; esac
 echo "$answer" >> orders
 say '{"type":"usage","id":"m1","input":100,"output":20}'
 say '{"type":"signal","id":"s1","tool":"signal_back","arguments":{"signal":"complete","summary":"noted"}}'

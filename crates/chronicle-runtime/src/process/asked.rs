@@ -1,0 +1,138 @@
+//! A program that is asked one thing, and ended as soon as it has answered or its time is over.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::{Edges, OutputLines, ReadLine};
+
+/// OutputLines that wait to be looked at.
+const LINES_MAX: usize = 64;
+/// How much of either end of what it says is kept, for whoever must know why it did not answer.
+const KEPT: (usize, usize) = (3, 500);
+/// How long its last words are waited for once it is ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What to start, and what it is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Question<'a> {
+    /// The program and its arguments.
+    pub(crate) argv: &'a [OsString],
+    /// The folder that it works in.
+    pub(crate) cwd: &'a Path,
+    /// Variables beside those of the user.
+    pub(crate) env: &'a BTreeMap<String, String>,
+    /// Variables that it must not see.
+    pub(crate) without: &'a [&'a str],
+    /// What is written to it; its input stays open.
+    pub(crate) input: &'a str,
+    /// How long it may take.
+    pub(crate) time: Duration,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It cannot be started.
+    NotStarted(String),
+    /// It ended before; what it said, its standard error first.
+    Ended(String),
+    /// It took too long; what it said until then.
+    TooLong(String),
+}
+
+/// Starts it, and returns the first line of its standard output that is an answer. It has a process group of its own, all of which is
+/// ended; it is not waited for beyond the time, whoever holds its output open.
+pub(crate) fn ask(
+    question: &Question<'_>,
+    is_answer: impl Fn(&str) -> bool,
+) -> Result<String, Unanswered> {
+    let not_started = |error: io::Error| Unanswered::NotStarted(error.to_string());
+    let mut child = start(question).map_err(not_started)?;
+    let until = Instant::now() + question.time;
+    // Kept open until the end: some programs end with their input.
+    let mut stdin = child.stdin.take();
+    let input = question.input.to_owned();
+    let (lines, errors) = (sync_channel(LINES_MAX), sync_channel(LINES_MAX));
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let reading =
+        read("asked", stdout, lines.0).and_then(|()| read("asked-errors", stderr, errors.0));
+    if let Err(error) = reading {
+        end(&mut child);
+        return Err(not_started(error));
+    }
+    // One that reads nothing must not keep us: a pipe has room for so little.
+    let _ = stdin.as_mut().map(|stdin| stdin.write_all(input.as_bytes()));
+    let mut said = Edges::new(KEPT.0, KEPT.1);
+    let answer = first(&lines.1, until, &mut said, is_answer);
+    end(&mut child);
+    answer.map_err(|is_over| {
+        let mut kept = Edges::new(KEPT.0, KEPT.1);
+        let late = Instant::now() + LAST_WORDS;
+        let _ = first(&errors.1, late, &mut kept, |_| false);
+        let words = [kept.text(), said.text()].join("\n").trim().to_owned();
+        if is_over { Unanswered::Ended(words) } else { Unanswered::TooLong(words) }
+    })
+}
+
+fn start(question: &Question<'_>) -> io::Result<Child> {
+    let (program, rest) = question.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(rest).current_dir(question.cwd).envs(question.env).process_group(0);
+    for name in question.without {
+        command.env_remove(name);
+    }
+    let stdin = if question.input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+/// Hands lines on until there are none or nobody wants them.
+fn read(
+    name: &str,
+    from: Option<impl io::Read + Send + 'static>,
+    to: SyncSender<String>,
+) -> io::Result<()> {
+    let Some(from) = from else { return Ok(()) };
+    let pass_on = move || {
+        for line in OutputLines::new(from).map_while(Result::ok) {
+            let (ReadLine::Line(text)
+            | ReadLine::NotUtf8 { text }
+            | ReadLine::TooLong { start: text, .. }) = line;
+            if to.send(text).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name(name.to_owned()).spawn(pass_on).map(drop)
+}
+
+/// The first line that is an answer, or whether the output was over before the time was.
+fn first(
+    lines: &Receiver<String>,
+    until: Instant,
+    said: &mut Edges,
+    is_answer: impl Fn(&str) -> bool,
+) -> Result<String, bool> {
+    loop {
+        match lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(line) if is_answer(&line) => return Ok(line),
+            Ok(line) if Instant::now() < until => said.push(line),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => return Err(false),
+            Err(RecvTimeoutError::Disconnected) => return Err(true),
+        }
+    }
+}
+
+fn end(child: &mut Child) {
+    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}

@@ -1,0 +1,63 @@
+//! Why an agent failed, as people are told it: the cause and not what was said beside it, and the worker's own last words.
+
+use serde_json::json;
+
+use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::Session;
+
+/// Nothing is tried again.
+const ONCE: &str = "name: One\nphases: {work: {next: [done], limits: {nudges: 0, retries: 0}}}\n";
+
+/// An extension that does not load ends Pi: its words are shown, without the line that it prints at every start.
+fn says_why_it_does_not_start(kind: Kind) {
+    let yard = AgentYard::new(kind, ONCE, &json!([]));
+    yard.install("broken", "export default function () { throw new Error('the moon is full'); }\n");
+    let said = yard.exits(yard.run(), 4).talks("rejected the request");
+    let said = said.talks("the moon is full");
+    assert!(!said.stderr.contains("No project session found"), "{}", said.stderr);
+}
+
+#[test]
+fn needs_pi_old_says_why_it_does_not_start() {
+    says_why_it_does_not_start(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_says_why_it_does_not_start() {
+    says_why_it_does_not_start(Kind::PiNew);
+}
+
+/// What the worker said last is shown where a person is asked about it.
+fn has_last_words(kind: Kind) {
+    let turns = json!([{"say": "I need the key of the cellar."}]);
+    let yard = AgentYard::new(kind, ONCE, &json!([talk("main", "`work`: ", &turns)]));
+    let words =
+        "finished without a leaving signal; its last words: \"I need the key of the cellar.\"";
+    yard.exits(yard.run(), 4).talks(words);
+    yard.session.chronicle(&["status"]).exits(0).prints("I need the key of the cellar.");
+}
+
+#[test]
+fn needs_claude_has_last_words() {
+    has_last_words(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_new_has_last_words() {
+    has_last_words(Kind::PiNew);
+}
+
+/// Of a long standard error both ends are shown: some programs name the cause first, others last.
+#[test]
+fn a_long_standard_error_is_shown_by_both_its_ends() {
+    let session = Session::with(ONCE, "");
+    let agent = "read line\necho '{\"type\":\"session\",\"protocol\":1,\"session\":\"s\"}'\n\
+                 echo 'Fatal: the cause comes first' >&2\n\
+                 i=0; while [ $i -lt 400 ]; do echo \"  at frame $i of a long trace\" >&2; i=$((i+1)); done\n\
+                 echo 'ValueError: the cause comes last' >&2\nexit 1\n";
+    session.write("agent.sh", agent);
+    let said = session.chronicle(&["run", "main", "t", "--agent", "command:sh agent.sh"]).exits(4);
+    said.talks("died before its turn ended (exit code 1)")
+        .talks("Fatal: the cause comes first")
+        .talks("ValueError: the cause comes last");
+}

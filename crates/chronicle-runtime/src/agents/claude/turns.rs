@@ -33,7 +33,7 @@ impl Turns {
         self.tasks = ids.map(str::to_owned).collect();
     }
 
-    /// A turn ended well. One without any answer of the model (`num_turns` 0) only reports, after a resume, a task that was lost.
+    /// A turn succeeded. One without any answer of the model (`num_turns` 0) only reports, after a resume, a task that was lost.
     pub(super) fn ended(&mut self, message: &Value) -> Seen {
         if self.is_last {
             return Seen::Finished;

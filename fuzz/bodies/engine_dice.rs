@@ -311,7 +311,8 @@ impl Dice<'_> {
             6 => {
                 let (place, agent) =
                     (self.flag().then(|| self.place()), self.flag().then(|| self.text()));
-                Command::Retry { place, note, agent }
+                let from = self.flag().then(|| u32::from(self.byte() % 4));
+                Command::Retry { place, note, agent, from }
             }
             8..11 => Command::Answer { gate: self.gate(state), text: note },
             11 => Command::Skip { place: self.flag().then(|| self.place()), note },

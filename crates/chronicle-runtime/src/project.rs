@@ -1,7 +1,8 @@
 //! Paths on disk: a project and the folders of its runs.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, RunId};
@@ -57,7 +58,18 @@ pub enum Claimed {
 /// Marks that a process waits to drive a run, for as long as it lives.
 #[derive(Debug)]
 pub struct Waits {
-    _file: File,
+    file: File,
+    path: PathBuf,
+}
+
+impl Waits {
+    /// Whether a person has said that nobody is to wait any more.
+    pub fn is_dismissed(&self) -> bool {
+        let same = |(ours, there): (Metadata, Metadata)| ours.ino() == there.ino();
+        let found = self.file.metadata().and_then(|ours| Ok((ours, fs::metadata(&self.path)?)));
+        // What cannot be looked at was not taken away.
+        found.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |both| !same(both))
+    }
 }
 
 /// Holds the project's files for one run.
@@ -239,7 +251,17 @@ impl RunFolder {
             file.set_len(0)?;
             file.write_all(run.as_str().as_bytes())?;
         }
-        Ok(Waits { _file: file })
+        Ok(Waits { file, path: self.waiting() })
+    }
+
+    /// Lets nobody wait any more to drive this run. Whether somebody did.
+    pub fn stop_waiting(&self) -> io::Result<bool> {
+        let waited = self.waits_for().is_some();
+        match fs::remove_file(self.waiting()) {
+            Ok(()) => Ok(waited),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The run that a live process waits for before it drives this one.

@@ -123,8 +123,18 @@ pub struct Limits {
     /// Active milliseconds that one tool call may be open; `None` for no limit.
     #[serde(default = "tool_ms")]
     pub tool_ms: Option<u64>,
-    /// Active milliseconds of one attempt. `None` for no limit; commands then use [`COMMANDS_MS`].
+    /// Active milliseconds of one attempt. `None` for no limit; commands then use [`COMMANDS_MS`] unless `untimed`.
     pub timeout_ms: Option<u64>,
+    /// Whether `timeout: none` was said. What nobody said anything about has a limit where it is commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untimed: bool,
+}
+
+impl Limits {
+    /// Active milliseconds that commands may take together; none = for ever.
+    pub fn commands_ms(&self) -> Option<u64> {
+        self.timeout_ms.or((!self.untimed).then_some(COMMANDS_MS))
+    }
 }
 
 /// Limit for workflows that were frozen before waits existed.
@@ -166,6 +176,7 @@ impl Default for Limits {
             idle_ms: Some(IDLE_MS),
             tool_ms: tool_ms(),
             timeout_ms: None,
+            untimed: false,
         }
     }
 }

@@ -108,8 +108,13 @@ const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴",
 /// How many words before a no may negate it: `no tests failed`.
 const NONE_BEFORE: usize = 2;
 
-/// Reads the verdict of a text by the rules of this module.
+/// Reads the verdict of a text by the rules of this module. A missing verdict counts as a FAIL.
 pub fn judged(text: &str) -> Judged {
+    verdict(text).unwrap_or(Judged::Fail)
+}
+
+/// The same, for people: none if the text gives no verdict at all.
+pub fn verdict(text: &str) -> Option<Judged> {
     let mut all = Vec::new();
     let mut below = Below::Prose;
     let mut fence = None;
@@ -131,8 +136,9 @@ pub fn judged(text: &str) -> Judged {
             is_behind = all.len() > count;
         }
     }
-    let is_pass = !all.is_empty() && all.iter().all(|one| *one == Judged::Pass);
-    if is_pass { Judged::Pass } else { Judged::Fail }
+    let is_pass = all.iter().all(|one| *one == Judged::Pass);
+    let joined = if is_pass { Judged::Pass } else { Judged::Fail };
+    (!all.is_empty()).then_some(joined)
 }
 
 fn takes_back(line: &str) -> bool {

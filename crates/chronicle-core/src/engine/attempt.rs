@@ -5,7 +5,7 @@
 use super::enter::begin;
 use super::gate::{self, intervene};
 use crate::base::ids::{AttemptId, Place, RunId, SHELL, SessionId};
-use crate::definition::workflow::{Phase, PhaseKind, SessionUse};
+use crate::definition::workflow::{Phase, PhaseKind, SessionUse, agent_and_model};
 use crate::event::{AttemptStarted, Event, Performer, Why};
 use crate::state::budget::{Doing, Shortage, shortage};
 use crate::state::{Frame, State};
@@ -33,8 +33,6 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     if phase.once && by_itself && frame.worker.session.is_some() {
         return intervene(state, frame, words::once_only(phase, frame));
     }
-    // Commands of a `once` phase that are known to have succeeded are not run again, even if a person asks for another try.
-    let goes_on = same_try || (phase.once && matches!(why, Why::Asked { .. }));
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
     // The budget is checked here and nowhere else before a start, so that no way of starting can get around it.
@@ -49,7 +47,8 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         agent,
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
-        first_command: if goes_on { frame.worker.counters.commands_done } else { 0 },
+        first_command: first_command(frame, phase, &why),
+        fallback: frame.worker.fallback.as_ref().map(|it| it.agent.clone()),
         persona: frame.helper().map(|helper| helper.persona.clone()),
         handover: None,
         recorded: true,
@@ -58,6 +57,18 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         performer: performer_of(state, frame),
         chore: None,
     })
+}
+
+/// The command that an attempt begins with: where a person says so; else where the same try was. What may run only once and is
+/// known to have ended well is not run again by itself, whoever asks for another try.
+fn first_command(frame: &Frame, phase: &Phase, why: &Why) -> u32 {
+    let done = frame.worker.counters.commands_done;
+    match (why, frame.worker.begins_with) {
+        (_, Some(number)) => number.saturating_sub(1),
+        (Why::Asked { .. }, None) if phase.once => done,
+        (why, None) if why.is_same_try() && frame.worker.try_number > 0 => done,
+        (_, None) => 0,
+    }
 }
 
 /// The performer of the visit's last attempt: only it has the session.
@@ -104,8 +115,10 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         Why::First if phase.session == SessionUse::Continue => {
             frame.before.as_ref().filter(|(_, by)| by == agent).map(|(session, _)| session.clone())
         }
+        // Another agent cannot resume a session that is not its own.
         Why::First
         | Why::Retry { .. }
+        | Why::Fallback { .. }
         | Why::SessionGone
         | Why::Asked { .. }
         | Why::Continued { .. }
@@ -113,15 +126,27 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
     }
 }
 
-/// In this order: the person's choice, the helper's own, the phase's, the workflow's, the run's.
+/// The phase that says with which agents and models the current worker works: that of a helper's persona, else the one it is at.
+pub(super) fn phase_of<'s>(state: &'s State, frame: &Frame, phase: &'s Phase) -> &'s Phase {
+    let helper = frame.helper();
+    helper.and_then(|it| state.phase_of_persona(&frame.place(), &it.persona)).unwrap_or(phase)
+}
+
+/// In this order: the agent that took over, the person's choice, the helper's own, the phase's, the workflow's, the run's.
 fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
     if phase.run == PhaseKind::Command {
         return SHELL.to_owned();
     }
-    let of_helper = || {
-        let helper = frame.helper()?;
-        state.phase_of_persona(&frame.place(), &helper.persona)?.agent.clone()
-    };
+    let named = named_agent(state, frame, phase);
+    agent_and_model(&named).0.to_owned()
+}
+
+/// The same with the model that a phase's `fallback` names beside it.
+pub(super) fn named_agent(state: &State, frame: &Frame, phase: &Phase) -> String {
+    if let Some(fallback) = &frame.worker.fallback {
+        return fallback.agent.clone();
+    }
+    let of_helper = || phase_of(state, frame, phase).agent.clone();
     let of_workflow = || state.workflow(&frame.workflow)?.agent.clone();
     let of_run = || state.run.as_ref().map(|run| run.agent.clone());
     let chosen = frame.agent.clone().or_else(of_helper).or_else(|| phase.agent.clone());

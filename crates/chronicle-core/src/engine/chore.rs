@@ -120,6 +120,7 @@ fn chore(
         resume: false,
         why: Why::First,
         first_command: 0,
+        fallback: None,
         persona: None,
         recorded: true,
         handover: None,

@@ -71,12 +71,14 @@ fn crash(seen: &EndSeen) -> Crash {
     Crash { class, code: seen.code, signal: seen.signal, text }
 }
 
-/// Its last message, for whoever needs it: the next step of a chain, or the attempt that continues in its place.
+/// Its last message, for whoever needs it: the next step of a chain, a person who is shown its verdict, or the attempt that
+/// continues in its place.
 pub(super) fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndSeen) -> String {
     let said = seen.final_text.as_ref().map_or("", |said| said.0.as_str());
-    let is_chained = state.phase_at(&attempt.intent.place).is_some_and(|phase| phase.chained);
+    let phase = state.phase_at(&attempt.intent.place);
+    let is_read = phase.is_some_and(|phase| phase.chained || phase.shows_verdict);
     match end {
-        _ if is_chained => bounded(said, TEXT_MAX),
+        _ if is_read => bounded(said, TEXT_MAX),
         End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
         End::Left | End::BrokeOff => String::new(),
         End::CommandsDone

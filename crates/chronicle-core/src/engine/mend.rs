@@ -1,6 +1,7 @@
 //! What follows an attempt that ended without leaving its phase.
 
 use super::attempt::attempt;
+use super::fallback::fall_back;
 use super::gate::intervene;
 use super::out::take;
 use super::wait;
@@ -74,21 +75,21 @@ fn mend_crash(
     crash: &Crash,
 ) -> Event {
     let end = End::Crashed(crash.clone());
+    let may_wait = frame.worker.counters.waits < phase.limits.waits;
     match crash.class {
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
+        // A quota may take hours to reset. Another agent that can work now does not have to wait for it.
+        CrashClass::Quota if may_wait => fall_back(state, frame, phase, broken, &end)
+            .unwrap_or_else(|| wait(state, frame, broken, crash)),
         // Only time helps here, so it does not count as a crash.
-        CrashClass::Quota | CrashClass::Overload
-            if frame.worker.counters.waits < phase.limits.waits =>
-        {
-            wait(state, frame, broken, crash)
-        }
+        CrashClass::Overload if may_wait => wait(state, frame, broken, crash),
         // Trying again cannot help: the program is missing or rejects the request, nobody is signed in, or all waits are used
         // up.
         CrashClass::CannotStart
         | CrashClass::Auth
         | CrashClass::Refused
         | CrashClass::Quota
-        | CrashClass::Overload => edge_or_person(state, frame, phase, broken, "crash", &end),
+        | CrashClass::Overload => give_up(state, frame, phase, broken, &end),
         CrashClass::ContextFull => out_of_context(state, frame, phase),
         // What broke the rules once is in the session: it would only go on there.
         CrashClass::Protocol => afresh(state, frame, phase, broken, &end),
@@ -163,7 +164,7 @@ fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
     attempt(state, frame, Why::Continued { progress, point })
 }
 
-/// First reminders in the same session, then fresh sessions, then the workflow's own edge for a crash, or a person.
+/// First reminders in the same session, then fresh sessions, then the agent is given up.
 fn again(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
     let counters = &frame.worker.counters;
     if phase.run == PhaseKind::Worker
@@ -185,7 +186,13 @@ fn afresh(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &E
     if number <= phase.limits.retries {
         return attempt(state, frame, Why::Retry { number });
     }
-    edge_or_person(state, frame, phase, broken, "crash", end)
+    give_up(state, frame, phase, broken, end)
+}
+
+/// This agent cannot continue: the next one takes over. After the last, the workflow's own edge for a crash, or a person.
+fn give_up(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
+    fall_back(state, frame, phase, broken, end)
+        .unwrap_or_else(|| edge_or_person(state, frame, phase, broken, "crash", end))
 }
 
 fn has_edge(phase: &Phase, outcome: &str) -> bool {
@@ -203,7 +210,7 @@ fn edge_or_person(
 ) -> Event {
     let outcome = Outcome::from(outcome);
     match phase.on.get(&outcome) {
-        Some(to) => take(state, frame, to, &WayOut::new(outcome, words::end(end))),
-        None => intervene(state, frame, words::needs_person(phase, end, &broken.said)),
+        Some(to) => take(state, frame, to, &WayOut::new(outcome, words::ended(frame, end))),
+        None => intervene(state, frame, words::given_up(phase, frame, end, &broken.said)),
     }
 }

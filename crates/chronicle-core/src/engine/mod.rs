@@ -12,6 +12,7 @@ mod chore;
 mod end;
 mod enter;
 mod evidence;
+mod fallback;
 mod follow;
 mod gate;
 mod heard;
@@ -117,8 +118,9 @@ fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
         Command::Approve { gate, note } => people::approve(scratch, by, *gate, note),
         Command::Reject { gate, note } => people::reject(scratch, by, *gate, note),
         Command::Answer { gate, text } => people::answer(scratch, by, *gate, text),
-        Command::Retry { place, note, agent } => {
-            people::retry(scratch, by, place.as_ref(), note, agent.as_ref())
+        Command::Retry { place, note, agent, from } => {
+            let wish = people::Wish { note, agent: agent.as_ref(), from: *from };
+            people::retry(scratch, by, place.as_ref(), &wish)
         }
         Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
         Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),

@@ -10,6 +10,7 @@ use super::gate::{intervene, opened};
 use super::loops::too_often;
 use super::target::resolve;
 use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, REJECTED, SKIPPED};
+use crate::base::verdict::{Judged, verdict};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::claims::Unproven;
 use crate::event::{EdgeTaken, Event, GateKind, GateOpened, Mover};
@@ -47,12 +48,18 @@ fn doubt(state: &State, frame: &Frame, _: &Phase, way: &WayOut) -> Option<Event>
 
 fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     let is_asked = phase.approval.is_after() && !way.approved;
-    let about = || words::may_leave(phase, way, target(phase, way).ok().as_ref());
+    let shown = if phase.shows_verdict { words::verdict(verdict_of(frame, way)) } else { "" };
+    let about = || words::may_leave(phase, way, target(phase, way).ok().as_ref(), shown);
     let unproven = || state.visit_at(&frame.place()).map(|visit| words::unproven(&visit.unproven));
     is_asked.then(|| {
         let gate = opened(state, frame, GateKind::ApprovalAfter, about());
         Event::GateOpened(GateOpened { context: unproven().unwrap_or_default(), ..gate })
     })
+}
+
+/// What the worker decided, in its summary or behind it. Whatever it is, a person is asked.
+fn verdict_of(frame: &Frame, way: &WayOut) -> Option<Judged> {
+    verdict(&format!("{}\n\n{}", way.summary, frame.said_here))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a step like the others, and the last")]

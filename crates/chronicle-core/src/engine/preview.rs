@@ -120,7 +120,7 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
             let place = Some(gate.place.clone());
             (
                 format!("`{}` is tried again", gate.place),
-                Command::Retry { place, note, agent: None },
+                Command::Retry { place, note, agent: None, from: None },
             )
         }
     };

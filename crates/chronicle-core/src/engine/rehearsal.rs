@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Serialize, Serializer};
 
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place, RunId};
-use crate::base::limits::COMMANDS_MS;
 use crate::base::time::Millis;
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};
@@ -62,6 +61,9 @@ pub struct Scene {
     pub agent: String,
     /// Its model; `None` leaves it to the agent.
     pub model: Option<String>,
+    /// The agents that take over when it cannot go on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<String>,
     /// Its thinking level; `None` leaves it to the agent.
     pub thinking: Option<String>,
     /// Its persona's name or prompt.
@@ -232,6 +234,7 @@ fn scene(work: &Work, phase: &Phase, through: Option<Through>, asks: Vec<String>
         through,
         agent: work.intent.agent.clone(),
         model: work.model.clone(),
+        fallback: phase.fallback.iter().filter(|it| **it != work.intent.agent).cloned().collect(),
         thinking: work.thinking.clone(),
         persona: work.persona.clone(),
         allow: work.tools.allow.clone(),
@@ -243,7 +246,11 @@ fn scene(work: &Work, phase: &Phase, through: Option<Through>, asks: Vec<String>
         asks,
         ways: ways(phase),
         idle_ms: work.idle_ms,
-        timeout_ms: phase.limits.timeout_ms.or(work.is_shell().then_some(COMMANDS_MS)),
+        timeout_ms: if work.is_shell() {
+            phase.limits.commands_ms()
+        } else {
+            phase.limits.timeout_ms
+        },
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn answers(state: &State, path: &FramePath, sent: &Sent) -> Vec<Event
     let answer = |gate| {
         let (who, note) = (sent.who.clone(), sent.note.clone());
         let answer = GateAnswer::Go(sent.to.clone());
-        Event::GateAnswered { gate, answer, who, note, agent: None }
+        Event::GateAnswered { gate, answer, who, note, agent: None, from: None }
     };
     let open = state.open_gates().map(|gate| &gate.opened);
     let within = open.filter(|gate| gate.place.frame().is_within(path));

@@ -6,7 +6,7 @@ use crate::base::ids::{AttemptId, PhaseId};
 use crate::base::ids::{FolderId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::definition::workflow::allowed_targets;
-use crate::event::Duty;
+use crate::event::{AttemptStarted, Duty};
 use crate::handover::handover;
 use crate::state::State;
 
@@ -14,7 +14,7 @@ use crate::state::State;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     /// The event that started it.
-    pub intent: crate::event::AttemptStarted,
+    pub intent: AttemptStarted,
     /// The folder to start its processes in.
     pub folder: FolderId,
     /// The task of the run, as the person wrote it.
@@ -75,7 +75,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
-        model: state.model_for(&intent).cloned(),
+        model: state.model_for(&intent).map(str::to_owned),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).cloned().unwrap_or_default(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },

@@ -200,7 +200,14 @@ fn withdraw(scratch: &mut Scratch<'_>, id: AttemptId, request: &str) {
     let mut asked = asking.filter(|(asked, gate)| asked == request && is_open(*gate));
     let Some(gate) = asked.next().map(|(_, gate)| *gate) else { return };
     let (answer, who) = (GateAnswer::Withdrawn, id.to_string());
-    scratch.emit(Event::GateAnswered { gate, answer, who, note: String::new(), agent: None });
+    scratch.emit(Event::GateAnswered {
+        gate,
+        answer,
+        who,
+        note: String::new(),
+        agent: None,
+        from: None,
+    });
 }
 
 fn live(state: &State, id: AttemptId) -> Option<&Attempt> {

@@ -22,6 +22,9 @@ pub struct AttemptStarted {
     pub session: SessionId,
     /// True if that session already exists and is resumed.
     pub resume: bool,
+    /// The entry of the phase's `fallback` that this agent comes from, if it took over from another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     /// Why this attempt exists.
     pub why: Why,
     /// For a command phase: the first command not yet done.
@@ -111,6 +114,13 @@ pub enum Why {
         /// Which command, and the end of what it printed.
         said: String,
     },
+    /// Another agent could not go on: this one takes over, in a session of its own.
+    Fallback {
+        /// The agent that could not go on.
+        agent: String,
+        /// How the last attempt of that agent ended, in words.
+        said: String,
+    },
     /// A person asked for another try.
     Asked {
         /// What the person said.
@@ -166,6 +176,7 @@ impl Why {
             | Self::Rejected { .. }
             | Self::Unverified { .. }
             | Self::Lacking { .. }
+            | Self::Fallback { .. }
             | Self::Asked { .. }
             | Self::Continued { .. }
             | Self::Helps { .. } => false,

@@ -99,6 +99,9 @@ pub enum Command {
         note: String,
         /// The agent that works from now on; `None` keeps it.
         agent: Option<String>,
+        /// The command to begin with, from 1, where the phase runs commands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<u32>,
     },
     /// Skip what blocks the run: the topmost helper, otherwise the phase.
     Skip {

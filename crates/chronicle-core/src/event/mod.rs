@@ -10,6 +10,7 @@ mod call;
 pub mod carried;
 mod chore;
 pub mod claims;
+pub mod fallback;
 mod gate;
 pub(crate) mod handover;
 pub mod input;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use self::budget::{BudgetRaised, BudgetWarned};
 use self::carried::Carried;
+use self::fallback::FellBack;
 use self::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
@@ -303,7 +305,12 @@ pub enum Event {
         /// With `retry`: the agent that works from now on. `None` keeps the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// With `retry`: the command to begin with, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<u32>,
     },
+    /// An agent could not go on, and the next one of the phase's `fallback` takes over.
+    FellBack(FellBack),
     /// The run waits for something that comes by itself, such as a quota reset.
     WaitBegan(WaitBegan),
     /// The wait is over, or a person cut it short.

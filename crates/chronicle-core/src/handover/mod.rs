@@ -324,7 +324,12 @@ fn outcomes(phase: &Phase) -> String {
     if !own.is_empty() {
         let _ = writeln!(text, "Outcomes of this phase: {}.", list(&own, ", "));
     }
-    if phase.asks_verdict() {
+    if phase.shows_verdict {
+        text.push_str(
+            "A person decides after you: end your summary with the line `Verdict: APPROVE` or \
+             `Verdict: BLOCK`.\n",
+        );
+    } else if phase.asks_verdict() {
         text.push_str(
             "A verdict is asked for: give `outcome`, or end your summary with the line \
              `Verdict: PASS` or `Verdict: FAIL`.\n",

@@ -25,6 +25,12 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
                  files as they are now before you go on."
             )
         }
+        Why::Fallback { agent, said } => format!(
+            "Another agent (`{}`) worked on this phase before you and could not go on: it {said}. You \
+             take over, and its conversation is gone: look at the files as they are now, and do not do \
+             again what is done.",
+            words::one_line(agent)
+        ),
         Why::Lost | Why::Paused | Why::Raised | Why::Waited | Why::Progressed => {
             "The work was interrupted. Go on exactly where you were; do not \
             do again what is done."

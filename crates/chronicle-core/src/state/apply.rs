@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
+use super::gate::Spoken;
 use super::{Attempt, Commands, Departure, Facts, Frame, Note, Stage, Visit, WayOut, number, v1};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Outcome, Place};
 use crate::base::time::Millis;
@@ -86,16 +87,17 @@ impl Facts {
             Event::UndoStarted(undo) => self.begin_undo(cause, undo),
             Event::UndoEnded(restored) => self.end_undo(restored.folder),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
-            Event::GateAnswered { gate, answer, who, note, agent } => {
-                self.answer_gate(at, *gate, answer, who, note, agent.as_ref());
+            Event::GateAnswered { gate, answer, who, note, agent, from } => {
+                self.answer_gate(cause, at, *gate, answer, &Spoken { who, note, agent, from });
             }
+            Event::FellBack(fell) => self.fall_back(fell),
             Event::WaitBegan(began) => self.begin_wait(cause, began),
             Event::WaitEnded(ended) => self.end_wait(ended),
             Event::BudgetWarned(warned) => self.budgets.warn(warned),
             Event::BudgetRaised(raised) => self.budgets.raise(cause, raised),
             Event::LoopsAllowed { place, more, .. } => self.allow_rounds(place, *more),
             Event::NoteGiven { note, place, who, text, attempt } => {
-                self.give_note(place, Note::new(*note, who, text, *attempt));
+                self.give_note(cause, place, Note::new(*note, who, text, *attempt));
             }
             Event::NoticeGiven(given) => self.settle_notice(given),
             Event::MessageDelivered { attempt, message, .. } => {

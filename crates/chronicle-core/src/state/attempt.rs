@@ -167,6 +167,7 @@ impl Facts {
             worker.session_seen &= worker.session.as_ref() == Some(&intent.session);
             worker.session = Some(intent.session.clone());
             worker.counters.begin(intent);
+            worker.begins_with = None;
             frame.begin_attempt(intent);
         });
     }
@@ -395,6 +396,7 @@ impl Counters {
             | Why::Waited
             | Why::Progressed
             | Why::Rejected { .. }
+            | Why::Fallback { .. }
             | Why::Asked { .. }
             | Why::Answered { .. }
             | Why::Helps { .. }

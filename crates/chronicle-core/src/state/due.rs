@@ -3,7 +3,7 @@
 use super::budget;
 use super::{Attempt, Facts};
 use crate::base::ids::{Cause, GateId, SHELL};
-use crate::base::limits::{CLEANUP_MS, COMMANDS_MS, LEAVE_GRACE_MS};
+use crate::base::limits::{CLEANUP_MS, COMMANDS_MS, LEAVE_GRACE_MS, Limits};
 use crate::event::input::TimerKind;
 use crate::event::trees::Moment;
 use crate::event::{Duty, Message};
@@ -128,12 +128,13 @@ impl Facts {
             return None;
         }
         let place = &attempt.intent.place;
-        let of_phase = self.phase_at(place).and_then(|phase| phase.limits.timeout_ms);
+        let limits = self.phase_at(place).map(|phase| &phase.limits);
+        let of_commands = limits.map_or(Some(COMMANDS_MS), Limits::commands_ms);
         let timeout = match attempt.duty() {
             Some(Duty::Cleanup) => CLEANUP_MS,
-            Some(Duty::Verify) => of_phase.unwrap_or(COMMANDS_MS),
-            None if attempt.intent.agent == SHELL => of_phase.unwrap_or(COMMANDS_MS),
-            None => of_phase?,
+            Some(Duty::Verify) => of_commands?,
+            None if attempt.intent.agent == SHELL => of_commands?,
+            None => limits?.timeout_ms?,
         };
         // What earlier attempts of the same try used up does not come back with a restart.
         let used = match attempt.duty() {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
+use super::fallback::Fallback;
 use super::loops::Rounds;
 use super::progress::Progress;
 use super::sent::Sent;
@@ -109,6 +110,12 @@ pub struct Worker {
     /// How long the work has made no progress.
     #[serde(default, skip_serializing_if = "Still::is_none")]
     pub still: Still,
+    /// Who works in whose place, once the first agent could not go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Box<Fallback>>,
+    /// The command that a person wants the next attempt to begin with, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins_with: Option<u32>,
 }
 
 /// A worker that waits for help.

@@ -25,6 +25,16 @@ pub struct Gate {
     pub told: bool,
 }
 
+/// What a person said beside their answer.
+pub(super) struct Spoken<'e> {
+    pub(super) who: &'e str,
+    pub(super) note: &'e str,
+    /// Who is to work from now on.
+    pub(super) agent: &'e Option<String>,
+    /// The command to begin with, from 1.
+    pub(super) from: &'e Option<u32>,
+}
+
 impl Facts {
     /// Nobody waits for the answer any more, so that nobody is told it later.
     fn forget_question(&mut self, opened: &GateOpened) {
@@ -64,12 +74,11 @@ impl Facts {
 
     pub(super) fn answer_gate(
         &mut self,
+        cause: Cause,
         at: Millis,
         id: GateId,
         answer: &GateAnswer,
-        who: &str,
-        note: &str,
-        agent: Option<&String>,
+        &Spoken { who, note, agent, from }: &Spoken<'_>,
     ) {
         self.remark_at_gate(id, answer, who, note);
         let Some(gate) = self.gates.get_mut(number(id.0)) else {
@@ -99,15 +108,18 @@ impl Facts {
                 }
                 _ => answered(*held, &opened, answer, note),
             };
-            if *answer == GateAnswer::Skip {
-                frame.forgive();
-            }
             if *answer == GateAnswer::Retry {
-                frame.forgive();
                 let counters = &mut frame.worker.counters;
                 (counters.continuations, counters.unverified) = (0, 0);
-                frame.agent = agent.cloned().or_else(|| frame.agent.take());
+                // Whoever asks for another try wants the first agent again, or the one that they name.
+                frame.worker.fallback = None;
+                frame.worker.begins_with = *from;
+                frame.agent = agent.clone().or_else(|| frame.agent.take());
             }
         });
+        // A worker that takes its question back must not renew its own allowance that way.
+        if *answer != GateAnswer::Withdrawn {
+            self.renew(cause, &opened.place);
+        }
     }
 }

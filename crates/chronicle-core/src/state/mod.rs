@@ -20,6 +20,7 @@ mod due;
 pub mod effect;
 pub(crate) mod evidence;
 mod facts;
+mod fallback;
 mod forget;
 mod frame;
 mod gate;
@@ -48,6 +49,7 @@ use serde::{Deserialize, Serialize};
 pub use anomaly::{Anomaly, Impossible};
 pub use attempt::{Answered, Attempt, OpenCall, Unworded};
 pub use facts::{Commands, Did, Ran, Remark};
+pub use fallback::{Fallback, Fallen};
 pub use frame::{
     Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
     WayOut, Worker,
@@ -71,7 +73,7 @@ use crate::base::ids::{
 use crate::base::time::Millis;
 use crate::base::usage::{SessionUsage, Usage};
 use crate::definition::persona::Persona;
-use crate::definition::workflow::{Phase, Tools, Workflow};
+use crate::definition::workflow::{Phase, Tools, Workflow, agent_and_model};
 use crate::event::claims::Claim;
 use crate::event::record::Line;
 use crate::event::snapshot::Snapshot;
@@ -273,7 +275,11 @@ impl Facts {
     }
 
     /// Model of an attempt: the first that its phase, persona, workflow or run sets. `None` also if its sub-workflow has ended.
-    pub fn model_for(&self, intent: &AttemptStarted) -> Option<&String> {
+    /// Those are meant for the first agent: one that took over uses the model that `fallback` names with it.
+    pub fn model_for<'s>(&'s self, intent: &'s AttemptStarted) -> Option<&'s str> {
+        if let Some(named) = &intent.fallback {
+            return agent_and_model(named).1;
+        }
         let phase = self.phase_at(&intent.place)?;
         let helper = intent.persona.as_deref();
         let own = helper.and_then(|persona| self.phase_of_persona(&intent.place, persona));
@@ -285,7 +291,7 @@ impl Facts {
         let of_phase = own.unwrap_or(phase).model.as_ref();
         let of_persona = persona.and_then(|persona| persona.model.as_ref());
         let of_run = self.run.as_ref().and_then(|run| run.model.as_ref());
-        of_phase.or(of_persona).or(workflow.model.as_ref()).or(of_run)
+        of_phase.or(of_persona).or(workflow.model.as_ref()).or(of_run).map(String::as_str)
     }
 
     /// Attempts that have not ended.

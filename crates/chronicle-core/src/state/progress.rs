@@ -2,13 +2,14 @@
 //!
 //! New results are an accepted leaving signal, and a changed file, a finding or a task that did not exist before. Asking for help
 //! or for an answer, and repeating something, do not count: a worker could do that for ever. What a worker produces counts at
-//! most [`PROGRESS_MAX`] times per visit, so that every loop ends at a person. Their answer renews the allowance.
+//! most [`PROGRESS_MAX`] times per visit, so that every loop ends at a person. Every answer and note of a person renews the allowance:
+//! with a new instruction a worker may have to repeat itself. A worker cannot renew it.
 
 use serde::{Deserialize, Serialize};
 
 use super::frame::{Still, is_zero};
 use super::{Facts, Frame};
-use crate::base::ids::{AttemptId, Cause};
+use crate::base::ids::{AttemptId, Cause, Place};
 use crate::base::limits::PROGRESS_MAX;
 
 /// How much of its allowance a visit has used.
@@ -72,6 +73,20 @@ impl Facts {
         });
     }
 
+    /// A person answered or noted something at a place: whoever works there has all its chances again.
+    pub(super) fn renew(&mut self, cause: Cause, place: &Place) {
+        let path = place.frame();
+        let mut live = self.live.iter().filter_map(|id| self.attempt(*id));
+        let works = live.find(|it| it.intent.place == *place && it.intent.chore.is_none());
+        // The time of who works now counts from here; that of ended attempts does not count at all.
+        let still =
+            works.map(|it| Still { since: Some(cause), from_ms: it.active_ms, before_ms: 0 });
+        if let Some(frame) = self.frames.get_mut(&path).filter(|frame| frame.place() == *place) {
+            frame.forgive();
+            frame.worker.still = still.unwrap_or_default();
+        }
+    }
+
     fn news(&mut self, cause: Cause, id: AttemptId, with: impl FnOnce(&mut Frame, Moment)) {
         let Some(attempt) = self.attempt(id) else { return };
         let place = attempt.intent.place.clone();
@@ -119,8 +134,8 @@ impl Frame {
         true
     }
 
-    /// A person decided how the visit continues: the worker's allowance is renewed.
-    pub(super) fn forgive(&mut self) {
+    /// Renews the worker's allowance.
+    fn forgive(&mut self) {
         self.worker.progress();
         let worked_ms = self.progress.worked_ms;
         self.progress = Progress { worked_ms, ..Progress::default() };

@@ -89,7 +89,9 @@ impl Facts {
             let asked = || Why::Asked { note: ended.note.clone() };
             let why = ended.agent.as_ref().map_or(Why::Waited, |_| asked());
             frame.stage = Stage::Ready { why };
-            frame.agent = ended.agent.clone().or_else(|| frame.agent.take());
+            if ended.agent.is_some() {
+                (frame.agent, frame.worker.fallback) = (ended.agent.clone(), None);
+            }
             if ended.who.is_some() {
                 frame.worker.counters.waits = 0;
             }
@@ -146,10 +148,11 @@ impl Facts {
         }
     }
 
-    pub(super) fn give_note(&mut self, place: &Place, note: Note) {
+    pub(super) fn give_note(&mut self, cause: Cause, place: &Place, note: Note) {
         self.remark(place.clone(), &note.who, Did::Noted, &note.text);
         self.notes = self.notes.max(note.id.0);
         self.change_frame(&place.frame(), |frame| frame.notes.push(note));
+        self.renew(cause, place);
     }
 
     pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {

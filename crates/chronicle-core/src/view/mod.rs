@@ -9,6 +9,7 @@
 
 mod attempt;
 mod budget;
+mod fallback;
 mod gate;
 pub mod graph;
 mod handover;
@@ -24,6 +25,7 @@ mod wait;
 pub use crate::words::{Breadcrumb, Mark};
 pub use attempt::AttemptRow;
 pub use budget::BudgetRow;
+pub use fallback::FallbackRow;
 pub use gate::GateRow;
 pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attempt::{AttemptRow, attempt_row};
 use super::budget::{BudgetRow, budget_row};
+use super::fallback::{FallbackRow, fallbacks};
 use super::gate::{GateRow, gates};
 use super::phase::{PhaseRow, phases};
 use super::wait::{WaitRow, waits};
@@ -60,6 +61,9 @@ pub struct RunView {
     pub working: Vec<AttemptRow>,
     /// Gates that wait for a person.
     pub needs_you: Vec<GateRow>,
+    /// Where another agent took over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<FallbackRow>,
     /// Waits that end by themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
@@ -163,6 +167,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
+        fallbacks: fallbacks(state),
         waits: waits(state),
         waits_for: None,
         spent: Spent::from(&state.usage),

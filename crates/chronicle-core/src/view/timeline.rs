@@ -89,6 +89,7 @@ fn is_detail(event: &Event) -> bool {
         | Event::UndoEnded(_)
         | Event::GateOpened(_)
         | Event::GateAnswered { .. }
+        | Event::FellBack(_)
         | Event::WaitBegan(_)
         | Event::WaitEnded(_)
         | Event::BudgetWarned(_)

@@ -42,6 +42,7 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
         Why::Rejected { note } => format!(": rejected{}", saying(note)),
         Why::Unverified { said, .. } => format!(": not verified{}", saying(said)),
         Why::Lacking { missing } => format!(": not shown by the record: {}", one_line(missing)),
+        Why::Fallback { agent, .. } => format!(": takes over from `{}`", one_line(agent)),
         Why::Asked { note } => format!(": asked for{}", saying(note)),
         Why::Continued { point, .. } => format!(": continues{}", saying(point)),
         Why::Answered { gate } => format!(": {gate} was answered"),
@@ -51,6 +52,11 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
     let (attempt, agent) = (intent.attempt, agent_name(&intent.agent));
     let persona = intent.persona.as_ref().map_or_else(String::new, |name| format!(" as `{name}`"));
     format!("{attempt} {how} at `{}`{persona} ({agent}){why}", intent.place)
+}
+
+/// The command that a person wants to begin with.
+pub(super) fn from_command(from: Option<u32>) -> String {
+    from.map_or_else(String::new, |number| format!(", from command {number}"))
 }
 
 /// The kind of an agent, without its script or command line.
@@ -180,15 +186,23 @@ pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> S
 /// Names the command that is in doubt: those before it succeeded, and the person must find out about this one.
 pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
     let index = frame.worker.counters.commands_done as usize;
-    let doubtful = phase.commands.get(index).filter(|_| phase.commands.len() > 1);
+    let (number, count) = (index + 1, phase.commands.len());
+    let doubtful = phase.commands.get(index).filter(|_| count > 1);
+    let what = match index {
+        0 => "runs it again".to_owned(),
+        1 => "runs it again and not the one before it, which ended well".to_owned(),
+        before => format!("runs it again and not the {before} before it, which ended well"),
+    };
+    let past = match number {
+        last if last == count => "`skip` goes on if it did run".to_owned(),
+        _ => format!("`retry --from {}` goes on behind it if it did run", number + 1),
+    };
     match doubtful {
         None => format!("`{}` may run only once, and it is unknown whether it did", phase.name),
         Some(command) => format!(
-            "`{}` may run only once, and it is unknown whether command {} of {} did: {}. `retry` continues \
-             with it and does not repeat the {index} before it",
+            "`{}` may run only once, and it is unknown whether command {number} of {count} did: {}. `retry` \
+             {what}; {past}; `--from 1` begins anew",
             phase.name,
-            index + 1,
-            phase.commands.len(),
             quote(command),
         ),
     }

@@ -3,6 +3,7 @@
 use super::quote::{one_line, quote, saying};
 use super::{agent_name, budget, end, loops, said};
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
+use crate::base::verdict::Judged;
 use crate::definition::workflow::Phase;
 use crate::event::budget::Lack;
 use crate::event::{End, GateAnswer, GateKind, GateOpened};
@@ -103,8 +104,22 @@ pub(crate) fn may_begin(phase: &Phase) -> String {
     format!("may `{}` begin?", phase.name)
 }
 
+/// A worker's verdict, for the person who decides.
+pub(crate) fn verdict(verdict: Option<Judged>) -> &'static str {
+    match verdict {
+        None => " no verdict",
+        Some(Judged::Pass) => " verdict: APPROVE",
+        Some(Judged::Fail) => " verdict: BLOCK",
+    }
+}
+
 /// Where a yes leads is said unless the work is complete: whoever agrees to a `fail` sends the run somewhere.
-pub(crate) fn may_leave(phase: &Phase, way: &WayOut, to: Option<&PhaseId>) -> String {
+pub(crate) fn may_leave(
+    phase: &Phase,
+    way: &WayOut,
+    to: Option<&PhaseId>,
+    verdict: &str,
+) -> String {
     let said = if way.summary.trim().is_empty() {
         String::new()
     } else {
@@ -116,7 +131,8 @@ pub(crate) fn may_leave(phase: &Phase, way: &WayOut, to: Option<&PhaseId>) -> St
             to => format!(", and approval leads to `{to}`"),
         }
     });
-    format!("is `{}` done?{}{leads}{said}", phase.name, said::unless_complete(&way.outcome))
+    let outcome = said::unless_complete(&way.outcome);
+    format!("is `{}` done?{outcome}{verdict}{leads}{said}", phase.name)
 }
 
 /// Why a frame bound for `human_intervention` waits.

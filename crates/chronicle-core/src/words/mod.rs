@@ -6,6 +6,7 @@ mod budget;
 mod chore;
 mod claims;
 mod evidence;
+mod fallback;
 mod gate;
 mod loops;
 mod notice;
@@ -30,8 +31,12 @@ pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};
 pub(crate) use claims::unproven;
 pub(crate) use evidence::{never_proven, not_proven};
+pub use fallback::fallback;
+pub(crate) use fallback::{ended, given_up};
 pub use gate::gate_next;
-pub(crate) use gate::{did, may_begin, may_leave, needs_person, rejected_before, worker_asked};
+pub(crate) use gate::{
+    did, may_begin, may_leave, needs_person, rejected_before, verdict, worker_asked,
+};
 pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use position::{Breadcrumb, Mark};

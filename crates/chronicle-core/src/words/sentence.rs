@@ -1,11 +1,13 @@
 //! One sentence per event: the only list of all events in this layer. It does not compile while one lacks its sentence.
 
 use super::attempt::{
-    attempt_ended, attempt_started, changed, ended_with, reported, stop, tool_called,
+    attempt_ended, attempt_started, changed, ended_with, from_command, reported, stop, tool_called,
 };
 use super::gate::{answered, gate_opened, with_agent};
 use super::quote::{because, quote, saying};
-use super::{budget, edge_taken, go_asked, loops, notice, plain, position, said, trees, wait};
+use super::{
+    budget, edge_taken, fallback, go_asked, loops, notice, plain, position, said, trees, wait,
+};
 use crate::base::ids::GateId;
 use crate::event::{Event, GateAnswer, LedgerRepaired, RunStarted};
 
@@ -64,9 +66,10 @@ fn raw_sentence(event: &Event) -> String {
         Event::UndoStarted(undo) => trees::undo_started(undo),
         Event::UndoEnded(restored) => trees::undo_ended(restored),
         Event::GateOpened(gate) => gate_opened(gate),
-        Event::GateAnswered { gate, answer, who, note, agent } => {
-            gate_answered(*gate, answer, who, note, agent.as_deref())
+        Event::GateAnswered { gate, answer, who, note, agent, from } => {
+            gate_answered(*gate, answer, who, note, agent.as_deref(), *from)
         }
+        Event::FellBack(fell) => fallback::fell_back(fell),
         Event::WaitBegan(began) => wait::began(began),
         Event::WaitEnded(ended) => wait::ended(ended),
         Event::BudgetWarned(warned) => budget::warned(warned),
@@ -115,7 +118,8 @@ fn gate_answered(
     who: &str,
     note: &str,
     agent: Option<&str>,
+    from: Option<u32>,
 ) -> String {
-    let with = with_agent(agent);
+    let with = format!("{}{}", with_agent(agent), from_command(from));
     format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
 }

@@ -266,7 +266,7 @@ fn a_run_may_be_started_to_fail_when_a_person_is_needed() {
 fn another_agent_may_be_chosen_for_another_try() {
     let mut world = World::started("{name: R, phases: {work: {}}}", "work: auth").play();
     let (place, note, agent) = (None, String::new(), Some("scripted:other.yaml".to_owned()));
-    world.step(&person(Command::Retry { place, note, agent }));
+    world.step(&person(Command::Retry { place, note, agent, from: None }));
     assert_eq!(world.state.attempts.last().unwrap().intent.agent, "scripted:other.yaml");
 }
 

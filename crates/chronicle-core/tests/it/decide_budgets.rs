@@ -272,7 +272,7 @@ fn only_what_waits_for_a_budget_can_be_raised_approved_or_tried_again() {
     let told = [
         tell(Command::Approve { gate, note: note() }),
         tell(Command::Reject { gate, note: note() }),
-        tell(Command::Retry { place: None, note: note(), agent: None }),
+        tell(Command::Retry { place: None, note: note(), agent: None, from: None }),
         tell(Command::Skip { place: None, note: note() }),
         tell(budget(more(0), None)),
         tell(budget(Budget { usd_micros: Some(1), ..Budget::default() }, None)),

@@ -2,11 +2,12 @@
 
 use chronicle_core::base::ids::{AttemptId, DONE, PhaseId};
 use chronicle_core::base::limits::DECISION_EVENTS_MAX;
+use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Status;
 use expect_test::expect;
 
 use crate::decide::check;
-use crate::world::{World, workflows};
+use crate::world::{World, person, workflows};
 
 #[test]
 fn commands_run_in_order_and_a_failure_needs_its_own_edge() {
@@ -273,13 +274,50 @@ fn of_several_commands_that_may_run_only_once_those_that_ended_well_are_not_run_
         "{name: Pay, phases: {pay: {run: command, commands: [order, charge, thank], once: true}}}";
     let world = World::started(workflow, "pay 1: run 0 0; lost\ng1: retry").play();
     let told = world.told();
-    assert!(
-        told.contains(
-            "`pay` may run only once, and it is unknown whether command 2 of 3 did: \"charge\". \
-             `retry` continues with it and does not repeat the 1 before it"
-        ),
-        "{told}"
-    );
+    expect![[r#"`pay` may run only once, and it is unknown whether command 2 of 3 did: "charge". `retry` runs it again and not the one before it, which ended well; `retry --from 3` goes on behind it if it did run; `--from 1` begins anew"#]]
+        .assert_eq(&world.state.gates.iter().next().unwrap().opened.about);
     assert_eq!(world.state.attempt(AttemptId(2)).unwrap().intent.first_command, 1);
     assert_eq!(world.state.status(), chronicle_core::state::Status::Done, "{told}");
+}
+
+/// The command that the second attempt begins with, after `charge` was in doubt and a person said so.
+fn begins_with(once: bool, answer: &str) -> u32 {
+    let workflow = format!(
+        "{{name: Pay, phases: {{pay: {{run: command, commands: [order, charge, thank], once: {once}, \
+         limits: {{losses: 0}}}}}}}}"
+    );
+    let world = World::started(&workflow, &format!("pay 1: run 0 0; lost\ng1: {answer}")).play();
+    assert_eq!(world.state.status(), chronicle_core::state::Status::Done, "{}", world.told());
+    world.state.attempt(AttemptId(2)).unwrap().intent.first_command
+}
+
+#[test]
+fn a_person_says_which_command_to_begin_with() {
+    assert_eq!(begins_with(true, "retry-from 1"), 0);
+    assert_eq!(begins_with(true, "retry-from 3"), 2);
+    assert_eq!(begins_with(false, "retry-from 2"), 1);
+    // What may run again does so from the beginning: the person may have changed what the first commands work on.
+    assert_eq!(begins_with(false, "retry"), 0);
+}
+
+#[test]
+fn only_a_command_that_there_is_can_be_begun_with() {
+    let workflow =
+        "{name: Pay, phases: {pay: {run: command, commands: [order, charge], once: true}}}";
+    let mut world = World::started(workflow, "pay 1: run 0 0; lost").play();
+    let mut told = |from| {
+        let retry =
+            Command::Retry { place: None, note: String::new(), agent: None, from: Some(from) };
+        world.step(&person(retry))
+    };
+    let none = |from| {
+        Answer::Refused(format!(
+            "`pay` has no command {from}: it has 2, and `skip` goes on without any of them"
+        ))
+    };
+    assert_eq!((told(0), told(3)), (none(0), none(3)));
+    let mut world = World::started("{name: W, phases: {plan: {}}}", "plan: auth x").play();
+    let retry = Command::Retry { place: None, note: String::new(), agent: None, from: Some(1) };
+    let refused = "`plan` runs no commands: `retry` without `--from` tries it again";
+    assert_eq!(world.step(&person(retry)), Answer::Refused(refused.to_owned()));
 }

@@ -217,3 +217,22 @@ fn commands_may_be_silent_and_have_an_hour_where_nothing_else_is_said() {
     world.one_move();
     assert_eq!(timers(&world), [(TimerKind::Timeout, 3_600_000)]);
 }
+
+#[test]
+fn commands_have_an_hour_unless_somebody_says_that_they_have_no_limit() {
+    let timeout = |limits: &str| {
+        let phases = "phases: {make: {run: command, commands: [make]}}";
+        let mut world = World::started(&format!("{{name: W, {limits}{phases}}}"), "make: hang");
+        // Nothing runs before the files are recorded.
+        assert!(world.one_move());
+        let due = world.state.due().into_iter().find_map(|effect| match effect.action {
+            Action::RunTimer { timer: TimerKind::Timeout, active_ms, .. } => Some(active_ms),
+            _ => None,
+        });
+        due.map(|ms| ms / 60_000)
+    };
+    assert_eq!(timeout(""), Some(60));
+    assert_eq!(timeout("limits: {timeout: 5m}, "), Some(5));
+    assert_eq!(timeout("limits: {timeout: none}, "), None);
+    assert_eq!(timeout("limits: {retries: 1}, "), Some(60));
+}

@@ -3,15 +3,16 @@
 use chronicle_core::base::ids::{AttemptId, PhaseId};
 use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{
-    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, What,
+    Actor, Answer, AttemptReport, By, Command, EndSeen, FinalText, Input, What,
 };
 use chronicle_core::event::signal::Signal;
+use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{Issues, Verdict};
 use chronicle_core::state::Status;
 use expect_test::expect;
 
 use crate::decide::{THREE, check};
-use crate::world::{World, about, calls, person, signal};
+use crate::world::{World, about, calls, person, signal, tree};
 
 fn leave(target: &str) -> Signal {
     Signal::Leave {
@@ -249,7 +250,7 @@ fn retry_does_not_begin_what_waits_for_an_approval() {
     let workflow = "{name: B, phases: {pay: {approval: before}}}";
     let mut world = World::started(workflow, "");
     for agent in [None, Some("pi".to_owned())] {
-        let retry = Command::Retry { place: None, note: String::new(), agent };
+        let retry = Command::Retry { place: None, note: String::new(), agent, from: None };
         let Answer::Refused(why) = world.step(&person(retry)) else { panic!("not refused") };
         expect![
             "g1 asks whether `pay` may begin, and nothing was tried yet: `approve` or `reject`"
@@ -319,4 +320,37 @@ fn a_no_without_a_reason_is_refused_and_leaves_the_gate_open() {
         Answer::Refused("rejecting g1 needs a reason, which the worker is told".to_owned());
     assert_eq!(world.step(&person(reject)), refused);
     assert_eq!(world.state.open_gates().count(), 1);
+}
+
+#[test]
+fn the_verdict_of_a_worker_is_shown_to_whoever_decides_and_decides_nothing() {
+    let workflow = "{name: W, phases: {review: {requires_approval: true, approval_mode: post, next: [ship]}, ship: {}}}";
+    let asked = [
+        ("All good. No verdict: approve it or not", " no verdict"),
+        ("All good.\n- **Verdict:** approve", " verdict: APPROVE"),
+        ("It leaks.\n\n## Verdict\n\nBLOCK", " verdict: BLOCK"),
+        ("Verdict: APPROVE\nVerdict: BLOCK", " verdict: BLOCK"),
+        ("I looked at it.", " no verdict"),
+    ];
+    for (said, shown) in asked {
+        let mut world = World::started(workflow, "review: hang\nship: hang");
+        let _ = world.one_move();
+        let leave = Signal::Leave {
+            target: None,
+            outcome: None,
+            summary: "looked".to_owned(),
+            task: None,
+            issues: Issues::default(),
+        };
+        world.step(&signal(AttemptId(1), "r", leave));
+        let final_text = Some(Box::new(FinalText(said.to_owned())));
+        let seen = EndSeen { finished: true, code: Some(0), final_text, ..EndSeen::default() };
+        world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+        world.step(&tree(Moment::After(AttemptId(1)), &[]));
+        let gate = world.state.open_gates().next().unwrap_or_else(|| panic!("{}", world.told()));
+        assert_eq!(gate.opened.about, format!("is `review` done?{shown} \"looked\""), "{said}");
+        assert_eq!(chronicle_core::view::run_json(&world.state).unwrap()["status"], "paused");
+        world.step(&person(Command::Approve { gate: None, note: String::new() }));
+        assert_eq!(world.state.frames.values().next().unwrap().phase.as_str(), "ship");
+    }
 }

@@ -1,6 +1,6 @@
 //! Only what is new is progress, and every loop ends at a person.
 
-use chronicle_core::base::ids::{AttemptId, PhaseId};
+use chronicle_core::base::ids::{AttemptId, GateId, PhaseId};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Input, Report, TimerKind};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
@@ -136,7 +136,12 @@ fn who_always_has_something_new_and_never_leaves_is_asked_about() {
     let told = world.told();
     assert!(told.contains("`dig` does not leave: it worked for 3 h 4"), "{told}");
     // A person's word gives a new allowance.
-    world.step(&person(Command::Retry { place: None, note: String::new(), agent: None }));
+    world.step(&person(Command::Retry {
+        place: None,
+        note: String::new(),
+        agent: None,
+        from: None,
+    }));
     assert_eq!(world.state.frames.values().next().unwrap().progress.counted, 0);
 }
 
@@ -387,4 +392,53 @@ fn each_trick_alone_ends_at_a_person_soon() {
             assert!(count <= ATTEMPTS_PER_VISIT * VISITS, "{trick:?} {other:?}: {count} attempts");
         }
     }
+}
+
+/// A worker that has used up a part of its allowance and made the same call twice, then asks or is asked about.
+fn tired(workflow: &str, then: &str) -> World {
+    let script = format!(
+        "dig: lost; snap found it; same read a; same read a; {then}; same read a; same read a; go done"
+    );
+    let mut world = World::started(workflow, &script);
+    while world.state.open_gates().next().is_none() {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    let frame = world.state.frames.values().next().unwrap();
+    assert_eq!(frame.progress.counted, 1, "{}", world.told());
+    world
+}
+
+fn is_fresh(world: &World) -> bool {
+    let frame = world.state.frames.values().next().unwrap();
+    let is_clear = frame.worker.repeats.is_empty() && frame.worker.still.before_ms == 0;
+    frame.progress.counted == 0 && is_clear
+}
+
+#[test]
+fn whatever_a_person_answers_gives_a_new_allowance() {
+    let plain = "{name: W, phases: {dig: {limits: {repeats: 2}}}}";
+    let after = "{name: W, phases: {dig: {approval: after, limits: {repeats: 2}}}}";
+    let gate = Some(GateId(1));
+    let text = || "like this".to_owned();
+    let answers = [
+        (plain, "need how?", Command::Answer { gate, text: text() }),
+        (plain, "ask how?", Command::Answer { gate, text: text() }),
+        (after, "go done", Command::Reject { gate, note: text() }),
+        (plain, "need how?", Command::Note { place: None, text: text() }),
+    ];
+    for (workflow, then, answer) in answers {
+        let mut world = tired(workflow, then);
+        assert!(!is_fresh(&world));
+        world.step(&person(answer.clone()));
+        assert!(is_fresh(&world), "{answer:?}: {}", world.told());
+    }
+}
+
+#[test]
+fn who_gets_an_answer_may_make_the_same_calls_again() {
+    let workflow = "{name: W, phases: {dig: {limits: {repeats: 3}}}}";
+    let mut world = tired(workflow, "ask how?");
+    world.step(&person(Command::Answer { gate: None, text: "like this".to_owned() }));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Done, "{}", world.told());
 }

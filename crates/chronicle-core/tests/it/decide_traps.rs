@@ -80,7 +80,12 @@ fn what_may_run_only_once_is_never_run_again_without_a_word() {
     }
     let mut world = World::started(workflow, "ship: timeout\n").play();
     assert_eq!((world.state.status(), world.state.attempts.len()), (Status::Waiting, 1));
-    world.step(&person(Command::Retry { place: None, note: String::new(), agent: None }));
+    world.step(&person(Command::Retry {
+        place: None,
+        note: String::new(),
+        agent: None,
+        from: None,
+    }));
     assert_eq!(world.state.attempts.len(), 2, "a person's word is enough");
     let mut world = World::started(workflow, "").play();
     world.step(&person(Command::Reject { gate: None, note: "no".to_owned() }));
@@ -151,7 +156,7 @@ fn a_cancelled_run_takes_no_answers() {
     for command in [
         Command::Approve { gate: None, note: String::new() },
         Command::Reject { gate: None, note: String::new() },
-        Command::Retry { place: None, note: String::new(), agent: None },
+        Command::Retry { place: None, note: String::new(), agent: None, from: None },
         Command::Pause { reason: String::new() },
     ] {
         assert!(matches!(world.step(&person(command)), Answer::Refused(_)));

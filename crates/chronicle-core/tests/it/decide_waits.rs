@@ -33,7 +33,7 @@ fn fired(world: &mut World, attempt: u32) {
 
 fn retry(note: &str, agent: Option<&str>) -> Command {
     let (note, agent) = (note.to_owned(), agent.map(str::to_owned));
-    Command::Retry { place: None, note, agent }
+    Command::Retry { place: None, note, agent, from: None }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
 use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
 use chronicle_core::event::claims::{Claim, Unproven};
+use chronicle_core::event::fallback::FellBack;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
@@ -180,6 +181,7 @@ fn why() -> impl Strategy<Value = Why> {
         text().prop_map(|note| Why::Rejected { note }),
         text().prop_map(|missing| Why::Lacking { missing }),
         text().prop_map(|note| Why::Asked { note }),
+        (text(), text()).prop_map(|(agent, said)| Why::Fallback { agent, said }),
         (small(), text()).prop_map(|(number, said)| Why::Unverified { number, said }),
     ]
 }
@@ -218,6 +220,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             place: Place::new(place),
             try_number,
             session: SessionId::new(agent.clone()),
+            fallback: resume.then(|| agent.clone()),
             agent,
             resume,
             why,
@@ -422,6 +425,22 @@ fn of_gates() -> impl Strategy<Value = Event> {
             more,
             who,
         }),
+        (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
+            Event::GateAnswered {
+                gate: GateId(gate),
+                answer,
+                agent: Some(note.clone()),
+                from: None,
+                who,
+                note,
+            }
+        }),
+    ]
+}
+
+/// Waits, and agents that take over.
+fn of_waits() -> impl Strategy<Value = Event> {
+    prop_oneof![
         (small(), name(), number(), text(), any::<bool>()).prop_map(
             |(number, place, until, note, begins)| {
                 let (attempt, place) = (AttemptId(number), Place::new(place));
@@ -439,8 +458,10 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 Event::WaitEnded(WaitEnded { place, attempt, who, agent, note })
             }
         ),
-        (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
-            Event::GateAnswered { gate: GateId(gate), answer, agent: Some(note.clone()), who, note }
+        (small(), name(), text(), text()).prop_map(|(attempt, place, agent, said)| {
+            let (attempt, place) = (AttemptId(attempt), Place::new(place));
+            let (from, to) = (agent.clone(), agent);
+            Event::FellBack(FellBack { place, attempt, from, to, said })
         }),
     ]
 }
@@ -452,6 +473,7 @@ fn event() -> impl Strategy<Value = Event> {
         3 => of_attempt().boxed(),
         1 => of_work().boxed(),
         2 => of_gates().boxed(),
+        1 => of_waits().boxed(),
         2 => of_trees().boxed(),
     ]
 }

@@ -126,7 +126,7 @@ fn after_breaks() -> Vec<(&'static str, World)> {
             end(world, attempt, finished());
         }
         let note = "Mind the tests.".to_owned();
-        world.step(&person(Command::Retry { place: None, note, agent: None }));
+        world.step(&person(Command::Retry { place: None, note, agent: None, from: None }));
     });
     let forgotten = with(|world| {
         end(world, 1, lost());

@@ -201,8 +201,9 @@ fn input() -> impl Strategy<Value = Input> {
         1 => "[xy]".prop_map(|text| person(Command::Note { place: None, text })),
         1 => Just(report(Report::SupervisorLeaves)),
         2 => (place(), 0..9_u64).prop_map(|(place, to)| person(rewind(place, to))),
-        2 => prop::option::of(place()).prop_map(move |place| {
-            person(Command::Retry { place: place.map(Place::new), note: note(), agent: None })
+        2 => (prop::option::of(place()), prop::option::of(0u32..4)).prop_map(move |(place, from)| {
+            let place = place.map(Place::new);
+            person(Command::Retry { place, note: note(), agent: None, from })
         }),
         1 => (prop::option::of(place()), 0u32..3).prop_map(|(place, more)| {
             person(Command::Loops { place: place.map(Place::new), more })

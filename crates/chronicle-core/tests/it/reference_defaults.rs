@@ -20,8 +20,8 @@ const IN_WORDS: &[(&str, &str)] = &[
     // No list is another thing than a list of all that there is today.
     ("all", ""),
     ("every tool", ""),
-    // Two defaults, by what the phase runs.
-    ("none, 60m for commands", "none"),
+    // Two defaults, by what the phase runs: nothing that a file can say means both.
+    ("none, 60m for commands", ""),
 ];
 
 /// A workflow in which a field of that name has a meaning, with it or (`field` is empty) without it.

@@ -177,6 +177,7 @@ fn limits_are_those_said_upon_the_defaults() {
         retries: 0,
         idle_ms: None,
         timeout_ms: Some(30 * 60 * 1_000),
+        untimed: false,
         ..Limits::default()
     };
     assert_eq!(said.limits(), expected);

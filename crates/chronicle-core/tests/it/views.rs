@@ -251,7 +251,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
     for command in [
         Command::Approve { gate: Some(GateId(1)), note: String::new() },
         Command::Reject { gate: None, note: String::new() },
-        Command::Retry { place: None, note: String::new(), agent: None },
+        Command::Retry { place: None, note: String::new(), agent: None, from: None },
     ] {
         let refused = Answer::Refused("the run has been cancelled".to_owned());
         assert_eq!(world.step(&person(command.clone())), refused, "{command:?}");

@@ -138,20 +138,34 @@ fn a_merge_key_says_why_not() {
 #[test]
 fn promises_that_nobody_keeps_are_refused() {
     check(
-        "phases: [{id: a, fallback: [pi], extra_skills: [tea]}]",
+        "phases: [{id: a, extra_skills: [tea]}]",
         &expect![[r#"
-        error[not-supported-yet] w.yaml:1:18: this version cannot enforce `fallback`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-        error[not-supported-yet] w.yaml:1:34: this version cannot enforce `extra_skills`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        error[not-supported-yet] w.yaml:1:18: this version cannot enforce `extra_skills`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     "#]],
     );
-    let inner = ("inner", "phases: [{id: a, fallback: pi}]");
+    let inner = ("inner", "phases: [{id: a, extra_skills: tea}]");
     check_inside(
         "phases: [{id: o, workflow: inner}]",
         inner,
         &expect![[r#"
         error[broken-workflow] w.yaml:1:28: `inner` cannot run: it has errors
-        error[not-supported-yet] inner.yaml:1:18: this version cannot enforce `fallback`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        error[not-supported-yet] inner.yaml:1:18: this version cannot enforce `extra_skills`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     "#]],
+    );
+}
+
+#[test]
+fn an_agent_that_is_named_twice_would_fail_twice() {
+    check(
+        "agent: claude\nmodel: opus\nphases:\n  a: {fallback: [pi, pi], next: [b]}\n  b: {fallback: [claude], next: [c]}\n  \
+         c: {fallback: ['claude:opus'], next: [d]}\n  d: {agent: pi, fallback: ['claude:haiku', claude], next: [e]}\n  \
+         e: {run: command, commands: [x], fallback: [pi]}\n",
+        &expect![[r#"
+            error[repeated-agent] w.yaml:4:7: `pi` stands in `fallback` twice (hint: name it once)
+            error[repeated-agent] w.yaml:5:7: `claude` is the agent that works first in this phase (hint: name another agent, or another model of it, such as `claude:MODEL`)
+            error[repeated-agent] w.yaml:6:7: `claude:opus` is the agent that works first in this phase (hint: name another agent, or another model of it, such as `claude:MODEL`)
+            error[misplaced-field] w.yaml:8:36: `fallback` is for `run: worker` only
+        "#]],
     );
 }
 
@@ -164,7 +178,9 @@ fn what_the_two_ways_to_ask_for_an_approval_mean() {
     let approval = |said: &str| {
         let loaded = load_with(&format!("phases: [{{id: a, {said}}}]"), &[]);
         assert!(loaded.is_usable(), "{:?}", loaded.problems);
-        loaded.workflows[0].phases[0].approval
+        let phase = &loaded.workflows[0].phases[0];
+        assert_eq!(phase.shows_verdict, said.ends_with("post"), "{said}");
+        phase.approval
     };
     assert_eq!(approval("approval: true"), Approval::After);
     assert_eq!(approval("requires_approval: true"), Approval::Before);

@@ -541,7 +541,11 @@ fn answer(gate: GateId, text: &str) -> Command {
     match verb {
         "approve" => Command::Approve { gate: Some(gate), note },
         "reject" => Command::Reject { gate: Some(gate), note },
-        "retry" => Command::Retry { place: None, note, agent: None },
+        "retry" => Command::Retry { place: None, note, agent: None, from: None },
+        "retry-from" => {
+            let from = rest.parse().ok();
+            Command::Retry { place: None, note: String::new(), agent: None, from }
+        }
         "skip" => Command::Skip { place: None, note },
         "answer" => Command::Answer { gate: Some(gate), text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },

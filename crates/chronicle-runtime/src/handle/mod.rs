@@ -45,8 +45,8 @@ pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
 pub use runs::{
-    Claimed, FilesLock, FindError, Project, RunFolder, all_runs, find_run, mark_adopted, new_run,
-    new_run_id, newest_run, older_runs, runs, was_begun,
+    Claimed, FilesLock, FindError, Project, RunFolder, Waits, all_runs, find_run, mark_adopted,
+    new_run, new_run_id, newest_run, older_runs, runs, was_begun,
 };
 pub use telling::{HandledBy, force, record, tell};
 pub use undo::{

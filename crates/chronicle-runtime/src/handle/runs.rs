@@ -11,7 +11,7 @@ use crate::index;
 use crate::ledger::atomic_write;
 
 pub use crate::index::{all as all_runs, was_begun};
-pub use crate::project::{Claimed, FilesLock, Project, RunFolder, new_run_id};
+pub use crate::project::{Claimed, FilesLock, Project, RunFolder, Waits, new_run_id};
 
 /// File that names the run of another program that a run continues.
 const ADOPTED: &str = "adopted";

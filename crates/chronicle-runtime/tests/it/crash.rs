@@ -488,7 +488,7 @@ impl Trial {
             "approve" | "undo" => Command::Approve { gate: Some(gate), note },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
-            "retry" => Command::Retry { place: None, note, agent: None },
+            "retry" => Command::Retry { place: None, note, agent: None, from: None },
             "budget" => {
                 let more = chronicle_core::definition::budget::read(rest).unwrap();
                 Command::Budget { place: None, more }

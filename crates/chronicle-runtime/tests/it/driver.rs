@@ -208,7 +208,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
         Command::Start(Box::new(start(TWO))),
         Command::Approve { gate: Some(GateId(1)), note: String::new() },
         Command::Reject { gate: None, note: "no".to_owned() },
-        Command::Retry { place: None, note: String::new(), agent: None },
+        Command::Retry { place: None, note: String::new(), agent: None, from: None },
     ];
     let (mut batch, answers): (Vec<_>, Vec<_>) =
         commands.map(|command| asked(person(command))).into_iter().unzip();

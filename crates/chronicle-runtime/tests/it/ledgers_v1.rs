@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 26] = [
+const STORIES: [(&str, &str, &str); 27] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -118,6 +118,16 @@ const STORIES: [(&str, &str, &str); 26] = [
         "{name: Waits, phases: {plan: {next: [build]}, build: {}}}",
         "plan: session s; quota 2099-01-01T00:00:00.000Z; go build
          build: session b; crash overload no room; quota 2000-01-01T00:00:00.000Z; go done",
+    ),
+    (
+        "fallback",
+        "{name: Fallback, phases: {plan: {fallback: [other, 'third:small'], limits: {nudges: 0, retries: 0}}}}",
+        "plan 1: session s; usage 5; quota 2099-01-01T00:00:00.000Z
+         plan 2: session o; crash auth sign in
+         plan 3: session t; finish
+         plan 4: session s; crash refused no such model
+         plan 5: session o; go done
+         g1: retry",
     ),
     (
         "chores",

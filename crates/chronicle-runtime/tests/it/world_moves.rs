@@ -150,8 +150,10 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
     match verb {
         "approve" => Command::Approve { gate, note },
         "reject" => Command::Reject { gate, note },
-        "retry" => Command::Retry { place: None, note, agent: None },
-        "retry-with" => Command::Retry { place: None, note: String::new(), agent: Some(note) },
+        "retry" => Command::Retry { place: None, note, agent: None, from: None },
+        "retry-with" => {
+            Command::Retry { place: None, note: String::new(), agent: Some(note), from: None }
+        }
         "skip" => Command::Skip { place: None, note },
         "answer" => Command::Answer { gate, text: note },
         "budget" => Command::Budget {

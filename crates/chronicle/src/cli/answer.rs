@@ -94,7 +94,9 @@ pub(super) struct NoteArgs {
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle retry [OPTIONS] [RUN] [PLACE]",
-    after_help = "Example:  chronicle retry 5f3a9c1e --note \"use the other library\""
+    after_help = "Examples:
+  chronicle retry 5f3a9c1e --note \"use the other library\"
+  chronicle retry 5f3a9c1e --from 3    the first two commands are not run again"
 )]
 pub(super) struct RetryArgs {
     /// The run, unless there is only one, and the place; the only one that waits when omitted
@@ -106,6 +108,9 @@ pub(super) struct RetryArgs {
     /// The agent that works at this place from now on
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
+    /// The command to begin with, where the phase runs commands: 1 is the first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    from: Option<u32>,
 }
 
 /// Move a run to a phase, even without an edge that leads there
@@ -191,7 +196,8 @@ pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Fail
         agents::check(agent, &setting.project, &settings)
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
-    tell(setting, &folder, &Command::Retry { place, note: args.note, agent: args.agent })
+    let RetryArgs { note, agent, from, .. } = args;
+    tell(setting, &folder, &Command::Retry { place, note, agent, from })
 }
 
 pub(super) fn cmd_answer(setting: &Setting, args: &AnswerArgs) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronicle_core::base::ids::PhaseId;
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{
-    Loaded, Problem, Severity, Source, Workflow, closest, unbounded,
+    Loaded, Problem, Severity, Source, Workflow, agent_and_model, closest, unbounded,
 };
 use chronicle_runtime::handle::agents::{self, UnknownAgent};
 use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level, Places};
@@ -261,26 +261,30 @@ fn unknown_agents(
     loaded: &Loaded,
     workflow: &Workflow,
 ) -> Vec<Problem> {
-    let own = workflow.agent.iter().map(|agent| (None, agent));
+    let own = workflow.agent.iter().map(|agent| (None, "agent", agent));
     let phases = workflow.phases.iter();
-    let of_phases = phases.filter_map(|phase| Some((Some(&phase.id), phase.agent.as_ref()?)));
+    let of_phases = phases.flat_map(|phase| {
+        let first = phase.agent.iter().map(move |agent| (Some(&phase.id), "agent", agent));
+        first.chain(phase.fallback.iter().map(move |agent| (Some(&phase.id), "fallback", agent)))
+    });
     own.chain(of_phases)
-        .filter(|(_, agent)| settings.agent_command(agent).is_none())
-        .filter_map(|(phase, agent)| {
+        .filter(|(.., agent)| settings.agent_command(agent).is_none())
+        .filter_map(|(phase, field, agent)| {
+            let agent = if field == "fallback" { agent_and_model(agent).0 } else { agent };
             let error = agents::check(agent, &setting.project, settings).err()?;
-            Some(agent_problem(loaded, (workflow, phase), &error))
+            Some(agent_problem(loaded, (workflow, phase, field), &error))
         })
         .collect()
 }
 
 fn agent_problem(
     loaded: &Loaded,
-    (workflow, phase): (&Workflow, Option<&PhaseId>),
+    (workflow, phase, field): (&Workflow, Option<&PhaseId>, &'static str),
     error: &UnknownAgent,
 ) -> Problem {
     let message = error.to_string();
     let told = (Severity::Error, "unknown-agent", message);
-    loaded.problem((&workflow.key, phase, "agent"), told, Some(error.hint.clone()))
+    loaded.problem((&workflow.key, phase, field), told, Some(error.hint.clone()))
 }
 
 fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chronicle_core::definition::workflow::{Workflow, unbounded};
+use chronicle_core::definition::workflow::{Workflow, agent_and_model, unbounded};
 use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::event::RunStarted;
 use chronicle_core::words;
@@ -67,7 +67,10 @@ fn one(paint: Paint, number: usize, scene: &Scene) -> String {
         row("through", format!("`{}`{outcome}", through.from));
     }
     match scene.commands.as_slice() {
-        [] => row("agent", agent(scene)),
+        [] => {
+            row("agent", agent(scene));
+            scene.fallback.iter().for_each(|it| row("fallback", words::one_line(it)));
+        }
         commands => commands.iter().for_each(|it| row("command", words::one_line(it))),
     }
     if let (Some(persona), []) = (&scene.persona, scene.commands.as_slice()) {
@@ -149,8 +152,11 @@ fn notes(setting: &Setting, rehearsal: &Rehearsal, workflows: &[Workflow]) -> Ve
     let mut notes = Vec::new();
     let mut agents: Vec<&str> = Vec::new();
     for scene in rehearsal.scenes.iter().filter(|scene| scene.handover.is_some()) {
-        if !agents.contains(&scene.agent.as_str()) {
-            agents.push(&scene.agent);
+        let fallback = scene.fallback.iter().map(|it| agent_and_model(it).0);
+        for agent in std::iter::once(scene.agent.as_str()).chain(fallback) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
         }
     }
     let settings = definitions::settings(&setting.project).settings;

@@ -197,7 +197,9 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
             Some(Command::Loops { place, more })
         }
         (GateKind::Intervention, "retry" | "skip") if gate.lack == Some(Lack::Rounds) => None,
-        (GateKind::Intervention, "retry") => Some(Command::Retry { place, note, agent: None }),
+        (GateKind::Intervention, "retry") => {
+            Some(Command::Retry { place, note, agent: None, from: None })
+        }
         (GateKind::Intervention, "skip") => Some(Command::Skip { place, note }),
         (GateKind::Intervention, "go") if !note.is_empty() => {
             Some(Command::Go { place: Place::new(note), note: String::new() })

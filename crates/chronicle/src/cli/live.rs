@@ -13,7 +13,7 @@ use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
     self, Asker, Claimed, Driven, FilesLock, Finish, Remote, Rest, RunFolder, UPDATES_MAX, Update,
-    definitions,
+    Waits, definitions,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -89,8 +89,15 @@ fn claim_files(
     mut command: Command,
 ) -> Result<(Option<FilesLock>, Command), Failure> {
     let cannot = |error| Failure::internal("the project's files cannot be locked", &error);
-    let mut waits = None;
+    let mut waits: Option<Waits> = None;
     loop {
+        if waits.as_ref().is_some_and(Waits::is_dismissed) {
+            let run = folder.id.short();
+            let what = format!("run {run} was paused while it waited for the project's files");
+            return Err(
+                Failure::new(Exit::Interrupted, what).hint(format!("chronicle resume {run}"))
+            );
+        }
         match handle::claim_files(folder)? {
             Claimed::Ours(lock) => return Ok((Some(lock), command)),
             // Its own supervisor has it: opening the run says by whom it is held.

@@ -7,6 +7,7 @@ use super::meant::{Among, Rest};
 use super::{Setting, answer};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Pause a run; its workers are stopped, their sessions are kept
 #[derive(Debug, Args)]
@@ -22,5 +23,13 @@ pub(super) struct PauseArgs {
 
 pub(super) fn cmd_pause(setting: &Setting, args: &PauseArgs) -> Result<Exit, Failure> {
     let (folder, words) = answer::meant(setting, &args.words, Among::Open, Rest::Optional)?;
+    // Before the pause is recorded: a process that waits for the project's files must not resume the run right after it.
+    let cannot = |error| Failure::internal("nobody can be told to stop waiting", &error);
+    if folder.stop_waiting().map_err(cannot)? {
+        terminal::talk(&format!(
+            "Run {} does not wait for the project's files any more.",
+            folder.id.short()
+        ));
+    }
     answer::tell(setting, &folder, &Command::Pause { reason: words.join(" ") })
 }

@@ -66,6 +66,7 @@ pub(super) fn prepare(
         }
         workflow.rename_agents(|name| own_agent(settings, name));
     }
+    keep_trial_free(wishes, &mut loaded.workflows);
     let agent = match wishes.agent.or_else(|| settings.text("agent")) {
         Some(agent) => agent.to_owned(),
         None if wishes.dry_run => String::new(),
@@ -74,6 +75,17 @@ pub(super) fn prepare(
     };
     let model = wishes.model.or_else(|| settings.text("model")).map(str::to_owned);
     Ok(Chosen { agent: own_agent(settings, &agent).unwrap_or(agent), model, untrusted })
+}
+
+/// Whoever plays a script tries a workflow out, and has not agreed to spend anything.
+fn keep_trial_free(wishes: &Wishes<'_>, workflows: &mut [Workflow]) {
+    if !wishes.agent.is_some_and(|agent| agent.starts_with("scripted:")) {
+        return;
+    }
+    let left_out = workflows.iter_mut().filter_map(|it| it.keep_scripted_fallbacks().then_some(()));
+    if left_out.count() > 0 {
+        terminal::talk("Agents of `fallback` are left out: a run with a script costs nothing.");
+    }
 }
 
 /// Puts the project's check commands where they are wanted; returns those that nobody set. Nothing passes by being empty.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chronicle_core::base::ids::RunId;
 use chronicle_core::base::limits::TASK_MAX;
 use chronicle_core::definition::settings::Settings;
-use chronicle_core::definition::workflow::{Loaded, Show, Workflow, unsupported};
+use chronicle_core::definition::workflow::{Loaded, Show, Workflow, agent_and_model, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::state::Standing;
@@ -280,7 +280,10 @@ fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item 
             && phase.id.as_str() != chronicle_core::base::ids::DONE
     });
     let of_workflow = workflow.agent.as_deref();
-    workers.map(move |phase| phase.agent.as_deref().or(of_workflow).unwrap_or(of_run))
+    workers.flat_map(move |phase| {
+        let first = phase.agent.as_deref().or(of_workflow).unwrap_or(of_run);
+        std::iter::once(first).chain(phase.fallback.iter().map(|it| agent_and_model(it).0))
+    })
 }
 
 fn check_agent(

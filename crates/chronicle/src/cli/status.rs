@@ -76,6 +76,7 @@ pub(super) fn say(view: &RunView) {
     );
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
+    lines.extend(fallback_lines(paint, view));
     lines.extend(wait_lines(paint, view));
     for gate in &view.needs_you {
         lines.push(String::new());
@@ -122,6 +123,14 @@ fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
         .as_ref()
         .map(|why| format!("\n  {} {}", paint.ink(Ink::Bad, "no trees:"), words::one_line(why)));
     half.into_iter().chain(missed)
+}
+
+/// Who works in whose place, and why.
+fn fallback_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
+    view.fallbacks.iter().map(move |row| {
+        let sign = paint.ink(Ink::Busy, "fallback at");
+        format!("\n  {sign} `{}`: {}", row.place, words::whole(&row.text))
+    })
 }
 
 /// What it waits for that comes by itself.

@@ -64,6 +64,30 @@ fn needs_pi_new_is_reminded() {
     is_reminded(Kind::PiNew);
 }
 
+/// A model that does not exist: nothing that Claude could do would help, and Pi takes over with the handover.
+#[test]
+fn needs_claude_needs_pi_new_takes_over() {
+    let workflow =
+        "name: One\nphases: {work: {fallback: ['pi:scripted/scripted-model'], next: [done]}}\n";
+    let pi = Kind::PiNew;
+    let turns = json!([{"calls": [pi.leave("done", "did it instead")]}, {"say": "Done."}]);
+    let missing = json!([{"fail": {"kind": "not_found"}, "times": 0}]);
+    let talks = json!([
+        talk("pi", "Another agent (`claude`)", &turns),
+        talk("claude", "`work`: ", &missing)
+    ]);
+    let yard = AgentYard::new(Kind::Claude, workflow, &talks);
+    yard.also(pi);
+    let said = yard.exits(yard.run(), 0);
+    said.talks("`work` falls back to `pi:scripted/scripted-model`: a1 with `claude` cannot do what is asked of it");
+    let started = yard.session.events_of("attempt_started");
+    let agents: Vec<&Value> = started.iter().map(|it| &it["data"]["agent"]).collect();
+    assert_eq!(agents, ["claude", "pi"]);
+    assert_eq!(started[1]["data"]["resume"], false);
+    yard.assert_spent_as_served();
+    yard.session.assert_whole();
+}
+
 /// The doctor finds it where the settings say, asks it for its version, and knows whether that was tested.
 fn is_known_to_the_doctor(kind: Kind, version: &str) {
     let yard = AgentYard::new(kind, ONE, &json!([]));

@@ -97,15 +97,16 @@ impl AgentYard {
         let script = Script::parse(&script).unwrap().with("project", project.to_string_lossy());
         let server = Server::start(script).unwrap();
         let yard = Self { session, server, kind };
-        yard.settle();
+        yard.also(kind);
         yard
     }
 
-    fn settle(&self) {
+    /// Makes an agent known, beside those that are.
+    pub(crate) fn also(&self, kind: Kind) {
         let words: Vec<String> =
-            self.kind.command().iter().map(|word| format!("\"{}\"", word.display())).collect();
-        self.set(&format!("[agents.{}]\ncommand = '{}'\n", self.kind.name(), words.join(" ")));
-        if self.kind != Kind::Claude {
+            kind.command().iter().map(|word| format!("\"{}\"", word.display())).collect();
+        self.set(&format!("[agents.{}]\ncommand = '{}'\n", kind.name(), words.join(" ")));
+        if kind != Kind::Claude {
             Pi::prepare(&self.pi_home(), &self.server).unwrap();
         }
     }

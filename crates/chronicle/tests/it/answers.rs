@@ -48,3 +48,28 @@ fn what_to_type_next_is_not_refused() {
     let first = next.split("  (or:").next().unwrap();
     session.shell(&first.replace("PHASE", "work")).exits(0);
 }
+
+/// As users of The Chronicle have it: whatever the worker decides, a person is asked, and sees what it decided.
+#[test]
+fn a_verdict_is_shown_to_whoever_approves_and_the_run_is_paused_for_other_tools() {
+    let session = Session::new();
+    session.write(
+        ".pi/chronicle/workflows/review.json",
+        r#"{"name": "Review", "initial_state": "look", "states": {"look": {"agent": "looker", "requires_approval": true,
+            "approval_mode": "post", "next": ["ship"]}, "ship": {"agent": "shipper", "next": []}}}"#,
+    );
+    session.write(".pi/agents/looker.md", "---\nname: looker\ntools: read\n---\nYou look.\n");
+    session.write(".pi/agents/shipper.md", "---\nname: shipper\ntools: read\n---\nYou ship.\n");
+    session.write(
+        "script.yaml",
+        "look:\n  - complete: {summary: \"It leaks.\\n\\n**Verdict:** BLOCK\"}\nship:\n  - complete: {summary: shipped}\n",
+    );
+    let run = ["run", "review", "t", "--agent", "scripted:script.yaml"];
+    session.chronicle(&run).exits(4).prints("is `look` done? verdict: BLOCK");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(session.run_file("run.json")).unwrap()).unwrap();
+    assert_eq!(json["status"], "paused");
+    session.chronicle(&["approve", &session.short(), "g1"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}

@@ -273,13 +273,14 @@ fn a_promise_that_nobody_keeps_is_refused_wherever_it_stands_and_can_be_accepted
     );
     session.write(
         ".chronicle/workflows/inner.yaml",
-        "phases: [{id: a, persona: turner, fallback: [pi]}]\n",
+        "phases: [{id: a, persona: turner, extra_skills: [tea]}]\n",
     );
     session.write(
         ".chronicle/personas/turner.md",
         "---\nname: turner\nmax_turns: 3\nskills: [tea]\n---\nYou turn.\n",
     );
-    let refused = session.run().exits(3).talks("`fallback`").talks("`max_turns`").talks("`skills`");
+    let refused =
+        session.run().exits(3).talks("`extra_skills`").talks("`max_turns`").talks("`skills`");
     assert!(refused.stderr.contains("turner.md:3:1"), "{}", refused.stderr);
     session.chronicle(&["check"]).exits(3).prints("cannot enforce `max_turns`");
     session
@@ -289,7 +290,8 @@ fn a_promise_that_nobody_keeps_is_refused_wherever_it_stands_and_can_be_accepted
     session.chronicle(&accepted).exits(0).talks("warning[not-supported-yet]");
     let started = session.events_of("run_started");
     let unenforced = started[0]["data"]["unenforced"].to_string();
-    for promise in ["`fallback` of phase `a`", "`skills` of persona `turner`", "`max_turns` of"] {
+    for promise in ["`extra_skills` of phase `a`", "`skills` of persona `turner`", "`max_turns` of"]
+    {
         assert!(unenforced.contains(promise), "{unenforced}");
     }
 }

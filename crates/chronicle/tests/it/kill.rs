@@ -249,6 +249,44 @@ phases:
 }
 
 #[test]
+fn of_commands_that_may_run_once_a_person_says_where_to_go_on() {
+    let workflow = "
+name: Once
+phases:
+  pay:
+    run: command
+    once: true
+    commands:
+      - echo order >> log
+      - echo charge >> log; touch reached; until test -f go; do sleep 0.01; done
+      - echo thank >> log
+";
+    for (from, log) in [
+        (None, "order\ncharge\ncharge\nthank\n"),
+        (Some("3"), "order\ncharge\nthank\n"),
+        (Some("1"), "order\ncharge\norder\ncharge\nthank\n"),
+    ] {
+        let session = Session::with(workflow, "{}");
+        let supervisor = session.spawn_run();
+        until("the second command runs", || session.has("reached"));
+        supervisor.kill();
+        session.write("go", "");
+        session
+            .chronicle(&["resume"])
+            .exits(4)
+            .talks("it is unknown whether command 2 of 3 did: \"echo charge")
+            .talks("`retry --from 3` goes on behind it if it did run");
+        let short = session.short();
+        session.chronicle(&["retry", &short, "--from", "4"]).exits(2).talks("has no command 4");
+        let retry = ["retry", &short].into_iter().chain(from.iter().flat_map(|it| ["--from", it]));
+        session.chronicle(&retry.collect::<Vec<_>>()).exits(0);
+        session.chronicle(&["resume"]).exits(0);
+        assert_eq!(session.read("log"), log, "{from:?}");
+        session.assert_whole();
+    }
+}
+
+#[test]
 fn a_torn_last_line_is_set_aside() {
     for torn in [1, 5, 40] {
         let (session, supervisor) = in_the_middle();

@@ -125,6 +125,15 @@ fn a_run_that_waits_for_the_files_is_listed() {
     let again = session.spawn(&["resume", &run]);
     until("it says so", || again.talk().contains("Waiting: run"));
     waiting(&run);
+    session
+        .chronicle(&["pause", &run])
+        .exits(0)
+        .talks("does not wait for the project's files any more");
+    again.wait().exits(130).talks("was paused while it waited");
+    assert_eq!(session.json(&["status", &run])["status"], "paused");
+    let again = session.spawn(&["resume", &run]);
+    until("it says so once more", || again.talk().contains("Waiting: run"));
+    waiting(&run);
     session.chronicle(&["cancel", &run]).exits(0);
     again.wait().exits(1).talks("ended while it waited");
     session.write("go", "");

@@ -42,6 +42,7 @@ mod damage;
 mod definitions;
 mod docs;
 mod every_status;
+mod fallback;
 mod gates;
 mod kill;
 mod kill_random;

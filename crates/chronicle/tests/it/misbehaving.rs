@@ -167,3 +167,24 @@ fn nothing_is_allowed_after_a_pause() {
 fn nothing_is_allowed_once_the_run_is_sent_elsewhere() {
     after(&["go", "R", "rest"], "go_asked");
 }
+
+/// What is missing or wrong is so the next time too: a person is asked at once, and told in the agent's own words.
+#[test]
+fn what_cannot_be_played_is_asked_about_at_once() {
+    let workflow = "name: One\nphases:\n  work: {next: [done]}\n";
+    let agents = [
+        ("scripted:none.yaml", "cannot be read: No such file"),
+        ("scripted:wrong.yaml", "wrong.yaml"),
+        ("command:no-such-program", "no-such-program"),
+    ];
+    for (agent, words) in agents {
+        let session = Session::with(workflow, "{}");
+        session.write("wrong.yaml", "work:\n  - dance: {}\n");
+        let said = session.chronicle(&["run", "main", "t", "--agent", agent]).exits(4);
+        assert!(said.stderr.contains(words), "{agent}: {}", said.stderr);
+        assert_eq!(session.events_of("attempt_started").len(), 1, "{agent}");
+        let about = session.events_of("gate_opened")[0]["data"]["about"].to_string();
+        assert!(about.contains(words), "{about}");
+        session.assert_whole();
+    }
+}

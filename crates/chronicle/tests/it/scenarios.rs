@@ -35,6 +35,7 @@ scenarios! {
     continued
     crash_to_person
     evidence
+    fallback
     flood
     follow_ups
     garbage

@@ -133,7 +133,12 @@ pub const KEYS: &[Key] = &[
     ),
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.tool", Form::TimeOrNone, "\"60m\"", "Time that one tool call may be open."),
-    both("limits.timeout", Form::TimeOrNone, "\"none\"", "Time that one attempt may take."),
+    both(
+        "limits.timeout",
+        Form::TimeOrNone,
+        "",
+        "Time that one attempt may take. Without it agents have no limit, and commands 60 minutes.",
+    ),
     both(
         "budget.usd",
         Form::Dollars,

@@ -206,6 +206,10 @@ impl Settings {
             idle_ms: self.time("limits.idle", default.idle_ms),
             tool_ms: self.time("limits.tool", default.tool_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
+            untimed: matches!(
+                self.said("limits.timeout"),
+                Some(Said { value: Value::Time(None), .. })
+            ),
         }
     }
 

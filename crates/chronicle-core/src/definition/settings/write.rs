@@ -55,6 +55,7 @@ fn example(key: &Key) -> &'static str {
         ("", "agent") => "\"claude\"",
         ("", "model") => "\"opus\"",
         ("", "verify") => "[\"make test\"]",
+        ("", "limits.timeout") => "\"3h\"",
         ("", "budget.usd") => "5.00",
         ("", "budget.tokens") => "2_000_000",
         ("", "budget.time") => "\"2h\"",

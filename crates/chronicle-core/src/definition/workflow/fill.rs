@@ -44,6 +44,17 @@ impl Workflow {
         self.phases.iter_mut().for_each(|phase| phase.model = None);
     }
 
+    /// Forgets the agents that would take over and cost something, so that a trial costs nothing. Whether there were any.
+    pub fn keep_scripted_fallbacks(&mut self) -> bool {
+        let mut had_any = false;
+        for phase in &mut self.phases {
+            let named = phase.fallback.len();
+            phase.fallback.retain(|agent| agent.starts_with("scripted:"));
+            had_any |= phase.fallback.len() < named;
+        }
+        had_any
+    }
+
     /// Sets a budget unless the workflow has one.
     pub fn fill_budget(&mut self, budget: &Budget) {
         self.budget.get_or_insert_with(|| budget.clone());
@@ -51,8 +62,10 @@ impl Workflow {
 
     /// Replaces every agent name by what `find` returns for it.
     pub fn rename_agents(&mut self, mut find: impl FnMut(&str) -> Option<String>) {
-        let of_phases = self.phases.iter_mut().map(|phase| &mut phase.agent);
-        for agent in of_phases.chain([&mut self.agent]).flatten() {
+        let of_phases = self.phases.iter_mut();
+        let of_phases =
+            of_phases.flat_map(|phase| phase.agent.iter_mut().chain(&mut phase.fallback));
+        for agent in of_phases.chain(&mut self.agent) {
             if let Some(found) = find(agent) {
                 *agent = found;
             }

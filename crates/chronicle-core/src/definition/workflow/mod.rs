@@ -16,6 +16,7 @@ mod chain_lines;
 pub(crate) mod check;
 pub(crate) mod draft;
 mod ends;
+mod fallback;
 mod fill;
 mod format;
 mod from_chain;
@@ -32,6 +33,7 @@ mod unit;
 pub(crate) mod yaml;
 
 pub use check::{NOT_SUPPORTED_YET, Unsupported, unbounded, unsupported};
+pub use fallback::agent_and_model;
 pub use fill::VERIFY;
 pub use format::{reference, schema};
 pub use load::{Known, Loaded, Source, assemble, load};

@@ -134,6 +134,7 @@ pub enum Show {
 
 /// One node of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is said in a file by itself")]
 pub struct Phase {
     /// Unique within the workflow.
     pub id: PhaseId,
@@ -191,6 +192,9 @@ pub struct Phase {
     /// Where a person must approve.
     #[serde(default)]
     pub approval: Approval,
+    /// Whether the worker is to give a verdict, which the person who agrees after the work is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shows_verdict: bool,
     /// What the record must show before the worker may leave: `changed_files`, or commands that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
@@ -295,6 +299,7 @@ impl Phase {
             signals: None,
             followups: None,
             approval: Approval::None,
+            shows_verdict: false,
             requires: Vec::new(),
             verify: Vec::new(),
             cleanup: Vec::new(),

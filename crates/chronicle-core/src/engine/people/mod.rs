@@ -16,7 +16,7 @@ use crate::event::{Event, FrameEntered, GateAnswer, LedgerRepaired, RunStarted};
 use crate::state::State;
 
 pub(super) use gate::{answer, approve, reject};
-pub(super) use moves::{go, retry, skip};
+pub(super) use moves::{Wish, go, retry, skip};
 pub(super) use notes::note;
 
 pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
@@ -103,7 +103,7 @@ pub(super) fn emit_answer(
     note: &str,
 ) {
     let (who, note) = (who(by), note.to_owned());
-    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None });
+    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent: None, from: None });
 }
 
 /// The sender's name in the ledger.

@@ -7,21 +7,29 @@ use super::super::target::resolve;
 use super::gate::instead;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place, SKIPPED};
+use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
 use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
 use crate::state::{Frame, Sent, Stage, State, WayOut};
+
+/// How a person wants a phase tried again.
+pub(in crate::engine) struct Wish<'w> {
+    pub(in crate::engine) note: &'w str,
+    pub(in crate::engine) agent: Option<&'w String>,
+    /// The command to begin with, from 1.
+    pub(in crate::engine) from: Option<u32>,
+}
 
 /// Starts again in a fresh session: the topmost helper if there is one, otherwise the phase's own worker.
 pub(in crate::engine) fn retry(
     scratch: &mut Scratch<'_>,
     by: &By,
     place: Option<&Place>,
-    note: &str,
-    agent: Option<&String>,
+    wish: &Wish<'_>,
 ) -> Answer {
     if let Some((place, attempt)) = waiting(scratch.state(), place) {
-        return cut_short(scratch, by, place, attempt, note, agent);
+        return cut_short(scratch, by, place, attempt, wish);
     }
     let (gate, place) = match held(scratch.state(), place) {
         Ok((gate, frame)) => (gate, frame.place()),
@@ -34,16 +42,32 @@ pub(in crate::engine) fn retry(
             "{gate} asks whether `{place}` may begin, and nothing was tried yet: `approve` or `reject`"
         ));
     }
-    if kind == Some(GateKind::Budget) && agent.is_none() {
+    if kind == Some(GateKind::Budget) && wish.agent.is_none() {
         return Answer::Refused(format!("{gate} is about a budget: `budget` raises it"));
     }
-    if scratch.state().phase_at(&place).is_none() {
+    let Some(phase) = scratch.state().phase_at(&place) else {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
+    };
+    if let Err(why) = check_from(phase, wish.from) {
+        return Answer::Refused(why);
     }
-    let (who, note) = (who(by), note.to_owned());
-    let (answer, agent) = (GateAnswer::Retry, agent.cloned());
-    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent });
+    let (who, note, from) = (who(by), wish.note.to_owned(), wish.from);
+    let (answer, agent) = (GateAnswer::Retry, wish.agent.cloned());
+    scratch.emit(Event::GateAnswered { gate, answer, who, note, agent, from });
     Answer::Accepted(format!("`{place}` is tried again"))
+}
+
+/// Only a phase that runs commands has one to begin with.
+fn check_from(phase: &Phase, from: Option<u32>) -> Result<(), String> {
+    let Some(from) = from else { return Ok(()) };
+    let (name, count) = (&phase.name, phase.commands.len());
+    match (phase.run, from as usize) {
+        (PhaseKind::Command, from) if (1..=count).contains(&from) => Ok(()),
+        (PhaseKind::Command, _) => Err(format!(
+            "`{name}` has no command {from}: it has {count}, and `skip` goes on without any of them"
+        )),
+        _ => Err(format!("`{name}` runs no commands: `retry` without `--from` tries it again")),
+    }
 }
 
 /// The waiting place that `retry` means: the one named, or the only one if no gate is open.
@@ -62,9 +86,13 @@ fn cut_short(
     by: &By,
     place: Place,
     attempt: AttemptId,
-    note: &str,
-    agent: Option<&String>,
+    &Wish { note, agent, from }: &Wish<'_>,
 ) -> Answer {
+    if from.is_some() {
+        return Answer::Refused(format!(
+            "`{place}` waits, and runs no commands: `retry` without `--from` goes on"
+        ));
+    }
     if agent.is_none()
         && !note.trim().is_empty()
         && let refused @ Answer::Refused(_) = super::note(scratch, by, Some(&place), note)

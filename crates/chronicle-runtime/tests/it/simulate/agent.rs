@@ -62,6 +62,8 @@ pub(super) struct Request {
 /// What an agent remembers of a conversation.
 #[derive(Default)]
 pub(super) struct Session {
+    /// Whose it is: no agent can resume another's.
+    agent: Option<String>,
     spent: u64,
     turn: u64,
     messages: u32,
@@ -86,7 +88,11 @@ impl Sim<'_> {
             supervisor.inbox.push_back(Message::new(input));
             return Ok(());
         }
-        self.sessions.entry(intent.session.clone()).or_default();
+        let session = self.sessions.entry(intent.session.clone()).or_default();
+        let owner = session.agent.get_or_insert_with(|| intent.agent.clone());
+        ensure(*owner == intent.agent, || {
+            format!("{id} with `{}` goes on in a session of `{owner}`", intent.agent)
+        })?;
         let state = supervisor.run.state();
         let workflow = state.frames.get(&frame).map_or("", |frame| frame.workflow.as_str());
         let is_shell = intent.agent == chronicle_core::base::ids::SHELL;

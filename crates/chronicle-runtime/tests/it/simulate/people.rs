@@ -58,7 +58,7 @@ impl Sim<'_> {
             62..=72 => Command::Reject { gate, note },
             73..=86 => {
                 let place = self.rng.chance(30).then(|| self.some_place());
-                Command::Retry { place, note, agent: None }
+                Command::Retry { place, note, agent: None, from: None }
             }
             87..=91 => Command::Go { place: self.some_place(), note },
             92 => Command::Loops { place: None, more: 2 },

@@ -135,6 +135,10 @@ fn fields(
     if kind < 3 && rng.chance(50) {
         fields.push("once: true".to_owned());
     }
+    if kind > 3 && rng.chance(25) {
+        let agents = *rng.pick(&["other", "other, 'third:small'"]).unwrap_or(&"other");
+        fields.push(format!("fallback: [{agents}]"));
+    }
     let following = if index + 1 < count { format!("{letter}{}", index + 1) } else { DONE.into() };
     // Only a worker can choose among several ways.
     let is_worker = kind > 3 || (kind > 2 && !is_outer);

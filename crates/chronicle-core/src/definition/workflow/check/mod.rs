@@ -4,6 +4,7 @@
 //! field is read, or it is a problem.
 
 mod edges;
+mod fallback;
 mod fields;
 mod notes;
 mod phase;
@@ -96,6 +97,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
         begin_at(&mut workflow, &initial, problems);
     }
     reach::judge(&workflow, &origins, problems);
+    fallback::judge(&workflow, draft, problems);
     if upon.format == Format::Native {
         words::judge(&workflow, draft, problems);
     }

@@ -182,6 +182,7 @@ fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named
         ("workflow", is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
         ("steps", is(&[PhaseKind::Pool]), "pool"),
         ("requires", is(&[PhaseKind::Worker, PhaseKind::Inline]), "worker"),
+        ("fallback", is(&[PhaseKind::Worker]), "worker"),
         ("slots", is(&[PhaseKind::Pool]), "pool"),
         ("merge", is(&[PhaseKind::Pool]), "pool"),
     ];
@@ -211,7 +212,7 @@ fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.tools = read_tools(fields);
     phase.signals = read_signals(fields);
     phase.followups = fields.texts("followups");
-    phase.approval = read_approval(fields);
+    (phase.approval, phase.shows_verdict) = read_approval(fields);
     phase.requires = read_requires(fields);
     phase.verify = fields.texts("verify").unwrap_or_default();
     phase.cleanup = fields.texts("cleanup").unwrap_or_default();
@@ -288,8 +289,9 @@ fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
     tools
 }
 
-/// `approval`, or the two older fields for the same.
-fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
+/// `approval`, or the two older fields for the same. The flag says whether the worker's verdict is shown to whoever approves;
+/// only `approval_mode: post` asks for that.
+fn read_approval(fields: &mut Fields<'_, '_>) -> (Approval, bool) {
     let older = fields.take("requires_approval").or(fields.take("approval_mode"));
     let required = fields.flag("requires_approval");
     let mode = fields.choice("approval_mode", APPROVAL_MODES);
@@ -299,13 +301,14 @@ fn read_approval(fields: &mut Fields<'_, '_>) -> Approval {
         let message = format!("{name} and `approval` say the same");
         let finding = Finding::error("conflicting-fields", older.at, message);
         fields.problems.push(finding.hint(format!("remove {name}")));
-        return said;
+        return (said, false);
     }
-    match (said, required, mode) {
+    let approval = match (said, required, mode) {
         (Some(said), _, _) => said,
         (None, Some(false), _) | (None, None, None) => Approval::None,
         // What The Chronicle does whose field it is; `approval: true`, which is ours, means after.
         (None, Some(true), None) => Approval::Before,
         (None, Some(true) | None, Some(mode)) => mode,
-    }
+    };
+    (approval, mode.is_some() && approval.is_after())
 }

@@ -7,7 +7,7 @@ use crate::base::ids::PhaseId;
 /// Workflow fields that are checked elsewhere.
 const OF_WORKFLOW: [&str; 4] = ["agent", "commandName", "name", "limits"];
 /// Phase fields that are checked elsewhere.
-const OF_PHASE: [&str; 3] = ["agent", "persona", "id"];
+const OF_PHASE: [&str; 4] = ["agent", "fallback", "persona", "id"];
 
 /// Positions of the fields of one workflow.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,12 +29,14 @@ pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
     }
     if let Some(thousandths) = minutes_ms {
         limits.timeout_ms = Some(thousandths.saturating_mul(MINUTE_MS) / 1_000);
+        limits.untimed = false;
     }
     limits
 }
 
 fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
     let timeout_said = fields.take("timeout").is_some();
+    let timeout_ms = fields.duration_or_none("timeout", outer.timeout_ms);
     let limits = Limits {
         loops: read_loop(fields, outer.loops),
         retries: fields.count("retries").unwrap_or(outer.retries),
@@ -49,7 +51,8 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
         tool_ms: fields.duration_or_none("tool", outer.tool_ms),
-        timeout_ms: fields.duration_or_none("timeout", outer.timeout_ms),
+        timeout_ms,
+        untimed: if timeout_said { timeout_ms.is_none() } else { outer.untimed },
     };
     (limits, timeout_said)
 }

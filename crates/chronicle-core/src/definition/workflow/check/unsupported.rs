@@ -39,7 +39,6 @@ fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
     let id = phase.id.clone();
     let found = [
         kind(phase.run),
-        promise("fallback", !phase.fallback.is_empty()),
         promise("extra_skills", !phase.extra_skills.is_empty()),
         value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
         value("produces", "produces: steps", phase.produces.is_some()),

@@ -293,7 +293,7 @@ pub(crate) const LIMITS: Shape = Shape {
             &["timeout"],
             Kind::DurationOrNone,
             "none, 60m for commands",
-            "How long one try may work; for commands and `verify`, how long they may take together.",
+            "How long one try may work; for commands and `verify`, how long they may take together. `none` is no limit, for commands too.",
         ),
     ],
 };

@@ -42,7 +42,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["fallback"],
         Kind::Texts,
         "",
-        "Agents to try when this one cannot work. Not supported yet: a run with it is refused.",
+        "Agents that take over, in this order, when this one cannot go on: its retries or its quota are used up, or it fails in a way that will not pass. `claude:MODEL` names a model too.",
     ),
     field(
         &["extra_skills"],
@@ -88,7 +88,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["approval_mode"],
         Kind::Choice(&["pre", "post"]),
         "",
-        "Whether `requires_approval` asks before the work or after it.",
+        "Whether `requires_approval` asks before the work or after it. After it, the worker's verdict (`Verdict: APPROVE` or `Verdict: BLOCK`) is shown to whoever decides.",
     ),
     field(
         &["requires"],

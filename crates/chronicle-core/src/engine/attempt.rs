@@ -33,6 +33,10 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     if phase.once && by_itself && frame.worker.session.is_some() {
         return intervene(state, frame, words::once_only(phase, frame));
     }
+    // A loop, a new round or a person's `go` leads here again, and none of them says that the commands may run twice.
+    if phase.once && why == Why::First && tries_at(state, &place) > 0 {
+        return intervene(state, frame, words::once_ran(phase));
+    }
     let id = state.next_attempt();
     let agent = agent_of(state, frame, phase);
     // The budget is checked here and nowhere else before a start, so that no way of starting can get around it.

@@ -57,14 +57,14 @@ fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Vec<S
 fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event {
     let outcomes = ["unverified", "fail"].map(Outcome::from);
     let is_worker = phase.run == PhaseKind::Worker;
+    let number = frame.worker.counters.unverified.saturating_add(1);
+    if is_worker && number <= phase.limits.retries {
+        return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
+    }
     let own = outcomes.iter().take(if is_worker { 1 } else { 2 });
     let mut own = own.filter_map(|outcome| Some((outcome, phase.on.get(outcome)?)));
     if let Some((outcome, to)) = own.next() {
         return take(state, frame, to, &WayOut::new(outcome.clone(), said.to_owned()));
-    }
-    let number = frame.worker.counters.unverified.saturating_add(1);
-    if is_worker && number <= phase.limits.retries {
-        return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
     }
     intervene(state, frame, words::stays_unverified(phase, said))
 }

@@ -51,6 +51,8 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         (GateAnswer::Approved, held @ Stage::Left(_)) => approved(held),
         (GateAnswer::Rejected, Stage::Entered { .. }) => Stage::Refused { note },
         (GateAnswer::Rejected, _) => Stage::Ready { why: Why::Rejected { note } },
+        // A person said that it may not begin, and another try is not yet a word that it may.
+        (GateAnswer::Retry, Stage::Refused { .. }) => Stage::Entered { approved: false },
         (GateAnswer::Retry, _) => Stage::Ready { why: Why::Asked { note } },
         (GateAnswer::Said(_), _) => Stage::Ready { why: Why::Answered { gate: gate.gate } },
         (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {

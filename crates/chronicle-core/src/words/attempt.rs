@@ -183,6 +183,14 @@ pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> S
     }
 }
 
+/// The run came back to a phase that may run only once.
+pub(crate) fn once_ran(phase: &Phase) -> String {
+    format!(
+        "`{}` may run only once, and it ran before: `skip` goes on without it, `retry` runs it again",
+        phase.name
+    )
+}
+
 /// Names the command that is in doubt: those before it succeeded, and the person must find out about this one.
 pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
     let index = frame.worker.counters.commands_done as usize;

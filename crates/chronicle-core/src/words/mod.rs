@@ -25,7 +25,9 @@ use crate::event::{EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
 pub use attempt::{agent_name, end};
-pub(crate) use attempt::{command_failed, lost_too_often, once_only, refused_itself, stopping};
+pub(crate) use attempt::{
+    command_failed, lost_too_often, once_only, once_ran, refused_itself, stopping,
+};
 pub(crate) use budget::{balance, no_such_limit, raised, short};
 pub use chore::performer;
 pub(crate) use chore::{stays_unverified, unverified};

@@ -143,7 +143,7 @@ fn what_nobody_puts_right_needs_a_person_and_skip_takes_the_workers_way() {
 #[test]
 fn a_workflow_may_have_its_own_way_for_unverified_work() {
     check(
-        "phases:\n  build: {verify: [test], next: [done], on: {unverified: mend}}\n  mend: {next: [done]}",
+        "phases:\n  build: {limits: {retries: 0}, verify: [test], next: [done], on: {unverified: mend}}\n  mend: {next: [done]}",
         "build: go done\nbuild!verify: run 0 1\nmend: go done",
         expect![[r#"
             run started: `main` on "the task"

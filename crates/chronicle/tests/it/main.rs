@@ -69,3 +69,4 @@ mod session;
 mod terminal;
 mod undriven;
 mod waits;
+mod ways_out;

@@ -31,8 +31,8 @@ pub(in crate::engine) fn retry(
     if let Some((place, attempt)) = waiting(scratch.state(), place) {
         return cut_short(scratch, by, place, attempt, wish);
     }
-    let (gate, place) = match held(scratch.state(), place) {
-        Ok((gate, frame)) => (gate, frame.place()),
+    let (gate, place, asks_again) = match held(scratch.state(), place) {
+        Ok((gate, frame)) => (gate, frame.place(), was_refused(frame)),
         Err(refusal) => return refusal,
     };
     let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
@@ -51,10 +51,40 @@ pub(in crate::engine) fn retry(
     if let Err(why) = check_from(phase, wish.from) {
         return Answer::Refused(why);
     }
+    if asks_again && let Some(refused) = say_beforehand(scratch, by, &place, wish) {
+        return refused;
+    }
     let (who, note, from) = (who(by), wish.note.to_owned(), wish.from);
     let (answer, agent) = (GateAnswer::Retry, wish.agent.cloned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent, from });
-    Answer::Accepted(format!("`{place}` is tried again"))
+    Answer::Accepted(if asks_again {
+        format!("`{place}` asks again whether it may begin")
+    } else {
+        format!("`{place}` is tried again")
+    })
+}
+
+/// True if a person said that the phase may not begin.
+fn was_refused(frame: &Frame) -> bool {
+    matches!(&frame.stage, Stage::Gated { held, .. } if matches!(**held, Stage::Refused { .. }))
+}
+
+/// Nothing starts before the next approval: what the person says is kept as a note for whoever begins then.
+fn say_beforehand(
+    scratch: &mut Scratch<'_>,
+    by: &By,
+    place: &Place,
+    wish: &Wish<'_>,
+) -> Option<Answer> {
+    if wish.from.is_some() {
+        let why = format!("`{place}` has not begun: there is no command to go on from");
+        return Some(Answer::Refused(why));
+    }
+    if wish.note.trim().is_empty() {
+        return None;
+    }
+    let answer = super::note(scratch, by, Some(place), wish.note);
+    matches!(answer, Answer::Refused(_)).then_some(answer)
 }
 
 /// Only a phase that runs commands has one to begin with.

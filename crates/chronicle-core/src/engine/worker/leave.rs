@@ -86,10 +86,17 @@ fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
     }
 }
 
-/// Refuses a verdict and a target that contradict each other.
+/// Refuses an outcome, said or by verdict, and a target that contradict each other.
 fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), String> {
-    let by_verdict = phase.on.get(outcome).filter(|_| phase.asks_verdict());
-    match (asked.target, by_verdict) {
+    let is_said = phase.asks_verdict() || asked.outcome.is_some();
+    let by_outcome = phase.on.get(outcome).filter(|_| is_said);
+    match (asked.target, by_outcome) {
+        (Some(target), Some(other)) if target != other && !phase.asks_verdict() => Err(format!(
+            "`{outcome}` leads from `{}` to `{other}`, not to `{}`: leave out the target, or say another \
+             outcome",
+            phase.id,
+            quoted(target.as_str())
+        )),
         (Some(target), Some(other)) if target != other => Err(format!(
             "`{}` asks for a verdict, and `{outcome}` leads to `{other}`, not to `{target}`: say \
              `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or \

@@ -72,6 +72,24 @@ fn with_edges(
     phase
 }
 
+/// Outcomes with which nothing is verified: there is no work that claims to be done.
+const UNVERIFIED: [&str; 6] = ["fail", "crash", "stuck", "timeout", "rejected", "unverified"];
+
+/// The workflow's `verify` must pass before the run is done, so no edge of a failure may lead past it.
+pub(super) fn tell_unverified_ends(reads: &[PhaseRead], problems: &mut Problems) {
+    let edges = reads.iter().flat_map(|read| &read.on);
+    for (outcome, target) in edges {
+        if target.text == DONE && UNVERIFIED.contains(&outcome.text.as_str()) {
+            let message = format!(
+                "{} leads to `done` past the workflow's `verify`, which must pass before the run is done",
+                quoted(&outcome.text)
+            );
+            let finding = Finding::error("unverified-end", target.at, message);
+            problems.push(finding.hint("name a phase, or leave it out: then a person is asked"));
+        }
+    }
+}
+
 /// Possible targets of edges.
 struct Targets {
     defined: BTreeSet<PhaseId>,

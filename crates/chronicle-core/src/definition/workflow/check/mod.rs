@@ -88,6 +88,9 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     let calls = reads.iter().filter_map(|read| read.call.clone()).collect();
     let origins: BTreeMap<String, Span> =
         reads.iter().map(|read| (read.phase.id.as_str().to_owned(), read.at)).collect();
+    if upon.format == Format::Native && !head.verify.is_empty() {
+        edges::tell_unverified_ends(&reads, problems);
+    }
     let phases = connect(reads, shape, upon, problems);
     let Some(first) = phases.first().map(|phase| phase.id.clone()) else {
         return Checked { workflow: None, calls, places: None };

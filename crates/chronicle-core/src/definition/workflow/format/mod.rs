@@ -160,7 +160,12 @@ pub(crate) const WORKFLOW: Shape = Shape {
             "",
             "Rules over what tools agents may call, and on what.",
         ),
-        field(&["verify"], Kind::Texts, "", "Commands that must pass before the run is done."),
+        field(
+            &["verify"],
+            Kind::Texts,
+            "",
+            "Commands that must pass before the run is done, unless a person ends it with `go` or `skip`.",
+        ),
         field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out."),
         field(
             &["env"],

@@ -134,7 +134,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["once"],
         Kind::Flag,
         "false",
-        "The commands must never run twice, not even after a crash.",
+        "The commands never run twice by themselves, neither after a crash nor when the run comes back to the phase: a person is asked.",
     ),
     field(
         &["workflow", "subworkflow"],

@@ -185,7 +185,7 @@ fn needs_claude_has_no_quota_for_a_while() {
         {"say": "Done."},
     ]);
     let yard = AgentYard::new(Kind::Claude, ONE, &json!([talk("main", "`work`: ", &turns)]));
-    yard.exits(yard.run(), 0).talks("has used up its quota").talks("it has waited");
+    yard.exits(yard.run(), 0).talks("has used up its quota").talks("the wait is over");
     yard.session.assert_whole();
 }
 
@@ -221,7 +221,7 @@ fn has_no_room_left(kind: Kind) {
     ]);
     let second = json!([{"calls": [kind.leave("done", "went on")]}, {"say": "Done."}]);
     let talks = json!([
-        talk("second", "conversation grew longer than its model can read", &second),
+        talk("second", "its context was full", &second),
         talk("first", "`work`: ", &first),
     ]);
     let yard = AgentYard::new(kind, ONE, &talks);

@@ -37,6 +37,7 @@ impl Call {
     /// A call by the worker itself to a tool of unknown kind. Input fields named in `volatile` do not count towards its sum.
     pub fn new(id: &str, tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let command = shell::command_in(tool, input);
+        let command = command.map(|command| shell::as_run(command, input));
         Self {
             id: id.to_owned(),
             tool: tool.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::base::limits::{EVIDENCE_FILES_MAX, bounded};
-use crate::base::shell;
+use crate::base::shell::{self, Proof};
 use crate::definition::workflow::CHANGED_FILES;
 use crate::event::trees::TREE_PATH_MAX;
 use crate::event::{ToolCalled, ToolKind};
@@ -57,6 +57,9 @@ pub(crate) fn may_change(called: &ToolCalled) -> bool {
 pub struct Evidence {
     /// Required commands that were run, and whether the last run succeeded.
     pub commands: BTreeMap<String, Option<bool>>,
+    /// Required commands whose last run proves nothing, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub doubts: BTreeMap<String, String>,
     /// True if a tool that may change files was called since files were last recorded.
     pub touched: bool,
     /// True if files differed after an attempt.
@@ -77,8 +80,19 @@ impl Evidence {
     /// Records the start or end of a command.
     pub(crate) fn ran(&mut self, command: &str, ok: Option<bool>, demands: &[String]) {
         self.touched = true;
-        for wanted in demands.iter().filter(|wanted| shell::runs(command, wanted)) {
-            self.commands.insert(wanted.clone(), ok);
+        for wanted in demands {
+            match shell::proof(command, wanted) {
+                Proof::Absent => {}
+                Proof::Proven => {
+                    self.doubts.remove(wanted);
+                    self.commands.insert(wanted.clone(), ok);
+                }
+                // What an earlier run proved may no longer hold.
+                Proof::Doubtful(why) => {
+                    self.doubts.insert(wanted.clone(), why);
+                    self.commands.insert(wanted.clone(), None);
+                }
+            }
         }
     }
 
@@ -110,6 +124,9 @@ impl Evidence {
                 "no file changed"
             };
             return (!self.changed && !self.touched).then(|| format!("changed files ({why})"));
+        }
+        if let Some(why) = self.doubts.get(wanted) {
+            return Some(format!("`{wanted}` ({why}: run it by itself)"));
         }
         match self.commands.get(wanted) {
             Some(Some(true)) => None,

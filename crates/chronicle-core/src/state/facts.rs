@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attempt, Facts, OpenCall, Visit, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, Place};
-use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX, bounded};
+use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, CUT_MARK, KEPT_MAX, bounded};
 use crate::base::time::Millis;
 use crate::base::usage::Usage;
 use crate::event::claims::Unproven;
@@ -98,6 +98,10 @@ impl Facts {
             return;
         }
         let command = match called.sum {
+            // Half of a line proves nothing: the mark says that it is one.
+            Some(_) if called.command_cut => {
+                called.command.as_ref().map(|command| format!("{command}… [more{CUT_MARK}"))
+            }
             Some(_) => called.command.clone(),
             None => v1_calls::command(called),
         };

@@ -88,7 +88,7 @@ fn a_phase_is_left_only_with_what_it_demands() {
     );
     run(&mut world, 1, "echo cargo test", Some(true));
     assert!(leave(&mut world, 1, None, "done").contains("it failed the last time"));
-    run(&mut world, 1, "cd core && RUST_LOG=1 cargo test 2>&1 | tail", Some(true));
+    run(&mut world, 1, "cd core && RUST_LOG=1 cargo test 2>&1", Some(true));
     expect!["accepted: accepted: leaving for `check`. End your turn now."]
         .assert_eq(&leave(&mut world, 1, None, "done"));
     end(&mut world, 1, &["a.rs"]);
@@ -100,6 +100,37 @@ fn a_phase_is_left_only_with_what_it_demands() {
               phase `check` entered
               a2 started at `check` (scripted)"#]],
     );
+}
+
+#[test]
+fn a_line_that_hides_how_a_command_ended_proves_nothing() {
+    let mut world = begun("{name: Proof, phases: {build: {requires: [sh bad.sh]}}}");
+    for line in [
+        "sh bad.sh || true",
+        "sh bad.sh 2>&1 | tail -5",
+        "sh bad.sh; true",
+        "sh bad.sh &",
+        "true || sh bad.sh",
+        "exit 0; sh bad.sh",
+        "(sh bad.sh); true",
+        "sh bad.sh\ntrue",
+        "x=$(sh bad.sh) true",
+        "cat <<E\nsh bad.sh\nE",
+        "echo \"\nsh bad.sh\n\"",
+        "sh() { true; }; sh bad.sh",
+        "trap \"exit 0\" EXIT; sh bad.sh",
+        "sh -n bad.sh",
+    ] {
+        run(&mut world, 1, line, Some(true));
+        assert!(leave(&mut world, 1, None, "done").starts_with("refused"), "{line}");
+    }
+    run(&mut world, 1, "sh bad.sh | tail -5", Some(true));
+    expect!["refused: `build` cannot be left yet: it requires `sh bad.sh` (it ran in a pipe, whose exit code is that of `tail`: run it by itself), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
+    let long = format!("sh bad.sh && echo {} || true", "x".repeat(9_000));
+    run(&mut world, 1, &long, Some(true));
+    expect!["refused: `build` cannot be left yet: it requires `sh bad.sh` (the line is too long or too deep to be read as a whole, so its exit code says nothing: run it by itself), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
+    run(&mut world, 1, "cd core && sh bad.sh > log", Some(true));
+    assert!(leave(&mut world, 1, None, "done").starts_with("accepted"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::{Facts, Frame};
-use crate::base::shell;
+use crate::base::shell::{self, Part, Proof};
 use crate::event::claims::Claim;
 
 /// Parts of words in commands that run tests.
@@ -17,6 +17,12 @@ const RUNNERS: [&str; 11] =
 /// Words of commands that build, format or lint, and test nothing.
 const NO_TESTS: [&str; 10] =
     ["build", "lint", "fmt", "format", "install", "clean", "clippy", "tsc", "ls", "git"];
+
+/// Programs that only show, search or move files, whatever words they are given.
+const ONLY_SHOW: [&str; 22] = [
+    "ls", "cat", "head", "tail", "less", "grep", "rg", "find", "fd", "wc", "echo", "printf", "sed",
+    "cd", "cp", "mv", "mkdir", "rm", "touch", "test", "[", "diff",
+];
 
 /// What the record shows.
 pub(super) struct Record<'s> {
@@ -56,47 +62,51 @@ impl<'s> Record<'s> {
             }
             Claim::Ran(command) => !self.knows_commands || self.ran(command).next().is_some(),
             Claim::Passed(command) => {
-                !self.knows_commands || self.ran(command).last() == Some(Some(true))
+                let last = self.ran(command).last();
+                !self.knows_commands || last == Some((Proof::Proven, Some(true)))
             }
             Claim::TestsPass => !self.knows_commands || self.tested(),
         }
     }
 
     /// Options may be described differently from how they were typed: only the words before them are compared, without wrappers.
-    fn ran(&self, command: &str) -> impl Iterator<Item = Option<bool>> {
+    fn ran(&self, command: &str) -> impl Iterator<Item = (Proof, Option<bool>)> {
         let words: Vec<&str> =
             command.split_whitespace().take_while(|word| !word.starts_with("--")).collect();
-        let starters = words.iter().take_while(|word| shell::is_before(word)).count();
-        let own = words.get(starters..).filter(|own| !own.is_empty()).unwrap_or(&words);
+        let own = &words[shell::begins(&words).last().copied().unwrap_or_default()..];
         // `npm run` alone says nothing.
         let count = if own.get(1) == Some(&"run") { 3 } else { 2 };
         let own = own.iter().take_while(|word| !word.starts_with('-')).take(count);
         let wanted = own.copied().collect::<Vec<_>>().join(" ");
-        let ran = self.commands.iter().filter(move |(line, _)| shell::runs(line, &wanted));
-        ran.map(|(_, ok)| *ok)
+        let proofs = self.commands.iter().map(move |(line, ok)| (shell::proof(line, &wanted), *ok));
+        proofs.filter(|(proof, _)| *proof != Proof::Absent)
     }
 
-    /// True if the last command that may have run the tests succeeded.
+    /// True if the last line that may have run the tests succeeded, and that proves each command of it that may test.
     fn tested(&self) -> bool {
-        let last = self.commands.iter().rev().find(|(line, _)| may_test(line));
-        last.is_some_and(|(_, ok)| *ok == Some(true))
+        let tests = self.commands.iter().rev().map(|(line, ok)| {
+            let parts = shell::parts(line).into_iter().filter(may_test);
+            (parts.collect::<Vec<_>>(), *ok)
+        });
+        let last = tests.into_iter().find(|(parts, _)| !parts.is_empty());
+        last.is_some_and(|(parts, ok)| {
+            ok == Some(true) && parts.iter().all(|part| part.doubt.is_none())
+        })
     }
 }
 
 /// True if a command may run tests. Scripts and targets with names of their own may do anything.
-fn may_test(line: &str) -> bool {
-    shell::parts(line).any(|part| {
-        let words: Vec<&str> = part.split_whitespace().collect();
-        let tests =
-            words.iter().any(|word| TESTING.iter().any(|it| word.to_lowercase().contains(it)));
-        let program =
-            words.iter().find(|word| !shell::is_before(word)).copied().unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let is_own = program.starts_with("./")
-            || name.rsplit_once('.').is_some_and(|(_, end)| end == "sh")
-            || RUNNERS.contains(&name);
-        tests || (is_own && !words.iter().any(|word| NO_TESTS.contains(word)))
-    })
+fn may_test(part: &Part) -> bool {
+    let words: Vec<&str> = part.words.iter().map(String::as_str).collect();
+    let begin = shell::begins(&words).last().copied().unwrap_or_default();
+    let program = words.get(begin).copied().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let tests = words.iter().any(|word| TESTING.iter().any(|it| word.to_lowercase().contains(it)));
+    let is_own = program.starts_with("./")
+        || name.rsplit_once('.').is_some_and(|(_, end)| end == "sh")
+        || RUNNERS.contains(&name);
+    !ONLY_SHOW.contains(&name)
+        && (tests || (is_own && !words.iter().any(|word| NO_TESTS.contains(word))))
 }
 
 /// True if a file matches a path: by its whole path or the end of it; a folder matches what is below it.

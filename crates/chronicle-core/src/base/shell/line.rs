@@ -1,0 +1,371 @@
+//! A command line as a list of commands, and what its exit code says about each of them.
+
+use super::tokens::{Token, Unclear, Word, tokens};
+use crate::base::limits::CUT_MARK;
+
+/// How deep groups and command lines in command lines are followed.
+const DEPTH_MAX: usize = 8;
+/// Commands of compound syntax that is not read.
+const COMPOUND: [&str; 16] = [
+    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "select", "function", "coproc", "repeat",
+];
+/// Commands after which others may mean something else, or not run at all.
+const CHANGING: [&str; 12] = [
+    "trap", "alias", "unalias", "eval", "exec", "exit", "return", "logout", "shopt", "enable",
+    "hash", "builtin",
+];
+/// Files that set up an environment, by name; others that are sourced may define anything.
+const SETTINGS: [&str; 8] =
+    ["activate", "env", ".env", ".envrc", "nvm.sh", ".bashrc", ".zshrc", ".profile"];
+
+/// One command of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Its words, without quotes and redirections.
+    pub(crate) words: Vec<String>,
+    /// Why the line's success does not prove that the command ran and succeeded.
+    pub(crate) doubt: Option<String>,
+}
+
+/// The commands of a line, in order. A line that is not understood is split at every operator, and proves nothing.
+pub(crate) fn parts(line: &str) -> Vec<Part> {
+    let mut walk = Walk::default();
+    if let Err(why) = walk.line(line, None, 0) {
+        return in_doubt(line, &format!("{why}, so its exit code says nothing"));
+    }
+    walk.out
+}
+
+fn in_doubt(line: &str, why: &str) -> Vec<Part> {
+    let split = line.split(['&', '|', ';', '(', ')', '\n']);
+    let bare = |word: &str| word.trim_matches(['"', '\'', '`']).to_owned();
+    let words = split.map(|part| part.split_whitespace().map(bare).collect::<Vec<_>>());
+    let parts = words.filter(|words| !words.is_empty());
+    parts.map(|words| Part { words, doubt: Some(why.to_owned()) }).collect()
+}
+
+/// Pipelines joined by `&&` and `||`, up to `;`, `&` or the end of a line.
+#[derive(Default)]
+struct Chain {
+    pipes: Vec<Pipe>,
+    is_background: bool,
+}
+
+#[derive(Default)]
+struct Pipe {
+    /// True if it runs only when what precedes it failed.
+    is_after_or: bool,
+    is_negated: bool,
+    commands: Vec<Command>,
+}
+
+enum Command {
+    Simple(Vec<Word>),
+    Group(Vec<Chain>),
+}
+
+/// Where a command stands.
+#[derive(Clone, Copy)]
+struct Outer<'a> {
+    /// Why the line's success proves nothing about it.
+    doubt: Option<&'a str>,
+    /// True if it runs in this shell, whatever the others do.
+    is_sure: bool,
+    depth: usize,
+}
+
+impl<'a> Outer<'a> {
+    fn with(self, doubt: Option<&'a str>) -> Self {
+        Self { doubt: self.doubt.or(doubt), ..self }
+    }
+
+    fn unless(self, is_unsure: bool) -> Self {
+        Self { is_sure: self.is_sure && !is_unsure, ..self }
+    }
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Walk {
+    out: Vec<Part>,
+    /// True after `set -o pipefail`.
+    pipefail: bool,
+    /// A command before this one that may have changed what it means.
+    changed: Option<String>,
+}
+
+impl Walk {
+    fn line(&mut self, line: &str, doubt: Option<&str>, depth: usize) -> Result<(), Unclear> {
+        if depth > DEPTH_MAX || line.ends_with(CUT_MARK) {
+            return Err("the line is too long or too deep to be read as a whole");
+        }
+        let tokens = tokens(line)?;
+        let mut left = tokens.as_slice();
+        let chains = chains(&mut left, None, depth)?;
+        if !left.is_empty() {
+            return Err("a bracket was not opened");
+        }
+        self.list(&chains, Outer { doubt, is_sure: true, depth })
+    }
+
+    fn list(&mut self, chains: &[Chain], outer: Outer<'_>) -> Result<(), Unclear> {
+        for (at, chain) in chains.iter().enumerate() {
+            let own = if chain.is_background {
+                Some("it ran in the background, and nobody saw it end")
+            } else if at + 1 < chains.len() {
+                Some("other commands follow it, and the exit code is that of the last one")
+            } else {
+                None
+            };
+            self.chain(chain, outer.with(own).unless(chain.is_background))?;
+        }
+        Ok(())
+    }
+
+    /// Success of `a || b && c` proves `c`: what precedes the last `||`, or follows it directly, may have failed or been skipped.
+    fn chain(&mut self, chain: &Chain, outer: Outer<'_>) -> Result<(), Unclear> {
+        let last_or = chain.pipes.iter().rposition(|pipe| pipe.is_after_or);
+        for (at, pipe) in chain.pipes.iter().enumerate() {
+            let own = match last_or {
+                Some(or) if at == or => Some("after `||` it runs only if something else fails"),
+                Some(or) if at < or => Some("`||` after it hides a failure"),
+                Some(_) | None => None,
+            };
+            let negated = pipe.is_negated.then_some("`!` before it inverts its exit code");
+            self.pipe(pipe, outer.with(own).with(negated).unless(at > 0))?;
+        }
+        Ok(())
+    }
+
+    fn pipe(&mut self, pipe: &Pipe, outer: Outer<'_>) -> Result<(), Unclear> {
+        let end = pipe.commands.last().map_or("", Command::program);
+        let piped = format!("it ran in a pipe, whose exit code is that of `{end}`");
+        let outer = outer.unless(pipe.commands.len() > 1);
+        for (at, command) in pipe.commands.iter().enumerate() {
+            let hides = at + 1 < pipe.commands.len() && !self.pipefail;
+            let outer = outer.with(hides.then_some(piped.as_str()));
+            match command {
+                Command::Group(chains) => {
+                    // What a subshell sets ends with it.
+                    let pipefail = self.pipefail;
+                    self.list(chains, Outer { depth: outer.depth + 1, ..outer })?;
+                    self.pipefail &= pipefail;
+                }
+                Command::Simple(words) => {
+                    self.simple(words, outer)?;
+                    self.note(words, outer.is_sure);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn simple(&mut self, words: &[Word], outer: Outer<'_>) -> Result<(), Unclear> {
+        let doubt = outer.doubt.or(self.changed.as_deref()).map(str::to_owned);
+        let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        for inner in words.iter().flat_map(|word| &word.inner) {
+            let used = "its output was used by another command, whose exit code counts";
+            Self::default().inside(inner, Some(used), outer.depth, &mut self.out)?;
+        }
+        if let Some((inner, pipefail)) = script(&texts) {
+            let walk = Self { pipefail, ..Self::default() };
+            walk.inside(inner, doubt.as_deref(), outer.depth, &mut self.out)?;
+        }
+        self.out.push(Part { words: texts, doubt });
+        Ok(())
+    }
+
+    /// A command line that another shell runs.
+    fn inside(
+        mut self,
+        line: &str,
+        doubt: Option<&str>,
+        depth: usize,
+        out: &mut Vec<Part>,
+    ) -> Result<(), Unclear> {
+        self.line(line, doubt, depth + 1)?;
+        out.append(&mut self.out);
+        Ok(())
+    }
+
+    /// Remembers what a command does to those after it.
+    fn note(&mut self, words: &[Word], is_sure: bool) {
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let at = super::begins(&texts).into_iter().find(|at| {
+            texts.get(*at).is_some_and(|word| CHANGING.contains(word) || is_setting(word))
+        });
+        let Some(at) = at else { return };
+        let (program, rest) = (texts[at], &texts[at + 1..]);
+        let is_harmless = match program {
+            "set" => self.set(rest, is_sure),
+            "exit" | "return" => {
+                matches!(rest, [code] if code.parse::<u8>().is_ok_and(|it| it > 0))
+            }
+            "source" | "." => rest
+                .first()
+                .is_some_and(|file| SETTINGS.contains(&file.rsplit('/').next().unwrap_or(file))),
+            _ => false,
+        };
+        if !is_harmless {
+            self.changed = Some(format!("`{program}` before it may change what it does"));
+        }
+    }
+
+    /// Reads `set`. False if it has an option that may keep commands from running.
+    fn set(&mut self, rest: &[&str], is_sure: bool) -> bool {
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            let Some((sign, letters)) = word.split_at_checked(1) else { return false };
+            if !["-", "+"].contains(&sign) || !letters.chars().all(|it| "euxvfEo".contains(it)) {
+                return false;
+            }
+            if !letters.contains('o') {
+                continue;
+            }
+            match words.next() {
+                // Weaker takes effect even if it may not run; stronger only if it surely ran.
+                Some(&"pipefail") => self.pipefail = sign == "-" && (is_sure || self.pipefail),
+                Some(&("errexit" | "nounset" | "xtrace" | "verbose")) => {}
+                Some(_) | None => return false,
+            }
+        }
+        true
+    }
+}
+
+fn is_setting(word: &str) -> bool {
+    ["set", "source", "."].contains(&word)
+}
+
+/// The command line in `bash -c '…'`, and whether that shell was given `-o pipefail`.
+fn script(words: &[String]) -> Option<(&str, bool)> {
+    let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+    let at = super::begins(&texts)
+        .into_iter()
+        .find(|at| texts.get(*at).is_some_and(|word| super::is_shell(word)))?;
+    let mut rest = texts[at + 1..].iter();
+    let mut pipefail = false;
+    while let Some(word) = rest.next() {
+        let letters = word.strip_prefix('-')?;
+        if !letters.chars().all(|it| "ceuxlo".contains(it)) {
+            return None;
+        }
+        if letters.contains('o') {
+            pipefail |= *rest.next()? == "pipefail";
+        }
+        if letters.contains('c') {
+            return rest.next().map(|line| (*line, pipefail));
+        }
+    }
+    None
+}
+
+impl Command {
+    fn program(&self) -> &str {
+        match self {
+            Self::Simple(words) => words.first().map_or("", |word| &word.text),
+            Self::Group(_) => "(…)",
+        }
+    }
+}
+
+/// Reads chains up to the word or bracket that closes a group.
+fn chains(left: &mut &[Token], close: Option<&Token>, depth: usize) -> Result<Vec<Chain>, Unclear> {
+    if depth > DEPTH_MAX {
+        return Err("the line is too deep to be read as a whole");
+    }
+    let mut all = Vec::new();
+    loop {
+        while left.first() == Some(&Token::End) {
+            *left = &left[1..];
+        }
+        match left.first() {
+            None if close.is_none() => return Ok(all),
+            None => return Err("a bracket is not closed"),
+            token if token == close => {
+                *left = &left[1..];
+                return Ok(all);
+            }
+            Some(Token::Close) if close.is_none() => return Ok(all),
+            Some(_) => all.push(chain(left, depth)?),
+        }
+    }
+}
+
+fn chain(left: &mut &[Token], depth: usize) -> Result<Chain, Unclear> {
+    let mut chain = Chain::default();
+    let mut is_after_or = false;
+    loop {
+        chain.pipes.push(pipe(left, is_after_or, depth)?);
+        match left.first() {
+            Some(token @ (Token::And | Token::Or)) => is_after_or = *token == Token::Or,
+            Some(Token::Background) => {
+                chain.is_background = true;
+                *left = &left[1..];
+                return Ok(chain);
+            }
+            _ => return Ok(chain),
+        }
+        skip_line_ends(left);
+    }
+}
+
+fn pipe(left: &mut &[Token], is_after_or: bool, depth: usize) -> Result<Pipe, Unclear> {
+    let mut pipe = Pipe { is_after_or, ..Pipe::default() };
+    while is_word(left.first(), "!") {
+        *left = &left[1..];
+        pipe.is_negated = true;
+    }
+    loop {
+        pipe.commands.push(command(left, depth)?);
+        if left.first() != Some(&Token::Pipe) {
+            return Ok(pipe);
+        }
+        skip_line_ends(left);
+    }
+}
+
+/// Skips an operator and the line ends after it.
+fn skip_line_ends(left: &mut &[Token]) {
+    *left = &left[1..];
+    while left.first() == Some(&Token::End) {
+        *left = &left[1..];
+    }
+}
+
+fn command(left: &mut &[Token], depth: usize) -> Result<Command, Unclear> {
+    let brace = Token::Word(Word { text: "}".to_owned(), ..Word::default() });
+    let close = match left.first() {
+        Some(Token::Open) => Some(Token::Close),
+        token if is_word(token, "{") => Some(brace),
+        _ => None,
+    };
+    if let Some(close) = close {
+        *left = &left[1..];
+        let inner = chains(left, Some(&close), depth + 1)?;
+        let is_over = !matches!(left.first(), Some(Token::Word(_) | Token::Open));
+        return is_over
+            .then_some(Command::Group(inner))
+            .ok_or("the line uses brackets in a way that Chronicle does not read");
+    }
+    let mut words = Vec::new();
+    while let Some(Token::Word(word)) = left.first() {
+        words.push(word.clone());
+        *left = &left[1..];
+    }
+    let first = words.first().ok_or("an operator has no command")?;
+    if !first.is_quoted && COMPOUND.contains(&first.text.as_str()) {
+        return Err("the line has a compound command");
+    }
+    if left.first() == Some(&Token::Open) {
+        return Err(
+            "the line defines a function or uses brackets in a way that Chronicle does not read",
+        );
+    }
+    Ok(Command::Simple(words))
+}
+
+fn is_word(token: Option<&Token>, text: &str) -> bool {
+    matches!(token, Some(Token::Word(word)) if !word.is_quoted && word.text == text)
+}

@@ -1,0 +1,311 @@
+//! Shell commands in tool calls: which tools run one, where it is in their input, which commands it runs, and which of them it
+//! proves.
+//!
+//! `line.rs` reads a command line, `tokens.rs` splits it, `command.rs` compares one command of it with a wanted one.
+
+mod command;
+mod line;
+mod tokens;
+
+use serde_json::Value;
+
+use crate::base::limits::CUT_MARK;
+
+pub(crate) use command::begins;
+use command::fits;
+pub(crate) use line::{Part, parts};
+
+/// Names of tools that run shell commands, in lower case and without the server's name in front.
+const SHELLS: [&str; 14] = [
+    "bash",
+    "shell",
+    "sh",
+    "zsh",
+    "exec",
+    "exec_command",
+    "execute",
+    "execute_command",
+    "local_shell",
+    "powershell",
+    "run_command",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "terminal",
+];
+/// Input fields that hold the command.
+pub(crate) const FIELDS: [&str; 4] = ["command", "cmd", "script", "commands"];
+
+/// Whether a tool of that name runs commands in a shell.
+pub fn is_shell_tool(tool: &str) -> bool {
+    let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    SHELLS.contains(&name.as_str())
+}
+
+/// The command that a tool call runs; `None` if the tool is no shell or the field is missing.
+pub fn command_in(tool: &str, input: &Value) -> Option<String> {
+    if !is_shell_tool(tool) {
+        return None;
+    }
+    let whole = input.as_str().map(str::to_owned);
+    let said = whole.or_else(|| FIELDS.iter().find_map(|field| words(input.get(field)?)));
+    said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Input fields that let a command run in the background.
+const BACKGROUND: [&str; 3] = ["run_in_background", "is_background", "background"];
+
+/// The command as it is run: with `&` if the tool answers before it ends.
+pub(crate) fn as_run(command: String, input: &Value) -> String {
+    let is_background = BACKGROUND.iter().any(|field| input.get(field) == Some(&Value::Bool(true)));
+    match command.contains(['#', '\n']) {
+        _ if !is_background => command,
+        true => format!("{{ {command}\n}} &"),
+        false => format!("{command} &"),
+    }
+}
+
+/// What a command line says about a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// The line does not run it.
+    Absent,
+    /// The line may run it, but its exit code does not say how that ended. The reason is a clause about `it`.
+    Doubtful(String),
+    /// If the line succeeds, the command ran and succeeded.
+    Proven,
+}
+
+/// What the success of a command line says about a wanted command.
+pub fn proof(line: &str, wanted: &str) -> Proof {
+    let wanted = wanted.trim();
+    if wanted.is_empty() {
+        return Proof::Absent;
+    }
+    // Whoever asks for a whole line, with pipes and all, gets what they asked for.
+    if line.split_whitespace().eq(wanted.split_whitespace()) && !line.ends_with(CUT_MARK) {
+        return Proof::Proven;
+    }
+    let mut proof = Proof::Absent;
+    for part in parts(line) {
+        match fits(&part.words, wanted) {
+            Proof::Absent => {}
+            found @ (Proof::Proven | Proof::Doubtful(_)) => match part.doubt {
+                None if found == Proof::Proven => return Proof::Proven,
+                None => proof = found,
+                Some(doubt) => proof = Proof::Doubtful(doubt),
+            },
+        }
+    }
+    proof
+}
+
+/// True if a command line may run that command.
+pub fn runs(line: &str, wanted: &str) -> bool {
+    proof(line, wanted) != Proof::Absent
+}
+
+/// A text, or words that some agents pass as a list.
+fn words(value: &Value) -> Option<String> {
+    if let Value::String(text) = value {
+        return Some(text.clone());
+    }
+    let texts: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
+    // `["bash", "-lc", "cargo test"]` runs its last word.
+    match texts.as_slice() {
+        [shell, flag, command] if is_shell(shell) && flag.starts_with('-') => {
+            Some((*command).to_owned())
+        }
+        _ => Some(texts.join(" ")),
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    ["bash", "sh", "zsh", "dash", "fish"].contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_found_in_a_line_that_runs_it() {
+        for (line, wanted) in [
+            ("cargo test", "cargo test"),
+            ("cd a && RUST_BACKTRACE=1 cargo +nightly test -p x 2>&1 | tail", "cargo test"),
+            ("timeout 60 npm run test", "npm test"),
+            ("bash -lc 'go test ./...'", "go test"),
+            ("ls\n./node_modules/.bin/jest --ci", "jest"),
+            ("make", "make"),
+            ("sh check.sh", "sh check.sh"),
+        ] {
+            assert!(runs(line, wanted), "{line}");
+        }
+        for (line, wanted) in [
+            ("npm install test", "npm test"),
+            ("sh true.sh bad.sh", "sh bad.sh"),
+            ("echo cargo test", "cargo test"),
+            ("grep -r 'cargo test' .", "cargo test"),
+            ("cargo build", "cargo test"),
+            ("test cargo", "cargo test"),
+            ("cargotest", "cargo test"),
+            ("", "make"),
+            ("make", ""),
+        ] {
+            assert!(!runs(line, wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn success_of_a_line_proves_only_what_it_cannot_do_without() {
+        for line in [
+            "sh bad.sh",
+            "sh ./bad.sh",
+            "cd a && sh bad.sh",
+            "cd a && sh bad.sh && echo done",
+            "sh bad.sh > log 2>&1",
+            "sh bad.sh &> log",
+            "A=1 B='x y' timeout -k 5 60 nice -n 5 time sh bad.sh 2>/dev/null",
+            "env -u X A=1 sh -eu bad.sh",
+            "ls; sh bad.sh",
+            "ls\nsh bad.sh\n",
+            "set +e; sh bad.sh;",
+            "cd a || exit 1\nsh bad.sh # the check",
+            "mkdir -p x || true && sh bad.sh",
+            "set -o pipefail; sh bad.sh | tail -5",
+            "set -euo pipefail && sh bad.sh 2>&1 | tail",
+            "bash -o pipefail -c 'sh bad.sh | tail'",
+            "yes | sh bad.sh",
+            "(cd a && sh bad.sh)",
+            "{ sh bad.sh; }",
+            "bash -lc 'cd a && sh bad.sh'",
+            "source .venv/bin/activate && sh bad.sh",
+            "sh \\\n  bad.sh",
+            "cat > x <<EOF\n|| true\nEOF\nsh bad.sh",
+        ] {
+            assert_eq!(proof(line, "sh bad.sh"), Proof::Proven, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_may_hide_a_failure_proves_nothing() {
+        for (line, reason) in [
+            ("sh bad.sh || true", "`||` after it hides a failure"),
+            ("sh bad.sh | tail -5", "whose exit code is that of `tail`"),
+            ("sh bad.sh 2>&1 | tee log | tail", "whose exit code is that of `tail`"),
+            ("sh bad.sh |& cat", "in a pipe"),
+            ("(set -o pipefail); sh bad.sh | tail", "in a pipe"),
+            ("false && set -o pipefail; sh bad.sh | tail", "in a pipe"),
+            ("set -o pipefail; set +o pipefail; sh bad.sh | tail", "in a pipe"),
+            ("sh bad.sh; true", "other commands follow it"),
+            ("sh bad.sh\ntrue", "other commands follow it"),
+            ("set -e; sh bad.sh; true", "other commands follow it"),
+            ("(sh bad.sh); true", "other commands follow it"),
+            ("{ sh bad.sh; true; }", "other commands follow it"),
+            ("bash -c 'sh bad.sh; true'", "other commands follow it"),
+            ("sh bad.sh &", "in the background"),
+            ("cd a && sh bad.sh & wait", "in the background"),
+            ("true || sh bad.sh", "after `||` it runs only if something else fails"),
+            ("! sh bad.sh", "`!` before it inverts"),
+            ("exit 0; sh bad.sh", "`exit` before it"),
+            ("exit 256; sh bad.sh", "`exit` before it"),
+            ("exec true && sh bad.sh", "`exec` before it"),
+            ("trap 'exit 0' EXIT; sh bad.sh", "`trap` before it"),
+            ("alias sh=true; sh bad.sh", "`alias` before it"),
+            ("set -n; sh bad.sh", "`set` before it"),
+            (". ./fake.sh; sh bad.sh", "`.` before it"),
+            ("x=$(sh bad.sh) true", "its output was used"),
+            ("echo \"$(sh bad.sh)\"", "its output was used"),
+            ("echo `sh bad.sh`", "its output was used"),
+            ("sh() { true; }; sh bad.sh", "the line defines a function"),
+            ("if true; then\nsh bad.sh\nfi", "compound command"),
+            ("sh -n bad.sh", "`-n`"),
+            ("sh -c bad.sh", "`-c`"),
+            ("sh bad.sh --help", "`--help`"),
+            ("time while false; do\nsh bad.sh\ndone", "compound command"),
+            ("sh bad.sh 'open", "not closed"),
+            ("sh bad.sh > >(tail)", "does not read"),
+            ("sh bad.sh… [12 bytes cut]\nsh bad.sh && x… [12 bytes cut]", "too long"),
+        ] {
+            match proof(line, "sh bad.sh") {
+                Proof::Doubtful(why) => assert!(why.contains(reason), "{line}: {why}"),
+                other @ (Proof::Absent | Proof::Proven) => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_only_written_down_is_not_run() {
+        for line in [
+            "echo sh bad.sh",
+            "# sh bad.sh",
+            "echo \"\nsh bad.sh\n\"",
+            "cat <<EOF\nsh bad.sh\nEOF",
+            "cat <<-'E F' > x\n\tsh bad.sh\n\tE F\ntrue",
+            "if false; then sh bad.sh; fi",
+            "f() { sh bad.sh; }",
+            "grep -n 'x; sh bad.sh' log",
+            "echo ${x:-a; sh bad.sh }",
+            "command -v sh bad.sh",
+            "bash -c sh bad.sh x",
+        ] {
+            assert_eq!(proof(line, "sh bad.sh"), Proof::Absent, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_answers_before_the_command_ends_proves_nothing() {
+        for command in ["make", "make # x", "cat <<E\nE\nmake", "ls; make"] {
+            let input = serde_json::json!({ "command": command, "run_in_background": true });
+            let line = as_run(command_in("Bash", &input).unwrap(), &input);
+            assert!(matches!(proof(&line, "make"), Proof::Doubtful(_)), "{line}");
+            let input = serde_json::json!({ "command": command, "run_in_background": false });
+            let line = as_run(command_in("Bash", &input).unwrap(), &input);
+            assert_eq!(proof(&line, "make"), Proof::Proven, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_that_keep_a_command_from_its_work_are_noticed() {
+        for (line, wanted, is_proven) in [
+            ("cargo test --no-run", "cargo test", false),
+            ("cargo test --help", "cargo test", false),
+            ("cargo test -h", "cargo test", false),
+            ("make -n test", "make test", false),
+            ("go test -list . ./...", "go test", false),
+            ("just -n test", "just test", false),
+            ("make -C web -j4 test", "make test", true),
+            ("pytest --collect-only", "pytest", false),
+            ("cargo test --no-run", "cargo test --no-run", true),
+            ("cargo test -- --list", "cargo test", false),
+            ("cargo test -p a -- -h", "cargo test", false),
+            ("npm --prefix web run test -- --ci", "npm test", true),
+            ("bundle exec rspec", "rspec", true),
+            ("uv run python -m pytest -q", "pytest", true),
+            ("cargo test | tee log", "cargo test | tee log", true),
+        ] {
+            assert_eq!(proof(line, wanted) == Proof::Proven, is_proven, "{line}");
+            assert!(runs(line, wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_are_found_in_the_words_of_each_agent() {
+        for (tool, input, expected) in [
+            ("Bash", r#"{"command":"cargo test","timeout":5}"#, Some("cargo test")),
+            ("shell", r#"{"command":["bash","-lc","npm test"]}"#, Some("npm test")),
+            ("exec_command", r#"{"cmd":" make "}"#, Some("make")),
+            ("run_shell_command", r#"{"command":"go test ./..."}"#, Some("go test ./...")),
+            ("mcp__box__bash", r#"{"command":["ls","-l"]}"#, Some("ls -l")),
+            ("bash", "\"ls\"", Some("ls")),
+            ("bash", "{}", None),
+            ("bash", r#"{"command":"  "}"#, None),
+            ("bash", "null", None),
+            ("read", r#"{"command":"view"}"#, None),
+            ("str_replace_editor", r#"{"command":"create"}"#, None),
+        ] {
+            let whole = serde_json::from_str(input).unwrap();
+            assert_eq!(command_in(tool, &whole).as_deref(), expected, "{tool} {input}");
+        }
+    }
+}

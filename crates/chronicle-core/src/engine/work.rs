@@ -1,5 +1,6 @@
 //! Everything that a performer needs to start an attempt, derived from the state.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::base::ids::{AttemptId, PhaseId};
@@ -77,7 +78,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
         model: state.model_for(&intent).map(str::to_owned),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
-        tools: state.tools_for(&intent).cloned().unwrap_or_default(),
+        tools: state.tools_for(&intent).map(Cow::into_owned).unwrap_or_default(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         env: workflow.env.clone(),
         isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),

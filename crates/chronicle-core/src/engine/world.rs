@@ -231,7 +231,7 @@ fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Ca
     let tools = state.tools_for(&attempt.intent);
     let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
-    let verdict = match refusal(attempt, tools, &call.tool) {
+    let verdict = match refusal(attempt, tools.as_deref(), &call.tool) {
         None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
@@ -288,6 +288,9 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
     match tools {
         Some(Tools { deny, .. }) if named(deny) => {
             Some(format!("this phase denies the tool `{tool}`"))
+        }
+        Some(Tools { allow: Some(allow), .. }) if allow.is_empty() => {
+            Some(format!("this phase allows no tools, so not `{tool}` either"))
         }
         Some(Tools { allow: Some(allow), .. }) if !named(allow) => Some(format!(
             "this phase allows only the tools {}",

@@ -257,7 +257,7 @@ fn instructions(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_
 
 fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
     let list = |names: &[String]| names.join(", ");
-    let own = state.tools_for(&attempt.intent).map(|tools| match tools {
+    let own = state.tools_for(&attempt.intent).map(|tools| match &*tools {
         Tools { allow: Some(allow), .. } => format!("You may use only: {}.", list(allow)),
         Tools { deny, .. } if deny.is_empty() => String::new(),
         Tools { deny, .. } => format!("You may not use: {}.", list(deny)),

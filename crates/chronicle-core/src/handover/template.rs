@@ -51,7 +51,7 @@ impl<'s> Stand<'s> {
             "toolName" => Some(tool.to_owned()),
             "workflowName" => self.root().map(|root| root.name.clone()),
             "phaseName" => Some(self.phase.name.clone()),
-            "allowedTools" => Some(allowed_tools(self.state.tools_of(self.phase))),
+            "allowedTools" => Some(allowed_tools(&self.state.tools_of(self.phase))),
             _ => None,
         }))
     }

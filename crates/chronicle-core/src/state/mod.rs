@@ -40,6 +40,7 @@ mod v1;
 mod v1_calls;
 mod wait;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -259,19 +260,23 @@ impl Facts {
     }
 
     /// Tools of an attempt's worker: those of its phase or, for a helper, of its own phase or persona.
-    pub fn tools_for(&self, intent: &AttemptStarted) -> Option<&Tools> {
+    pub fn tools_for(&self, intent: &AttemptStarted) -> Option<Cow<'_, Tools>> {
         let phase = self.phase_at(&intent.place)?;
         let Some(helper) = &intent.persona else { return Some(self.tools_of(phase)) };
         let own = self.phase_of_persona(&intent.place, helper).map(|own| self.tools_of(own));
         // Who says nothing of tools gets those of whoever asks: help is no way round a list.
         let persona = self.persona_called(helper).map(|persona| &persona.tools);
-        own.or(persona.filter(|tools| !tools.is_unsaid())).or_else(|| Some(self.tools_of(phase)))
+        let persona = persona.filter(|tools| !tools.is_unsaid()).map(Cow::Borrowed);
+        own.or(persona).or_else(|| Some(self.tools_of(phase)))
     }
 
-    /// Tools of a phase: its own, otherwise its persona's.
-    pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> &'s Tools {
-        let own = !phase.tools.is_unsaid();
-        self.persona_of(phase).filter(|_| !own).map_or(&phase.tools, |persona| &persona.tools)
+    /// Tools of a phase: what both its own list and its persona's let through.
+    pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> Cow<'s, Tools> {
+        match self.persona_of(phase).map(|persona| &persona.tools) {
+            Some(tools) if phase.tools.is_unsaid() => Cow::Borrowed(tools),
+            Some(tools) if !tools.is_unsaid() => Cow::Owned(phase.tools.within(tools)),
+            Some(_) | None => Cow::Borrowed(&phase.tools),
+        }
     }
 
     /// Model of an attempt: the first that its phase, persona, workflow or run sets. `None` also if its sub-workflow has ended.

@@ -1,13 +1,15 @@
 //! Decisions about tool calls: which are the same, and whose end is told.
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::event::input::{Answer, AttemptReport, Input};
+use chronicle_core::definition::persona::Persona;
+use chronicle_core::definition::workflow::Tools;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{Call, Caller, Event, ToolCalled, ToolKind, Verdict};
 use chronicle_core::state::{State, Status};
 use serde_json::{Value, json};
 
-use crate::world::{World, about, signal};
+use crate::world::{World, about, person, signal, start, workflows};
 
 const CIRCLE: &str = "{name: C, phases: {dig: {limits: {repeats: 3}}}}";
 const DENIES: &str = "{name: D, phases: {dig: {tools: {deny: [bash]}}}}";
@@ -177,4 +179,32 @@ fn lists_bind_sub_agents_unless_they_are_free() {
         assert!(!may_run(&mut world, &own), "{workflow}");
         assert_eq!(may_run(&mut world, &helpers), is_free, "{workflow}");
     }
+}
+
+/// Which of these tools a worker may call whose persona and phase have these lists.
+fn may_call(persona: Tools, phase: &str) -> Vec<&'static str> {
+    let mut started = start(workflows(&format!("{{name: T, phases: {{a: {phase}}}}}")));
+    started.personas =
+        vec![Persona { name: "lim".to_owned(), tools: persona, ..Persona::default() }];
+    let mut world = World::new("");
+    world.step(&person(Command::Start(Box::new(started))));
+    let mut tools = vec!["read", "write", "bash"];
+    tools.retain(|tool| may_run(&mut world, &call(tool, tool, &json!({}))));
+    tools
+}
+
+#[test]
+fn the_lists_of_a_phase_and_of_its_persona_both_hold() {
+    let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let reads = || Tools { allow: Some(names(&["Read"])), ..Tools::default() };
+    let writes = || Tools { deny: names(&["bash"]), ..Tools::default() };
+    assert_eq!(may_call(reads(), "{persona: lim}"), ["read"]);
+    assert_eq!(may_call(reads(), "{persona: lim, tools: {deny: [bash]}}"), ["read"]);
+    assert_eq!(may_call(reads(), "{persona: lim, tools: {allow: [bash, read]}}"), ["read"]);
+    assert_eq!(may_call(reads(), "{persona: lim, tools: {allow: [bash]}}"), [""; 0]);
+    assert_eq!(may_call(reads(), "{persona: lim, tools: {deny: [read]}}"), [""; 0]);
+    assert_eq!(may_call(writes(), "{persona: lim, tools: {allow: [bash, write]}}"), ["write"]);
+    assert_eq!(may_call(writes(), "{persona: lim, tools: {deny: [read]}}"), ["write"]);
+    let free = "{persona: lim, tools: {allow: [bash, read], subagents: free}}";
+    assert_eq!(may_call(Tools::default(), free), ["read", "bash"]);
 }

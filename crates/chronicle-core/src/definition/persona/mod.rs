@@ -25,7 +25,7 @@ pub struct Persona {
     /// The system prompt of its workers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// Its tools, unless the phase sets its own.
+    /// Its tools. A phase may restrict them further.
     #[serde(default, skip_serializing_if = "is_unsaid")]
     pub tools: Tools,
     /// Its model, unless the phase sets its own.

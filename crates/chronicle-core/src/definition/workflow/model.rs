@@ -396,6 +396,22 @@ impl Tools {
         Self { allow: Some(names.map(str::to_owned).collect()), ..Self::default() }
     }
 
+    /// What both lists let through. Only lists that both spare sub-agents spare them together.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let named =
+            |list: &[String], tool: &str| list.iter().any(|it| it.eq_ignore_ascii_case(tool));
+        let mut deny = self.deny.clone();
+        deny.extend(other.deny.iter().filter(|tool| !named(&self.deny, tool)).cloned());
+        let allow = self.allow.as_ref().or(other.allow.as_ref()).map(|tools| {
+            let is_left = |tool: &&String| {
+                other.allow.as_ref().is_none_or(|list| named(list, tool)) && !named(&deny, tool)
+            };
+            tools.iter().filter(is_left).cloned().collect()
+        });
+        Self { allow, deny, own_only: self.own_only && other.own_only }
+    }
+
     /// True if it neither allows nor denies anything.
     pub fn is_unsaid(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()

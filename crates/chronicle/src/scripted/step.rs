@@ -261,6 +261,7 @@ pub(super) enum Class {
     Overload,
     ContextFull,
     SessionGone,
+    Refused,
     Protocol,
     Other,
 }
@@ -274,6 +275,7 @@ impl Class {
             Self::Overload => "overload",
             Self::ContextFull => "context_full",
             Self::SessionGone => "session_gone",
+            Self::Refused => "refused",
             Self::Protocol => "protocol",
             Self::Other => "other",
         }
@@ -328,4 +330,22 @@ pub(super) struct Stray {
 #[serde(deny_unknown_fields)]
 pub(super) struct MarkFile {
     pub(super) file: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_of_error_that_the_protocol_has_can_be_played() {
+        let protocol = include_str!("../../../../docs/agent-protocol.md");
+        let (_, table) = protocol.split_once("| class | meaning | what follows |").unwrap();
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let classes: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+        assert!(classes.len() > 5, "{classes:?}");
+        for class in classes {
+            let read: Class = serde_json::from_value(class.into()).unwrap();
+            assert_eq!(read.word(), class);
+        }
+    }
 }

@@ -282,6 +282,51 @@ phases:
 }
 
 #[test]
+fn a_phase_is_left_only_if_the_verify_of_the_workflow_inside_passes() {
+    let world = check(
+        "verify: [whole]
+phases:
+  in: {workflow: inner, verify: [outer], on: {unverified: mend}, next: [done]}
+  mend: {next: [done]}
+=== inner
+verify: [inner]
+phases: {a: {verify: [own]}}
+",
+        "in/a: go done\nin!verify: run 0 1\nmend: go done",
+        expect![[r#"
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `in` entered
+              workflow `inner` entered
+              phase `in/a` entered
+              a1 started at `in/a` (scripted)
+            a1 leaves for `done`: "did it"
+            a1 ended
+              a2 verifies `in/a`: `own`
+            a2's command 1 succeeded
+            a2 ran every command
+              `in/a` done, workflow complete
+              the workflow in `in` ended
+              a3 verifies `in`: `inner`, `outer`, `whole`
+            a3's command 1 failed with exit code 1
+            a3 failed at command 1
+              `in` left for `mend` (unverified)
+              phase `mend` entered
+              a4 started at `mend` (scripted)
+            a4 leaves for `done`: "did it"
+            a4 ended
+              a5 verifies `mend`: `whole`
+            a5's command 1 succeeded
+            a5 ran every command
+              `mend` done, workflow complete
+              the workflow ended
+              run done
+        "#]],
+    );
+    assert_eq!(world.state.status(), Status::Done);
+}
+
+#[test]
 fn cleanup_when_the_run_is_cancelled() {
     let world = check(
         "cleanup: [outer]

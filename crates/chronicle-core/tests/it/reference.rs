@@ -103,6 +103,14 @@ fn what_the_checker_refuses_the_schema_refuses() {
         "env: {A: [1]}\nphases: {a: }",
         "budget: {usd: -1}\nphases: {a: }",
         "colour: red\nphases: {a: }",
+        "phases: {a: {commands: make, persona: p}}",
+        "phases: {a: {run: command, commands: make, tools: {deny: [x]}}}",
+        "phases: {a: {commands: make, limits: {idle: 1m}}}",
+        "phases: {a: {workflow: b, cleanup: make}}",
+        "phases: {a: {subworkflow: b, availableProfiles: [x]}}",
+        "phases: {a: {run: workflow, workflow: b, limits: {timeout: 1m}}}",
+        "phases: {a: {run: human, available_profiles: [x]}}",
+        "phases: {a: {run: human, timeout_minutes: 3}}",
         "- a",
     ];
     let validator = validator();

@@ -250,3 +250,28 @@ phases:
     error[misplaced-field] w.yaml:6:19: `requires` is for `run: worker` only
     ");
 }
+
+#[test]
+fn fields_that_would_do_nothing() {
+    let text = "\
+name: W
+phases:
+  a: {workflow: w2, tools: {deny: [x]}, cleanup: make, limits: {timeout: 1h, loop: 3}, next: [b]}
+  b: {commands: make, persona: p, signals: [complete], limits: {retries: 1, idle: 3m}, next: [c]}
+  c: {run: human, agent: claude, instructions: look, budget: {usd: 1}, next: [d, b]}
+  d: {commands: make, next: [done], verify: test, cleanup: rm, approval: after}
+";
+    let other = "{name: O, phases: {x: {}}}";
+    insta::assert_snapshot!(rendered(&load_with(text, &[("w2", other)])), @r"
+    error[misplaced-field] w.yaml:3:21: `tools` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+    error[misplaced-field] w.yaml:3:41: `cleanup` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+    error[misplaced-field] w.yaml:3:65: `limits.timeout` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+    error[misplaced-field] w.yaml:4:23: `persona` does nothing on a phase with `run: command` (hint: no agent works there: remove it)
+    error[misplaced-field] w.yaml:4:35: `signals` does nothing on a phase with `run: command` (hint: no agent works there: remove it)
+    error[misplaced-field] w.yaml:4:77: `limits.idle` does nothing on a phase with `run: command` (hint: no agent works there: remove it)
+    error[misplaced-field] w.yaml:5:19: `agent` does nothing on a phase with `run: human` (hint: a person works there: remove it)
+    error[misplaced-field] w.yaml:5:54: `budget` does nothing on a phase with `run: human` (hint: a person works there: remove it)
+    ");
+    let quiet = text.replace("workflow: w2", "run: worker").replace("commands: make,", "");
+    assert_eq!(problems(&quiet.replace("run: human, ", "")), "");
+}

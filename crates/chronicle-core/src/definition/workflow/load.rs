@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check::{NOT_SUPPORTED_YET, Places};
 use super::draft::{Named, Span};
-use super::model::Workflow;
+use super::model::{PhaseKind, Workflow};
 use super::people;
 use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
@@ -148,7 +148,19 @@ pub fn assemble(
     tell_broken(&calls, broken, &mut problems);
     find_cycles(&main.key, &calls, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
+    verify_inside(&mut loaded.workflows);
     loaded
+}
+
+/// A phase that runs a workflow is left only if that workflow's own `verify` passes, and then its own.
+fn verify_inside(workflows: &mut [Workflow]) {
+    let inner: BTreeMap<String, Vec<String>> =
+        workflows.iter().map(|it| (it.key.clone(), it.verify.clone())).collect();
+    let phases = workflows.iter_mut().flat_map(|workflow| &mut workflow.phases);
+    for phase in phases.filter(|phase| phase.run == PhaseKind::Workflow) {
+        let inner = phase.workflow.as_ref().and_then(|key| inner.get(key));
+        phase.verify.splice(0..0, inner.into_iter().flatten().cloned());
+    }
 }
 
 fn shifted(named: &Named, sources: usize) -> Named {

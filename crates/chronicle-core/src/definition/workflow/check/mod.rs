@@ -6,6 +6,7 @@
 mod edges;
 mod fallback;
 mod fields;
+mod misplaced;
 mod notes;
 mod phase;
 mod places;

@@ -7,7 +7,7 @@ use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
-use super::{Upon, shared, steps};
+use super::{Upon, misplaced, shared, steps};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::definition::workflow::{CHANGED_FILES, SIGNALS, signal_named};
 
@@ -73,6 +73,7 @@ pub(crate) fn read(
     read_words(&mut fields, &mut phase);
     read_work(&mut fields, &mut phase, call.as_ref(), at);
     read_rules(&mut fields, &mut phase);
+    misplaced::tell(&mut fields, phase.run, upon.format);
     fields.finish();
     id.map(|_| PhaseRead { phase, at, next, on, call })
 }

@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`WORKFLOW`] and [`PHASE`].
 
+mod idle;
 mod phase;
 mod reference;
 mod schema;
@@ -12,6 +13,7 @@ mod schema;
 pub use reference::reference;
 pub use schema::schema;
 
+pub(crate) use idle::{IDLE, Idle};
 pub(crate) use phase::PHASE;
 
 /// A map of the format and the fields that it may have.
@@ -141,7 +143,12 @@ pub(crate) const WORKFLOW: Shape = Shape {
             "the run's `--model`",
             "The model of that program, unless a phase names its own.",
         ),
-        field(&["budget"], Kind::Map(&BUDGET), "", "What the whole run may spend."),
+        field(
+            &["budget"],
+            Kind::Map(&BUDGET),
+            "",
+            "What the whole run may spend; in a workflow inside another, what the phase that runs it may spend.",
+        ),
         field(
             &["limits"],
             Kind::Map(&LIMITS),
@@ -164,14 +171,19 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["verify"],
             Kind::Texts,
             "",
-            "Commands that must pass before the run is done, unless a person ends it with `go` or `skip`.",
+            "Commands that must pass before the run is done, unless a person ends it with `go` or `skip`; in a workflow inside another, before the phase that runs it is left, and before that phase's own `verify`.",
         ),
-        field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out."),
+        field(
+            &["cleanup"],
+            Kind::Texts,
+            "",
+            "Commands that run whenever one of its phases is left.",
+        ),
         field(
             &["env"],
             Kind::Pairs,
             "",
-            "Environment of workers and commands, beside that of the user.",
+            "Environment of workers and commands, beside that of the user. A workflow inside another has its own; so it is with `limits`, `cleanup`, `agent` and `model`.",
         ),
         field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
         field(

@@ -50,7 +50,12 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "",
         "Skills that the worker is to have beside its own. Not supported yet: a run with it is refused.",
     ),
-    field(&["tools"], Kind::Map(&TOOLS), "every tool", "Which tools the worker may call."),
+    field(
+        &["tools"],
+        Kind::Map(&TOOLS),
+        "every tool",
+        "Which tools the worker may call. If its persona has a list too, both hold.",
+    ),
     field(
         &["availableProfiles", "available_profiles"],
         Kind::Texts,
@@ -94,7 +99,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["requires"],
         Kind::Texts,
         "",
-        "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and succeeded the last time.",
+        "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and succeeded the last time, in a line whose exit code shows that.",
     ),
     field(&["verify"], Kind::Texts, "", "Commands that must pass before the phase is left."),
     field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out of the phase."),

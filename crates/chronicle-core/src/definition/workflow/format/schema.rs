@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::super::check::DURATION_PATTERN;
-use super::{FieldInfo, Kind, PHASE, Shape, WORKFLOW};
+
+use super::{FieldInfo, IDLE, Idle, Kind, LIMITS, PHASE, Shape, WORKFLOW};
 
 /// Ids of phases: not empty, no `/`, no spaces at the ends, no control characters.
 const ID_PATTERN: &str = r"^[^\s/\p{Cc}]([^/\p{Cc}]*[^\s/\p{Cc}])?$";
@@ -16,12 +17,52 @@ pub fn schema() -> String {
     root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     root.insert("title".to_owned(), json!("Chronicle workflow"));
     if let Some(phase) = definitions.get_mut(PHASE.name).and_then(Value::as_object_mut) {
-        phase.insert("allOf".to_owned(), json!([needs_commands()]));
+        phase.insert("allOf".to_owned(), Value::Array(rules()));
     }
     root.insert("$defs".to_owned(), Value::Object(definitions));
     // Either word, and not both: `states` is the older one.
     root.insert("oneOf".to_owned(), json!([{"required": ["phases"]}, {"required": ["states"]}]));
     format!("{:#}\n", Value::Object(root))
+}
+
+/// What holds for some kinds of phases.
+fn rules() -> Vec<Value> {
+    let mut rules = vec![needs_commands()];
+    rules.extend(IDLE.iter().map(nothing_idle));
+    rules
+}
+
+/// Fields that do nothing on a kind of phase must be absent.
+fn nothing_idle(idle: &Idle) -> Value {
+    let only = |shape: &Shape, name: &str, values: &[Value]| {
+        let names = shape.field(name).map_or(&[][..], |field| field.names);
+        let only = names.iter().map(|name| ((*name).to_owned(), json!({ "enum": values })));
+        only.collect::<Vec<_>>()
+    };
+    let mut absent: Map<String, Value> =
+        idle.fields().flat_map(|name| only(&PHASE, name, &[Value::Null])).collect();
+    let limits: Map<String, Value> = idle
+        .limits
+        .iter()
+        .flat_map(|name| only(&LIMITS, name, &[Value::Null, json!("none")]))
+        .collect();
+    absent.insert("limits".to_owned(), json!({ "properties": limits }));
+    let mut is_it =
+        vec![json!({ "required": ["run"], "properties": { "run": { "const": idle.run } } })];
+    // Of two fields that imply a kind, `commands` counts.
+    let stronger = if idle.run == "command" { vec!["run"] } else { vec!["run", "commands"] };
+    let stronger: Vec<Value> = stronger.iter().map(|it| said(it)).collect();
+    is_it.extend(
+        idle.implied_by
+            .iter()
+            .map(|field| json!({ "allOf": [said(field), { "not": { "anyOf": stronger } }] })),
+    );
+    json!({ "if": { "anyOf": is_it }, "then": { "properties": absent } })
+}
+
+/// The field is there, and not null.
+fn said(field: &str) -> Value {
+    json!({ "required": [field], "properties": { field: { "not": { "type": "null" } } } })
 }
 
 /// Commands that are to be run must be named.

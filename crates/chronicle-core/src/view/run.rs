@@ -126,10 +126,12 @@ impl From<&Usage> for Spent {
 }
 
 impl RunView {
-    /// Adds the time since the last line to every working attempt: the ledger has no line for a silent one.
+    /// Adds the time that passed to every working attempt: the ledger has no line for a silent one. Not from the last line on,
+    /// since a line may come from somebody else and say nothing about the attempt's time.
     pub fn pass_until(&mut self, now: Millis) {
-        let passed = now.0.saturating_sub(self.updated_at.0);
         for row in self.working.iter_mut().filter(|row| !row.asks) {
+            let so_far = now.0.saturating_sub(row.started_at.0);
+            let passed = so_far.saturating_sub(row.active_ms);
             row.active_ms = row.active_ms.saturating_add(passed);
             // Checks and cleanup do not count as the phase's work.
             if row.is_chore {

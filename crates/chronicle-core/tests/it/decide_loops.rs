@@ -207,7 +207,7 @@ fn skip_does_not_pretend_to_help_where_an_edge_is_used_up() {
     let Answer::Refused(why) = world.step(&person(skip)) else { panic!("not refused") };
     assert_eq!(
         why,
-        "`test` would be left for `build` again, which was done as often as allowed: `go` with `--loops` \
+        "`test` would be left for `build` again, which has reached its limit: `go` with `--loops` \
          allows more, `go` with another phase goes elsewhere"
     );
     assert_eq!((gate(&world), world.state.gates.len()), (asked, 1));

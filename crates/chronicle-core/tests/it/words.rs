@@ -87,6 +87,10 @@ fn a_worker_that_says_nothing_works_all_the_same() {
     view.pass_until(Millis(view.updated_at.0 + 90_000));
     assert_eq!((view.active_ms, view.phases[0].active_ms), (90_000, 90_000));
     assert_eq!(view.working[0].active_ms, 90_000);
+    // A line of somebody else says nothing about its time.
+    view.updated_at = Millis(view.updated_at.0 + 90_000);
+    view.pass_until(Millis(view.updated_at.0 + 1_000));
+    assert_eq!((view.active_ms, view.working[0].active_ms), (91_000, 91_000));
 }
 
 #[test]

@@ -5,13 +5,16 @@
 //! that is added to it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use super::git::Git;
 use super::names::parts;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
+use crate::regular::{self, Links};
+
+/// No list of ignored names is longer.
+const IGNORED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Names of files; folders end with a slash.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +46,9 @@ impl Ignored {
 impl Trees {
     /// What was ignored when the run began; `None` before its first tree.
     pub(super) fn ignored(&self) -> Option<Ignored> {
-        let bytes = fs::read(self.ignored.as_ref()?).ok()?;
+        // A worker can put anything in its place: reading a pipe would wait for ever.
+        let bytes =
+            regular::read(self.ignored.as_ref()?, IGNORED_BYTES_MAX, Links::Refused).ok()?;
         Some(Ignored(parts(&bytes).map(<[u8]>::to_vec).collect()))
     }
 

@@ -67,9 +67,11 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
         Some(kept) => report.kept.push(kept),
         None => put(setting, init::workflow(&report.verify), &mut report)?,
     }
-    // Whoever had them written agreed to them; what was there before is asked about by the first run.
-    let ours = report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE);
-    trust::agree_to(&setting.project, ours.map(|name| root.join(name)))?;
+    // A person who has them written sees what they say. Where nobody looks, the first run asks, as it does about all else.
+    if args.yes || terminal::can_ask() {
+        let ours = report.wrote.iter().filter(|name| **name != init::SCHEMA_FILE);
+        trust::agree_to(&setting.project, ours.map(|name| root.join(name)))?;
+    }
     if setting.json {
         json::say_document(&report)?;
     } else {

@@ -109,7 +109,7 @@ fn claim_files(
                 }
                 waits = Some(folder.wait_for(&run).map_err(cannot)?);
                 terminal::talk(&format!(
-                    "Waiting: run {} works on these files. Ctrl-C gives up.",
+                    "Waiting: run {} has the project's files in hand. Ctrl-C gives up.",
                     run.short()
                 ));
             }

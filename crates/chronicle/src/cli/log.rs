@@ -39,6 +39,12 @@ pub(super) struct LogArgs {
 
 pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure> {
     let folder = setting.run(args.run.as_deref())?;
+    // The lines that are left may all be whole: that some are gone, or are not ours, shows only beside the ledger.
+    if let Err(failure) = handle::view(&folder).map_err(Failure::from)
+        && failure.exit == Exit::Damaged
+    {
+        return Err(failure);
+    }
     let mut follow = handle::follow(&folder);
     loop {
         // Asked before the look: what was written before it went away is still shown.

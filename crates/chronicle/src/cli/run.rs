@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, check_folder, config, dry_run, live, problems, with_rules};
+use super::{Setting, check_folder, config, dry_run, live, only_for_people, problems, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -95,6 +95,11 @@ struct OwnArgs {
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
+    // Before anything is written: a run that a worker left behind would be started by the person's next `resume`. A rehearsal
+    // writes and starts nothing.
+    if !args.dry_run {
+        only_for_people()?;
+    }
     let found = config::load(setting)?;
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let mut catalog = definitions::find_in(&places);

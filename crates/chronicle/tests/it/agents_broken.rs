@@ -220,10 +220,10 @@ fn has_no_room_left(kind: Kind) {
         {"fail": {"kind": "context_overflow"}, "times": 0},
     ]);
     let second = json!([{"calls": [kind.leave("done", "went on")]}, {"say": "Done."}]);
-    let talks = json!([
-        talk("second", "its context was full", &second),
-        talk("first", "`work`: ", &first),
-    ]);
+    let talks =
+        json!(
+            [talk("second", "its context was full", &second), talk("first", "`work`: ", &first),]
+        );
     let yard = AgentYard::new(kind, ONE, &talks);
     yard.exits(yard.run(), 0).talks("ran out of context");
     let started = yard.session.events_of("attempt_started");

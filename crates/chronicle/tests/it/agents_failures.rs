@@ -79,7 +79,9 @@ fn needs_claude_needs_pi_new_takes_over() {
     let yard = AgentYard::new(Kind::Claude, workflow, &talks);
     yard.also(pi);
     let said = yard.exits(yard.run(), 0);
-    said.talks("`work` falls back to `pi:scripted/scripted-model`: a1 with `claude` rejected the request");
+    said.talks(
+        "`work` falls back to `pi:scripted/scripted-model`: a1 with `claude` rejected the request",
+    );
     let started = yard.session.events_of("attempt_started");
     let agents: Vec<&Value> = started.iter().map(|it| &it["data"]["agent"]).collect();
     assert_eq!(agents, ["claude", "pi"]);

@@ -193,13 +193,15 @@ fn a_worker_is_not_a_person() {
         &["trust"],
         &["trust", "--revoke"],
         &[RUN, &["--trust"]].concat(),
+        RUN,
+        &[RUN, &["--detach"]].concat(),
     ] {
         let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
         command.args(args).env("CHRONICLE_ATTEMPT", "a7");
         let said = session.start(command, "").wait().exits(2);
         said.talks("this is a person's command, and a7 is a worker");
     }
-    assert_eq!(session.ledger_lines(), lines);
+    assert_eq!((session.ledger_lines(), session.runs().len()), (lines, 1));
     for args in
         [&["status"][..], &["log"], &["runs"], &["audit"], &["config"], &["trust", "--list"]]
     {

@@ -200,3 +200,23 @@ fn needs_tmux_it_asks_for_the_checks_where_it_finds_none() {
     assert!(session.read(".chronicle/config.toml").contains("\nverify = [\"sh test.sh\"]\n"));
     assert!(session.read(".chronicle/workflows/change.yaml").contains("{verify}"));
 }
+
+/// What a foreign project's build files say is run only after a person has agreed.
+#[test]
+fn without_a_terminal_it_agrees_to_nothing() {
+    let session = Session::new();
+    session.distrust();
+    session.write("Makefile", "test:\n\ttouch pwned\n");
+    session.chronicle(&["init"]).exits(0);
+    session.write("script.yaml", "{}");
+    let args = ["run", "review", "a task", "--agent", "scripted:script.yaml"];
+    session.chronicle(&args).exits(2).talks("is not trusted on this machine yet");
+    assert!(!session.has("pwned"));
+    assert!(
+        session
+            .chronicle(&["trust", "--list"])
+            .stdout
+            .lines()
+            .all(|line| !line.contains("project"))
+    );
+}

@@ -13,6 +13,8 @@ use crate::crash_site::Site;
 /// Differs from one time to the next, deaths or not.
 const CHANGING: [&str; 9] =
     ["run", "short", "started_at", "updated_at", "seq", "active_ms", "attempts", "spent", "next"];
+/// Whose a change is becomes unclear when its keeper dies; the files themselves are compared byte for byte.
+const UNCLEAR: [&str; 4] = ["added", "removed", "files", "more_files"];
 
 /// What a run came to.
 #[derive(Debug, PartialEq)]
@@ -123,7 +125,9 @@ fn without_changing(value: &Value) -> Value {
     match value {
         Value::Array(all) => all.iter().map(without_changing).collect(),
         Value::Object(fields) => {
-            let stays = fields.iter().filter(|(name, _)| !CHANGING.contains(&name.as_str()));
+            let stays = fields
+                .iter()
+                .filter(|(name, _)| !CHANGING.iter().chain(&UNCLEAR).any(|it| it == name));
             let stays = stays.map(|(name, value)| (name.clone(), without_changing(value)));
             Value::Object(stays.collect::<Map<_, _>>())
         }

@@ -76,7 +76,7 @@ fn a_ledger_that_was_longer_is_damage() {
         fs::remove_dir_all(session.run_file("keepers")).unwrap();
         for left in [3, 1, 0] {
             put(&session, &lines(&whole)[..left].concat());
-            for command in ["audit", "status", "resume", "cancel", "undo"] {
+            for command in ["audit", "status", "log", "resume", "cancel", "undo"] {
                 let more: &[&str] = if command == "undo" { &["work", "--yes"] } else { &[] };
                 let said = session.chronicle(&[&[command, &session.short()], more].concat());
                 let said = said.exits(6).talks(&format!("it ends at line {left}, and {words}"));

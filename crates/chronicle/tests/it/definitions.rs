@@ -332,7 +332,7 @@ fn a_run_of_the_chronicle_is_listed_and_goes_on_where_it_stood() {
     session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
     session.chronicle(&["runs"]).exits(0).prints("00c0ffee").prints("quest").prints("build");
     let resumed = session.chronicle(&["resume", "00c0ffee"]).exits(0);
-    let resumed = resumed.talks("Run 00c0ffee goes on as run").talks("a1 started at `build`");
+    let resumed = resumed.talks("Run 00c0ffee continues as run").talks("a1 started at `build`");
     resumed.talks("a2 started at `finish`");
     let handover = session.chronicle(&["handover", &session.short(), "a1"]).exits(0);
     let handover = handover.prints("build the left half").prints("oak is best").prints("paint");

@@ -175,10 +175,10 @@ fn the_agent() {
     let agent = agents(&session.run_id());
     assert_eq!(agent.len(), 1);
     send(agent[0], Signal::KILL);
-    until("the agent is reminded", || whys(&session).contains(&"nudge".to_owned()));
+    until("the agent is reminded", || whys(&session).contains(&"again".to_owned()));
     session.write("go", "");
     supervisor.wait().exits(0).talks("a2 died before its turn ended (signal 9)");
-    assert_eq!(whys(&session), ["first", "first", "nudge", "first"]);
+    assert_eq!(whys(&session), ["first", "first", "again", "first"]);
     assert_eq!(session.path_of_phases(), PHASES);
     // A reminder is another try: the script is played anew.
     assert_eq!(session.read("log"), "plan\nbuild 1\nbuild 1\nbuild 2\n");

@@ -82,7 +82,8 @@ fn a_second_run_on_the_same_files_waits_for_the_first() {
     yard.until_touched("here");
     let holder = yard.run();
     let mut second = yard.start("second", &run_args(&[]));
-    let named = format!("Waiting: run {} works on these files", &holder[holder.len() - 8..]);
+    let named =
+        format!("Waiting: run {} has the project's files in hand", &holder[holder.len() - 8..]);
     until("the second says for whom it waits", || second.said().contains(&named));
     assert!(!second.is_over());
     yard.touch("go");

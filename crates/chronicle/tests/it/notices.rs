@@ -117,7 +117,7 @@ fn who_died_over_a_notice_does_not_give_it_again() {
     session
         .chronicle(&["log"])
         .exits(0)
-        .prints("it is unknown whether people were notified that g1 waits is not known");
+        .prints("it is unknown whether people were notified that g1 waits: a supervisor died while sending the notice");
     session.assert_whole();
 }
 
@@ -159,7 +159,7 @@ fn a_project_cannot_say_what_the_users_machine_runs() {
 fn needs_git_the_doctor_knows_how_people_are_told() {
     let session = Session::with(APPROVED, WORKS);
     settings(&session, "agents.mine.command = 'sh agent.sh'");
-    session.chronicle(&["doctor"]).exits(0).prints("nobody is told when a run needs them");
+    session.chronicle(&["doctor"]).exits(0).prints("no notices are configured");
     keeps(&session);
     settings(&session, "notify.bell = true");
     let said = session.chronicle(&["doctor"]).exits(0);

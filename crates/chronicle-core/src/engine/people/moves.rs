@@ -195,7 +195,7 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
         // The worker's target stands. If its edge was taken too often, skipping would only open the same gate again.
         if too_often(state, frame, to, issues).is_some() {
             return Err(format!(
-                "`{place}` would be left for `{to}` again, which was done as often as allowed: `go` with \
+                "`{place}` would be left for `{to}` again, which has reached its limit: `go` with \
                  `--loops` allows more, `go` with another phase goes elsewhere"
             ));
         }

@@ -126,9 +126,7 @@ impl Met {
             Event::FollowUpEnded { .. } => Trouble::Helped,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Budget => Trouble::Budget,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Question => Trouble::Asked,
-            Event::GateOpened(gate) if gate.about.contains("as often as allowed") => {
-                Trouble::Looped
-            }
+            Event::GateOpened(gate) if gate.about.contains("which is the limit") => Trouble::Looped,
             Event::AttemptStarted(intent)
                 if matches!(intent.why, chronicle_core::event::Why::Unverified { .. }) =>
             {

@@ -110,7 +110,7 @@ fn limits(rng: &mut Rng) -> String {
         if rng.chance(60) { format!(", repeats: {}", 1 + rng.below(4)) } else { String::new() };
     format!(
         "{{loop: {{count: {count}, max: {}}}, retries: {}, nudges: {}, losses: {}{timeout}{repeats}}}",
-        1 + rng.below(3).min(rng.below(3)),
+        1 + rng.below(3).min(rng.below(2)).min(rng.below(2)),
         rng.below(3),
         rng.below(3),
         rng.below(5),
@@ -143,7 +143,7 @@ fn fields(
     // Only a worker can choose among several ways.
     let is_worker = kind > 3 || (kind > 2 && !is_outer);
     if !is_list || rng.chance(30) {
-        let back = (is_worker && rng.chance(30)).then(|| format!(", {letter}{}", rng.index(count)));
+        let back = (is_worker && rng.chance(45)).then(|| format!(", {letter}{}", rng.index(count)));
         let person = (is_worker && rng.chance(10)).then_some(", human_intervention");
         let (back, person) = (back.unwrap_or_default(), person.unwrap_or_default());
         let back = if back == format!(", {following}") { String::new() } else { back };
@@ -162,7 +162,8 @@ fn fields(
     if rng.chance(12) {
         fields.push("verify: [v, w]".to_owned());
     }
-    if rng.chance(12) {
+    // It does nothing around another workflow, and is refused there.
+    if rng.chance(12) && !(kind == 3 && is_outer) {
         fields.push("cleanup: [x, y]".to_owned());
     }
     let approval =

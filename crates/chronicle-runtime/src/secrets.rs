@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use chronicle_core::base::redact::{REDACTED, Redactor, dotenv, is_secret_name};
+use chronicle_core::event::command::Written;
 use chronicle_core::event::input::{Answer, Command};
 
 use crate::discover;
@@ -52,11 +53,11 @@ fn dotenv_files(project: &Path) -> Vec<String> {
 /// A person's command without secrets; true if there were any.
 pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, bool) {
     let mut had_secrets = false;
-    for text in texts(&mut command) {
-        if let Cow::Owned(plain) = redactor.redact(text) {
-            *text = plain;
-            had_secrets = true;
-        }
+    if let Some(Written { text, .. }) = command.written()
+        && let Cow::Owned(plain) = redactor.redact(text)
+    {
+        *text = plain;
+        had_secrets = true;
     }
     (command, had_secrets)
 }
@@ -68,26 +69,5 @@ pub(crate) fn answered(answer: Answer, had_secrets: bool) -> Answer {
             "{text} What looked like a secret in it was replaced by {REDACTED}; give secrets by environment variables."
         )),
         other => other,
-    }
-}
-
-/// The free texts of a command, without names and ids.
-fn texts(command: &mut Command) -> Vec<&mut String> {
-    match command {
-        Command::Start(start) | Command::Prepare(start) => vec![&mut start.task],
-        Command::Pause { reason } | Command::Cancel { reason } => vec![reason],
-        Command::Approve { note, .. }
-        | Command::Reject { note, .. }
-        | Command::Retry { note, .. }
-        | Command::Skip { note, .. }
-        | Command::Go { note, .. } => vec![note],
-        Command::Answer { text, .. } | Command::Note { text, .. } => vec![text],
-        Command::Resume
-        | Command::Loops { .. }
-        | Command::Budget { .. }
-        | Command::Undo { .. }
-        | Command::Repair(_)
-        | Command::Rewind { .. }
-        | Command::Signal { .. } => Vec::new(),
     }
 }

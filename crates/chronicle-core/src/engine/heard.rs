@@ -5,10 +5,11 @@
 use super::end::{end_of, said_last};
 use crate::base::ids::AttemptId;
 use crate::base::limits::{
-    self, CALL_COMMAND_MAX, CUT_MARK_MAX, ISSUE_MAX, ISSUES_MAX, QUOTA_WAIT_MAX_MS, TASK_MAX,
-    TEXT_MAX, TOOL_INPUT_MAX, bounded,
+    self, CALL_COMMAND_MAX, CUT_MARK_MAX, ISSUE_MAX, ISSUES_MAX, QUOTA_WAIT_MAX_MS, TEXT_MAX,
+    TOOL_INPUT_MAX, bounded,
 };
 use crate::base::time::Millis;
+use crate::event::command::{TextBound, Written};
 use crate::event::input::{AttemptReport, Command, EndSeen, FinalText, Input, Report, What};
 use crate::event::signal::Signal;
 use crate::event::trees::{
@@ -48,38 +49,27 @@ fn cut_some(text: Option<&mut String>, max: usize) {
 }
 
 fn hear_command(command: &mut Command) {
-    match command {
-        Command::Start(start) | Command::Prepare(start) => {
-            cut(&mut start.task, TASK_MAX);
-            // Marks the ledger: from this version on every line records its input.
-            start.inputs = true;
+    if let Some(Written { text, bound }) = command.written() {
+        match bound {
+            TextBound::Start(max) => cut(text, max),
+            TextBound::Trimmed(max) => {
+                trim(text);
+                cut(text, max);
+            }
+            TextBound::Whole => trim(text),
         }
-        Command::Pause { reason: text }
-        | Command::Cancel { reason: text }
-        | Command::Approve { note: text, .. }
-        | Command::Reject { note: text, .. }
-        | Command::Retry { note: text, .. }
-        | Command::Skip { note: text, .. }
-        | Command::Go { note: text, .. } => cut(text, TEXT_MAX),
-        Command::Answer { text, .. } => {
-            trim(text);
-            cut(text, TEXT_MAX);
-        }
-        // Not cut: a note that is too long is refused, so that the person can shorten it.
-        Command::Note { text, .. } => trim(text),
-        Command::Undo { what, .. } => cut(what, TREE_PATH_MAX),
-        Command::Signal { request, signal, .. } => {
-            cut(request, REQUEST_MAX);
-            hear_signal(signal);
-        }
-        Command::Repair(repaired) => {
-            cut(&mut repaired.why, TEXT_MAX);
-            cut_some(repaired.file.as_mut(), NAME_MAX);
-        }
-        Command::Resume
-        | Command::Budget { .. }
-        | Command::Loops { .. }
-        | Command::Rewind { .. } => {}
+    }
+    if let Command::Start(start) | Command::Prepare(start) = command {
+        // Marks the ledger: from this version on every line records its input.
+        start.inputs = true;
+    } else if let Command::Undo { what, .. } = command {
+        cut(what, TREE_PATH_MAX);
+    } else if let Command::Signal { request, signal, .. } = command {
+        cut(request, REQUEST_MAX);
+        hear_signal(signal);
+    } else if let Command::Repair(repaired) = command {
+        cut(&mut repaired.why, TEXT_MAX);
+        cut_some(repaired.file.as_mut(), NAME_MAX);
     }
 }
 

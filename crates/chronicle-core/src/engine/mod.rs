@@ -77,7 +77,7 @@ fn decide(state: &State, input: &Input) -> Decision {
         What::Report(report) => world::report(&mut scratch, report),
         What::Command(command) => match forbidden(&input.by, command) {
             Some(refusal) => Answer::Refused(refusal),
-            None => obey(&mut scratch, &input.by, command),
+            None => people::obey(&mut scratch, &input.by, command),
         },
     };
     // In the same decision, so that one line holds an input and all of its consequences. A crash cannot separate them.
@@ -105,33 +105,5 @@ fn forbidden(by: &By, command: &Command) -> Option<String> {
         (Actor::Worker(_), _) => Some("a worker cannot give a person's commands".to_owned()),
         (_, Command::Signal { .. }) => Some("only the worker of an attempt can signal".to_owned()),
         (Actor::Person(_) | Actor::Supervisor, _) => None,
-    }
-}
-
-fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
-    match command {
-        Command::Start(start) => people::start(scratch, start),
-        Command::Prepare(start) => people::prepare(scratch, start),
-        Command::Pause { reason } => people::pause(scratch, reason),
-        Command::Resume => people::resume(scratch),
-        Command::Cancel { reason } => people::cancel(scratch, reason),
-        Command::Approve { gate, note } => people::approve(scratch, by, *gate, note),
-        Command::Reject { gate, note } => people::reject(scratch, by, *gate, note),
-        Command::Answer { gate, text } => people::answer(scratch, by, *gate, text),
-        Command::Retry { place, note, agent, from } => {
-            let wish = people::Wish { note, agent: agent.as_ref(), from: *from };
-            people::retry(scratch, by, place.as_ref(), &wish)
-        }
-        Command::Skip { place, note } => people::skip(scratch, by, place.as_ref(), note),
-        Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
-        Command::Loops { place, more } => loops::allow(scratch, by, place.as_ref(), *more),
-        Command::Go { place, note } => people::go(scratch, by, place, note),
-        Command::Note { place, text } => people::note(scratch, by, place.as_ref(), text),
-        Command::Undo { what, from, to, back } => trees::undo(scratch, what, from, to, *back),
-        Command::Repair(repaired) => people::repair(scratch, repaired),
-        Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
-        Command::Signal { attempt, request, signal } => {
-            worker::signal(scratch, *attempt, request, signal)
-        }
     }
 }

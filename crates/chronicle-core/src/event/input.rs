@@ -4,15 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, GateId, Place, SessionId, TreeId};
+use crate::base::ids::{AttemptId, SessionId};
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
-use crate::definition::workflow::Budget;
-use crate::event::carried::Carried;
+pub use crate::event::command::Command;
 use crate::event::notice::NoticeGiven;
-use crate::event::signal::Signal;
 use crate::event::trees::{Moment, Restored, TreeRecorded};
-use crate::event::{Call, Change, CrashClass, LedgerRepaired, Message, RunStarted};
+use crate::event::{Call, Change, CrashClass, Message};
 
 /// One input: a command or a report, with its time and sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,126 +53,6 @@ pub enum What {
     Command(Command),
     /// A fact; it cannot be refused.
     Report(Report),
-}
-
-/// What people and workers may ask for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", content = "data", rename_all = "snake_case")]
-pub enum Command {
-    /// Start a run and drive it at once.
-    Start(Box<RunStarted>),
-    /// Create a run without driving it; it begins with `Resume`.
-    Prepare(Box<RunStarted>),
-    /// Pause the run; live attempts are stopped.
-    Pause {
-        /// Shown in status and log; may be empty.
-        reason: String,
-    },
-    /// Continue a paused or interrupted run.
-    Resume,
-    /// Cancel the run for good; live attempts are stopped.
-    Cancel {
-        /// Shown in status and log; may be empty.
-        reason: String,
-    },
-    /// Approve at a gate.
-    Approve {
-        /// `None`: the only open gate.
-        gate: Option<GateId>,
-        /// A note for the worker; may be empty.
-        note: String,
-    },
-    /// Reject at a gate; the worker tries again.
-    Reject {
-        /// `None`: the only open gate.
-        gate: Option<GateId>,
-        /// What has to change; the worker reads it.
-        note: String,
-    },
-    /// Start a phase over in a fresh session.
-    Retry {
-        /// `None`: the only place that waits at a gate.
-        place: Option<Place>,
-        /// A note for the worker; may be empty.
-        note: String,
-        /// The agent that works from now on; `None` keeps it.
-        agent: Option<String>,
-        /// The command to begin with, from 1, where the phase runs commands.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<u32>,
-    },
-    /// Skip what blocks the run: the topmost helper, otherwise the phase.
-    Skip {
-        /// `None`: the only place that waits at a gate.
-        place: Option<Place>,
-        /// Read by the next worker in place of the skipped result.
-        note: String,
-    },
-    /// Answer a question of a worker.
-    Answer {
-        /// `None`: the only open question.
-        gate: Option<GateId>,
-        /// An option, its number, or any text.
-        text: String,
-    },
-    /// Send a note to a worker.
-    Note {
-        /// `None`: where the run is now.
-        place: Option<Place>,
-        /// The note itself, at most `NOTE_MAX` bytes.
-        text: String,
-    },
-    /// Raise a budget, or accept unpriced work.
-    Budget {
-        /// The phase that has the limit. `None`: the one that waits, otherwise the run's own.
-        place: Option<Place>,
-        /// Added to each limit that it names.
-        more: Budget,
-    },
-    /// Allow more rounds of a loop; nothing moves.
-    Loops {
-        /// A phase of the looping workflow. `None`: the only place that waits for it.
-        place: Option<Place>,
-        /// How many rounds to add.
-        more: u32,
-    },
-    /// Move to a phase, even without an edge that leads there.
-    Go {
-        /// The phase to move to.
-        place: Place,
-        /// A note for the worker; may be empty.
-        note: String,
-    },
-    /// Restore files. The sender has recorded both trees, so the performer needs nothing else.
-    Undo {
-        /// Whose work is undone, as the person named it.
-        what: String,
-        /// The files as they are now.
-        from: TreeId,
-        /// The files as they should be.
-        to: TreeId,
-        /// If set, this undo takes back the undo at that line and every later one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        back: Option<u64>,
-    },
-    /// Continue from the last intact line of a damaged ledger. The damaged part is already cut off.
-    Repair(LedgerRepaired),
-    /// Go back to an earlier position. The sender has read the ledger up to it (`State::carried`).
-    Rewind {
-        /// The line after which the run was at that position.
-        to: u64,
-        /// The position to continue from.
-        carried: Box<Carried>,
-    },
-    /// A signal from a worker.
-    Signal {
-        /// The attempt that sends it.
-        attempt: AttemptId,
-        /// Id of the call. The same call sent again gets the same answer.
-        request: String,
-        /// The parsed tool call.
-        signal: Signal,
-    },
 }
 
 /// What the world reports.

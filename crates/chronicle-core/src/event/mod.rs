@@ -1,8 +1,7 @@
 //! What happened: the words of the ledger.
 //!
 //! An event is a fact in the past. Kinds are only ever added; a field is only ever added with a default. Each kind has its
-//! effect on the state in `state/apply.rs`, its sentence in `words/sentence.rs`, its weight in `view/timeline.rs` and its section in
-//! `docs/ledger-format.md`. This file lists the kinds; a payload of several fields is in the file of its concern.
+//! effect on the state in `state/apply.rs`, its sentence in `words/sentence.rs` and its section in `docs/ledger-format.md`. This file lists the kinds; a payload of several fields is in the file of its concern.
 
 mod attempt;
 pub mod budget;
@@ -10,6 +9,7 @@ mod call;
 pub mod carried;
 mod chore;
 pub mod claims;
+pub mod command;
 pub mod fallback;
 mod gate;
 pub(crate) mod handover;
@@ -354,6 +354,66 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         repeated: bool,
     },
+}
+
+impl Event {
+    /// True for the many small events between decisions, which the timeline folds away.
+    pub fn is_detail(&self) -> bool {
+        match self {
+            Self::ToolCalled(_)
+            | Self::ToolEnded { .. }
+            | Self::FileChanged { .. }
+            | Self::UsageReported { .. }
+            | Self::CancelDropped { .. }
+            | Self::SessionOpened { .. } => true,
+            Self::TreeRecorded(recorded) => {
+                let left_out = recorded.unreadable > 0 || recorded.too_large > 0;
+                let also = recorded.unclear.is_some() || recorded.moved.is_some();
+                recorded.changes.is_none() && !left_out && !also
+            }
+            Self::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
+            Self::RunStarted(_)
+            | Self::SupervisorStarted(_)
+            | Self::TailSetAside { .. }
+            | Self::LedgerRepaired(_)
+            | Self::RunPaused { .. }
+            | Self::RunResumed
+            | Self::RunCancelled { .. }
+            | Self::RunDone
+            | Self::RunFailed { .. }
+            | Self::BreakAccepted { .. }
+            | Self::SnapshotUpdated { .. }
+            | Self::ClaimsUnproven(_)
+            | Self::CancelAsked { .. }
+            | Self::FollowUpBegan { .. }
+            | Self::FollowUpEnded { .. }
+            | Self::NoteGiven { .. }
+            | Self::MessageDelivered { .. }
+            | Self::NoticeGiven(_)
+            | Self::FrameEntered(_)
+            | Self::PhaseEntered { .. }
+            | Self::EdgeTaken(_)
+            | Self::Rewound { .. }
+            | Self::GoAsked { .. }
+            | Self::FrameEnded { .. }
+            | Self::AttemptStarted(_)
+            | Self::CommandEnded { .. }
+            | Self::SignalAccepted { .. }
+            | Self::SignalRefused { .. }
+            | Self::StopAsked { .. }
+            | Self::AttemptEnded(_)
+            | Self::UndoStarted(_)
+            | Self::UndoEnded(_)
+            | Self::GateOpened(_)
+            | Self::GateAnswered { .. }
+            | Self::FellBack(_)
+            | Self::WaitBegan(_)
+            | Self::WaitEnded(_)
+            | Self::BudgetWarned(_)
+            | Self::BudgetRaised(_)
+            | Self::LoopsAllowed { .. } => false,
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -13,7 +13,7 @@ use crate::driver::{self, Run, Watch};
 use crate::effects::Recorder;
 use crate::inbox::{self, Asker, InboxMessage, Rest, asked};
 use crate::ledger::{Head, Holder, Ledger, LedgerError};
-use crate::link::{self, Ask, Client};
+use crate::link::{Ask, Client};
 use crate::project::{RunFolder, new_run_id};
 use crate::projections::Projections;
 use crate::secrets;
@@ -75,7 +75,7 @@ fn ask(
     command: &Command,
     mark: &str,
 ) -> Result<Option<Answer>, HandleError> {
-    if link::barred(command).is_some() {
+    if command.barred().is_some() {
         return Ok(None);
     }
     let Some(mut client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };

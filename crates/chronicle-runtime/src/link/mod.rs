@@ -2,8 +2,8 @@
 //!
 //! The supervisor listens (`server.rs`), others connect (`client.rs`); `wire.rs` has the messages. The identity of a client comes
 //! from the kernel, not from what it says (`peer.rs`): another user is refused, and a process below one of the run's agents is a
-//! worker, which may signal but not command. Commands cross as the core has them; `commands.rs` says which of them a person may
-//! give. Reports are for hosts, which do not exist yet: they are refused. Each client has a thread of its own, so that a slow or
+//! worker, which may signal but not command. Commands cross as the core has them; `Command::barred` says which of them a person may
+//! not give. Reports are for hosts, which do not exist yet: they are refused. Each client has a thread of its own, so that a slow or
 //! hostile one affects nobody else.
 //!
 //! Watchers get everything that happened from any line on (`feed.rs`) once it is synced, and views; on request also what attempts
@@ -11,7 +11,6 @@
 
 mod board;
 mod client;
-mod commands;
 mod feed;
 mod peer;
 mod seats;
@@ -27,7 +26,6 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use client::LinkWatch;
 pub use client::{Client, LinkError, News};
-pub(crate) use commands::barred;
 pub(crate) use secrets::Secrets;
 pub(crate) use server::{Inside, Publisher, Server};
 pub use wire::{Ask, LINE_MAX, RunUpdate};

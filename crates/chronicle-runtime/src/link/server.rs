@@ -15,7 +15,6 @@ use chronicle_core::event::signal;
 use chronicle_core::view::RunView;
 use serde_json::Value;
 
-use super::commands::barred;
 use super::peer::{self, Peer};
 use super::seats::{Seat, Seats, Use};
 use super::secrets::Secrets;
@@ -192,7 +191,7 @@ impl Shared {
             }
             Ask::Report(_) => refuse(NO_HOST),
             Ask::Command(_) if *peer != Peer::Person => refuse(FOR_PEOPLE),
-            Ask::Command(command) => match barred(&command) {
+            Ask::Command(command) => match command.barred() {
                 Some(why) => refuse(why),
                 None => remote.submit(command),
             },

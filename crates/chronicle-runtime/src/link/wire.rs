@@ -46,7 +46,7 @@ pub(super) struct Request {
     pub(super) mark: Option<String>,
 }
 
-/// Requests. Commands cross as they are; `commands.rs` says which of them a person may give here.
+/// Requests. Commands cross as they are; `Command::barred` says which of them a person may not give here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {

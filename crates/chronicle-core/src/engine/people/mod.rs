@@ -10,16 +10,46 @@ use std::sync::Arc;
 
 use super::rewind::fits;
 use super::scratch::Scratch;
+use super::{budget, loops, rewind, trees, worker};
 use crate::base::ids::{FramePath, GateId};
-use crate::event::input::{Actor, Answer, By};
+use crate::event::input::{Actor, Answer, By, Command};
 use crate::event::{Event, FrameEntered, GateAnswer, LedgerRepaired, RunStarted};
 use crate::state::State;
 
-pub(super) use gate::{answer, approve, reject};
-pub(super) use moves::{Wish, go, retry, skip};
-pub(super) use notes::note;
+use gate::{answer, approve, reject};
+use moves::{Wish, go, retry, skip};
+use notes::note;
 
-pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
+/// Every command, and who decides on it.
+pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
+    match command {
+        Command::Start(begin) => start(scratch, begin),
+        Command::Prepare(begin) => prepare(scratch, begin),
+        Command::Pause { reason } => pause(scratch, reason),
+        Command::Resume => resume(scratch),
+        Command::Cancel { reason } => cancel(scratch, reason),
+        Command::Approve { gate, note } => approve(scratch, by, *gate, note),
+        Command::Reject { gate, note } => reject(scratch, by, *gate, note),
+        Command::Answer { gate, text } => answer(scratch, by, *gate, text),
+        Command::Retry { place, note, agent, from } => {
+            let wish = Wish { note, agent: agent.as_ref(), from: *from };
+            retry(scratch, by, place.as_ref(), &wish)
+        }
+        Command::Skip { place, note } => skip(scratch, by, place.as_ref(), note),
+        Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
+        Command::Loops { place, more } => loops::allow(scratch, by, place.as_ref(), *more),
+        Command::Go { place, note } => go(scratch, by, place, note),
+        Command::Note { place, text } => note(scratch, by, place.as_ref(), text),
+        Command::Undo { what, from, to, back } => trees::undo(scratch, what, from, to, *back),
+        Command::Repair(repaired) => repair(scratch, repaired),
+        Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
+        Command::Signal { attempt, request, signal } => {
+            worker::signal(scratch, *attempt, request, signal)
+        }
+    }
+}
+
+fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
     if scratch.state().run.is_some() {
         return Answer::Refused("this run has started already".to_owned());
     }
@@ -43,7 +73,7 @@ pub(super) fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
 }
 
 /// A paused run schedules nothing, so whoever resumes it starts the first attempt.
-pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
+fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
     let answer = start(scratch, begin);
     if matches!(answer, Answer::Accepted(_)) {
         scratch.emit(Event::RunPaused { reason: "it has not begun yet".to_owned() });
@@ -52,7 +82,7 @@ pub(super) fn prepare(scratch: &mut Scratch<'_>, begin: &RunStarted) -> Answer {
 }
 
 /// Accepted in every state: that the ledger was damaged is worth recording even after the end.
-pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
+fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
     let state = scratch.state();
     if state.run.is_none() {
         return Answer::Refused("no line of this run is left to continue from".to_owned());
@@ -62,7 +92,7 @@ pub(super) fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> An
     Answer::Accepted(format!("repaired: the run continues from line {from}"))
 }
 
-pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
+fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     match scratch.state() {
         // What is given up is on its way to its end: a pause would only be one more word about it.
         state if state.is_given_up() => over(state),
@@ -74,7 +104,7 @@ pub(super) fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     }
 }
 
-pub(super) fn resume(scratch: &mut Scratch<'_>) -> Answer {
+fn resume(scratch: &mut Scratch<'_>) -> Answer {
     match scratch.state() {
         state if state.is_over() => over(state),
         // Accepted and not refused: `resume` is also how a person drives an interrupted run.
@@ -86,7 +116,7 @@ pub(super) fn resume(scratch: &mut Scratch<'_>) -> Answer {
     }
 }
 
-pub(super) fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
+fn cancel(scratch: &mut Scratch<'_>, reason: &str) -> Answer {
     let state = scratch.state();
     if state.is_given_up() {
         return over(state);

@@ -316,6 +316,7 @@ impl Dice<'_> {
             }
             8..11 => Command::Answer { gate: self.gate(state), text: note },
             11 => Command::Skip { place: self.flag().then(|| self.place()), note },
+            12 if self.flag() => Command::Title { text: note },
             12 => Command::Note { place: self.flag().then(|| self.place()), text: note },
             7 if self.flag() => {
                 let place = self.flag().then(|| self.place());

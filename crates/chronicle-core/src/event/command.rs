@@ -72,6 +72,11 @@ pub enum Command {
         /// An option, its number, or any text.
         text: String,
     },
+    /// Give the run a title, which lists and notices show in place of its task.
+    Title {
+        /// The title, at most `TITLE_MAX` bytes. Empty: the task is shown again.
+        text: String,
+    },
     /// Send a note to a worker.
     Note {
         /// `None`: where the run is now.
@@ -167,7 +172,7 @@ impl Command {
             | Self::Skip { note: text, .. }
             | Self::Go { note: text, .. } => (text, TextBound::Start(TEXT_MAX)),
             Self::Answer { text, .. } => (text, TextBound::Trimmed(TEXT_MAX)),
-            Self::Note { text, .. } => (text, TextBound::Whole),
+            Self::Note { text, .. } | Self::Title { text } => (text, TextBound::Whole),
             Self::Resume
             | Self::Budget { .. }
             | Self::Loops { .. }
@@ -191,6 +196,7 @@ impl Command {
             | Self::Skip { .. }
             | Self::Answer { .. }
             | Self::Note { .. }
+            | Self::Title { .. }
             | Self::Budget { .. }
             | Self::Loops { .. }
             | Self::Go { .. } => None,

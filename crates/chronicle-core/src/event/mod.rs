@@ -68,6 +68,13 @@ pub enum Event {
     },
     /// The ledger was damaged, and a person let the run continue from the line before this one.
     LedgerRepaired(LedgerRepaired),
+    /// A person gave the run a title, or took it away.
+    RunTitled {
+        /// Shown in place of the task; empty if the task is shown again.
+        title: String,
+        /// User name of the person.
+        who: String,
+    },
     /// A person paused the run.
     RunPaused {
         /// What the person said; may be empty.
@@ -376,6 +383,7 @@ impl Event {
             | Self::SupervisorStarted(_)
             | Self::TailSetAside { .. }
             | Self::LedgerRepaired(_)
+            | Self::RunTitled { .. }
             | Self::RunPaused { .. }
             | Self::RunResumed
             | Self::RunCancelled { .. }

@@ -32,6 +32,9 @@ impl Facts {
             Event::RunStarted(run) => self.start_run(at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
             Event::TailSetAside { .. } | Event::LedgerRepaired(_) => {}
+            Event::RunTitled { title, .. } => {
+                self.title = Some(title.clone()).filter(|title| !title.is_empty());
+            }
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
             Event::RunResumed => self.paused = None,
             Event::RunFailed { reason } => self.end_run(cause, RunEnd::Failed(reason)),

@@ -119,6 +119,9 @@ pub struct Facts {
     pub seq: u64,
     /// What was frozen at the start; `None` before the first line.
     pub run: Option<Arc<RunStarted>>,
+    /// The title that a person gave it, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Time of the first line.
     pub started_at: Millis,
     /// Time of the last line.

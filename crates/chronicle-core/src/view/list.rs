@@ -18,6 +18,9 @@ pub struct RunRow {
     pub workflow: String,
     /// The task of the run.
     pub task: String,
+    /// The title that a person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its status, as people see it.
     pub status: Standing,
     /// True if `resume` has something to do: work, or pending cleanup.
@@ -47,6 +50,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         short: run.run.short().to_owned(),
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
+        title: state.title.clone(),
         status: state.standing(supervised),
         goes_on: state.goes_on(),
         places: places.collect(),

@@ -33,6 +33,9 @@ pub struct RunView {
     pub workflow: String,
     /// The task of the run.
     pub task: String,
+    /// The title that a person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its status, as people see it.
     pub status: Standing,
     /// True if a supervisor drives it.
@@ -157,6 +160,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         short: short.to_owned(),
         workflow: run.workflows.first().map_or_else(String::new, |main| main.name.clone()),
         task: run.task.clone(),
+        title: state.title.clone(),
         status: state.standing(supervised),
         supervised,
         goes_on: state.goes_on(),

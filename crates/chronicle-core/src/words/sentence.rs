@@ -24,6 +24,8 @@ fn raw_sentence(event: &Event) -> String {
             format!("the last line was torn by a crash: {bytes} bytes set aside in `{file}`")
         }
         Event::LedgerRepaired(repaired) => ledger_repaired(repaired),
+        Event::RunTitled { title, who } if title.is_empty() => format!("{who} removed the title"),
+        Event::RunTitled { title, who } => format!("{who} gave it the title {}", quote(title)),
         Event::RunPaused { reason } => format!("paused{}", because(reason)),
         Event::RunResumed => "resumed".to_owned(),
         Event::RunCancelled { reason } => format!("cancelled{}", because(reason)),

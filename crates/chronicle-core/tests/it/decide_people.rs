@@ -354,3 +354,32 @@ fn the_verdict_of_a_worker_is_shown_to_whoever_decides_and_decides_nothing() {
         assert_eq!(world.state.frames.values().next().unwrap().phase.as_str(), "ship");
     }
 }
+
+#[test]
+fn a_title_is_given_changed_and_removed_even_after_the_end() {
+    let mut world = World::started(THREE, "");
+    let title = |text: &str| person(Command::Title { text: text.to_owned() });
+    let accepted = |text: &str| Answer::Accepted(text.to_owned());
+    assert_eq!(world.step(&title("  second try ")), accepted("title given"));
+    assert_eq!(world.state.title.as_deref(), Some("second try"));
+    assert_eq!(world.step(&title("second try")), accepted("it has that title already"));
+    assert_eq!(
+        world.step(&title(&"x".repeat(201))),
+        Answer::Refused("the title has 201 bytes, 200 fit".to_owned())
+    );
+    world.step(&person(Command::Cancel { reason: String::new() }));
+    assert_eq!(world.step(&title("")), accepted("title removed"));
+    assert_eq!(world.state.title, None);
+    assert_eq!(world.step(&title("given up")), accepted("title given"));
+    expect![[r#"
+        run started: `Three phases` on "the task"
+          workflow `main` entered
+          phase `plan` entered
+          a1 started at `plan` (scripted)
+        ann gave it the title "second try"
+        cancelled
+        ann removed the title
+        ann gave it the title "given up"
+    "#]]
+    .assert_eq(&world.told());
+}

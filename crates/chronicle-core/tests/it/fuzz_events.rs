@@ -87,6 +87,7 @@ phases: {a: {next: [a]}}
         (number(), text(), prop::option::of(text())).prop_map(|(bytes, why, file)| {
             Event::LedgerRepaired(LedgerRepaired { why, bytes, file })
         }),
+        (text(), text()).prop_map(|(title, who)| Event::RunTitled { title, who }),
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
         select(vec![Event::RunResumed, Event::RunDone]),

@@ -199,6 +199,7 @@ fn input() -> impl Strategy<Value = Input> {
         }),
         1 => Just(person(Command::Skip { place: None, note: note() })),
         1 => "[xy]".prop_map(|text| person(Command::Note { place: None, text })),
+        1 => "[xy]?".prop_map(|text| person(Command::Title { text })),
         1 => Just(report(Report::SupervisorLeaves)),
         2 => (place(), 0..9_u64).prop_map(|(place, to)| person(rewind(place, to))),
         2 => (prop::option::of(place()), prop::option::of(0u32..4)).prop_map(move |(place, from)| {

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 27] = [
+const STORIES: [(&str, &str, &str); 28] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -85,6 +85,11 @@ const STORIES: [(&str, &str, &str); 27] = [
         "cancelled",
         "{name: Cancelled, phases: {plan: {}}}",
         "plan: usage 4; person cancel changed my mind",
+    ),
+    (
+        "titled",
+        "{name: Titled, phases: {plan: {}}}",
+        "plan: person title second try; person title ; person title third try; go done",
     ),
     (
         "signals",

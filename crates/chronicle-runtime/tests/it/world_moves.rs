@@ -161,6 +161,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
             more: chronicle_core::definition::budget::read(rest).unwrap(),
         },
         "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
+        "title" => Command::Title { text: note },
         "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "pause" => Command::Pause { reason: note },

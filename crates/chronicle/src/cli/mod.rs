@@ -33,6 +33,7 @@ mod run;
 mod runs;
 mod schema;
 mod status;
+mod title;
 mod trust;
 mod undo;
 mod with_rules;
@@ -102,6 +103,7 @@ enum Command {
     Skip(answer::SkipArgs),
     Go(answer::GoArgs),
     Note(answer::NoteArgs),
+    Title(title::TitleArgs),
     Budget(budget::BudgetArgs),
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
@@ -216,6 +218,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Skip(args) => answer::cmd_skip(setting, args),
         Command::Note(args) => answer::cmd_note(setting, args),
+        Command::Title(args) => title::cmd_title(setting, &args),
         Command::Budget(args) => budget::cmd_budget(setting, args),
         Command::Go(args) => answer::cmd_go(setting, args),
         Command::Pause(args) => pause::cmd_pause(setting, &args),

@@ -96,6 +96,7 @@ fn older_row(older: &OlderRun) -> RunRow {
         short: older.short().to_owned(),
         workflow: older.workflow_name.clone(),
         task: older.initial_task.clone(),
+        title: None,
         status,
         goes_on: !older.is_over(),
         places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
@@ -148,7 +149,7 @@ impl Table {
             None if row.needs_you > 0 => "(needs you) ".to_owned(),
             None => String::new(),
         };
-        let task = format!("{needs}{}", words::one_line(&row.task));
+        let task = format!("{needs}{}", words::one_line(row.title.as_ref().unwrap_or(&row.task)));
         let status = row.status.to_string();
         let cells = [row.short.clone(), status, row.workflow.clone(), place(row), age(row), task];
         let line = self.row(cells);

@@ -56,10 +56,13 @@ pub(super) fn say(view: &RunView) {
             paint.ink(Ink::Strong, &view.short),
             paint.standing(view.status),
             view.workflow,
-            words::one_line(&view.task)
+            words::one_line(view.title.as_ref().unwrap_or(&view.task))
         ),
         String::new(),
     ];
+    if view.title.is_some() {
+        lines.insert(1, format!("  task: {}", words::one_line(&view.task)));
+    }
     // Inside of workflows one wants to know first where that is.
     if view.breadcrumbs.len() > 1 {
         lines.push(format!("  {}", view.line));

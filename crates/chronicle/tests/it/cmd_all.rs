@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "list",
     "check",
     "graph",
@@ -37,6 +37,7 @@ const COMMANDS: [&str; 31] = [
     "retry",
     "skip",
     "note",
+    "title",
     "budget",
     "go",
     "cancel",

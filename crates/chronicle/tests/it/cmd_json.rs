@@ -65,6 +65,7 @@ fn every_document_is_an_object_with_its_version_and_described() {
         (&["trust", "--list"], "trust"),
         (&["trust", "--revoke"], "trust"),
         (&["note", &run, "mind the gap"], "A run"),
+        (&["title", &run, "second try"], "A run"),
         (&["undo", &run, "--list"], "undo"),
         (&["undo", &run, "work", "--yes"], "undo"),
         (&["approve", &run], "A run"),

@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["go", "RUN", "done"],
     &["go", "RUN", "--loops", "+1"],
     &["note", "RUN", "mind the tests"],
+    &["title", "RUN", "second try"],
     &["budget", "RUN", "+1000 tokens"],
     &["pause", "RUN"],
     &["cancel", "RUN"],

@@ -20,6 +20,9 @@ use gate::{answer, approve, reject};
 use moves::{Wish, go, retry, skip};
 use notes::note;
 
+/// Longest title, in bytes: it is one cell of a list.
+const TITLE_MAX: usize = 200;
+
 /// Every command, and who decides on it.
 pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Answer {
     match command {
@@ -39,6 +42,7 @@ pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Ans
         Command::Budget { place, more } => budget::raise(scratch, by, place.as_ref(), more),
         Command::Loops { place, more } => loops::allow(scratch, by, place.as_ref(), *more),
         Command::Go { place, note } => go(scratch, by, place, note),
+        Command::Title { text } => title(scratch, by, text),
         Command::Note { place, text } => note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to, back } => trees::undo(scratch, what, from, to, *back),
         Command::Repair(repaired) => repair(scratch, repaired),
@@ -90,6 +94,20 @@ fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
     let from = state.seq;
     scratch.emit(Event::LedgerRepaired(repaired.clone()));
     Answer::Accepted(format!("repaired: the run continues from line {from}"))
+}
+
+/// Accepted after the end too: that is when people look for a run in a list.
+fn title(scratch: &mut Scratch<'_>, by: &By, text: &str) -> Answer {
+    let length = text.len();
+    if length > TITLE_MAX {
+        return Answer::Refused(format!("the title has {length} bytes, {TITLE_MAX} fit"));
+    }
+    if scratch.state().title.as_deref().unwrap_or_default() == text {
+        return Answer::Accepted("it has that title already".to_owned());
+    }
+    let said = if text.is_empty() { "title removed" } else { "title given" };
+    scratch.emit(Event::RunTitled { title: text.to_owned(), who: who(by) });
+    Answer::Accepted(said.to_owned())
 }
 
 fn pause(scratch: &mut Scratch<'_>, reason: &str) -> Answer {

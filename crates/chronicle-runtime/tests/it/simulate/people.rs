@@ -54,7 +54,8 @@ impl Sim<'_> {
             33..=50 => Command::Approve { gate, note },
             51..=57 => Command::Answer { gate, text: "so".to_owned() },
             58 | 59 => Command::Skip { place: None, note },
-            60 | 61 => Command::Note { place: None, text: "mind it".to_owned() },
+            60 => Command::Note { place: None, text: "mind it".to_owned() },
+            61 => Command::Title { text: "second try".to_owned() },
             62..=72 => Command::Reject { gate, note },
             73..=86 => {
                 let place = self.rng.chance(30).then(|| self.some_place());

@@ -8,6 +8,7 @@ mod docs;
 mod events;
 mod exceptions;
 mod functions;
+mod glossary;
 mod imports;
 mod layers;
 mod leftovers;
@@ -63,6 +64,7 @@ const CHECKS: &[Check] = &[
     names::file_names,
     names::module_names,
     names::type_names,
+    glossary::every_noun_is_explained,
     imports::forbidden_paths,
     imports::faces_use_the_handle,
     imports::idle_rules,

@@ -62,7 +62,7 @@ pub(super) fn type_names(repo: &Repo) -> Vec<Finding> {
 }
 
 /// The name of a public type that a line at the left margin declares.
-fn public_type(line: &str) -> Option<&str> {
+pub(super) fn public_type(line: &str) -> Option<&str> {
     let after = line.strip_prefix("pub ")?;
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     let after = kinds.iter().find_map(|kind| after.strip_prefix(kind))?;

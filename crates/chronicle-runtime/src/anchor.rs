@@ -50,6 +50,7 @@ pub(crate) fn keep(run: &RunFolder, head: Head) {
 
 /// Records that the ledger ends there. Only for the holder of the run's lock, after its last line.
 pub(crate) fn rest(run: &RunFolder, head: Head) {
+    // Without a sync, like `keep`: after a power cut the anchor may be older, which only makes it say less.
     write_quickly(run, head, true);
 }
 

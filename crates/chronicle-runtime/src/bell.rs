@@ -21,6 +21,7 @@ impl Bell {
     pub(crate) fn ring(&self) {
         let mut rung = self.rung();
         rung.count += 1;
+        // Most rings have no listener. Without this check each would be a system call of the driver.
         if rung.waiting > 0 {
             self.shared.1.notify_all();
         }

@@ -188,6 +188,7 @@ pub(crate) fn torn<T>(bytes: &[u8], mut write: impl FnMut(&[u8]) -> T) -> T {
 }
 
 fn ask(question: impl FnOnce(&dyn Fate)) {
+    // A thread's own fate first: tests in one process run side by side.
     let here = OF_THREAD.with(|fate| fate.borrow().clone());
     match (here, OF_PROCESS.get()) {
         (Some(fate), _) => question(fate.as_ref()),
@@ -285,6 +286,7 @@ impl Fate for Killed {
             let _ = note(file, &format!("{DEATH}{}", point.name()));
         }
         loop {
+            // Not `exit` or `abort`: no destructor may run, or the test would show a cleaner death than a real one.
             let _ = kill_process(getpid(), Signal::KILL);
         }
     }
@@ -293,6 +295,7 @@ impl Fate for Killed {
 /// Appends a line to a file that several processes write. Returns how often it is there.
 fn note(file: &Path, line: &str) -> io::Result<u64> {
     let mut file = File::options().create(true).read(true).append(true).open(file)?;
+    // Supervisor and keepers count hits in the same file.
     file.lock()?;
     file.write_all(format!("{line}\n").as_bytes())?;
     let mut text = String::new();

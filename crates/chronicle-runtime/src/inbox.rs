@@ -153,6 +153,7 @@ impl Remote {
 
     /// Sends a command; the answer comes once it is synced. `None` if the run already rests.
     pub fn submit(&self, command: Command) -> Option<Answer> {
+        // Before it reaches the inbox: from there on it may be decided on, stored and shown.
         let (command, had_secrets) = secrets::spoken(&self.redactor, command);
         let mut input = asked(&self.who, command);
         input.by.request.clone_from(&self.mark);
@@ -177,6 +178,7 @@ impl Remote {
 
     /// The same run, used by another person. The name is chosen by them: it is cut and cleaned.
     pub(crate) fn named(&self, who: &str) -> Self {
+        // The name comes from the other side of the link, and is shown in logs and terminals.
         let who = words::one_line(cut(who, WHO_MAX));
         Self { who, ..self.clone() }
     }

@@ -37,6 +37,8 @@ impl Patience {
         let mut pause = self.first_pause;
         for _ in 1..self.tries {
             match ask() {
+                // Only this error promises that the call may be repeated. After any other the writer cannot know what is on
+                // disk.
                 Err(LedgerError::Unavailable { .. }) => thread::sleep(pause),
                 answer => return answer,
             }

@@ -149,6 +149,8 @@ impl Project {
         match file.try_lock() {
             Ok(()) => {
                 let last = holder(&file)?;
+                // The last run that had the files may have left an undo half done. Whoever works on them now would build on
+                // that.
                 if last != *run && !is_fit(&self.run(last.clone())) {
                     return Ok(Claimed::LeftBy(last));
                 }

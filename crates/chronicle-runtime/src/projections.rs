@@ -39,11 +39,13 @@ impl Projections {
         }
         let is_first = self.written.replace((Instant::now(), head.seq)).is_none();
         let _ = ledger::save(&self.folder.ledger(), &head, state);
+        // The head that is passed in is synced. An anchor ahead of its ledger would report damage where there is none.
         anchor::keep(&self.folder, head);
         let Some(mut json) = view::run_json(state) else { return };
         json["ledger"] = json!(head);
         let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
         text.push('\n');
+        // A projection that cannot be written is only old. The run must not stop for it.
         let _ = atomic_write(&self.folder.run_json(), text.as_bytes());
         if let Some(mirror) = self.folder.mirror() {
             let made = mirror.parent().map(Path::to_owned).map(std::fs::create_dir_all);

@@ -23,6 +23,7 @@ const SAMPLES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"]
 pub(crate) fn redactor(project: &Path) -> Redactor {
     let settings = discover::settings(&Project::at(project)).settings;
     // Settings that cannot be read say nothing more.
+    // Only what is known when the run starts: a variable that a worker sets itself was never ours to protect.
     let more = settings.texts("redact.variables");
     let secrets = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?;

@@ -144,6 +144,7 @@ pub fn run(run: &RunFolder) -> Item {
 
 /// What of these things nobody agreed to yet.
 pub fn judge(project: &Project, used: &[Item], settings: &Settings) -> Unknown {
+    // Only the user's own settings can name such folders, so a project cannot trust itself.
     if is_below_trusted(project, settings.texts("trust.folders")) {
         return Unknown { is_known_folder: true, ..Unknown::default() };
     }
@@ -152,6 +153,7 @@ pub fn judge(project: &Project, used: &[Item], settings: &Settings) -> Unknown {
     for item in used {
         match record.as_ref().and_then(|record| record.items.get(&item.name)) {
             Some(sum) if *sum == item.sum => {}
+            // By content and not by time: a checkout touches files without changing them.
             Some(_) => unknown.changed.push(item.name.clone()),
             None => unknown.new.push(item.name.clone()),
         }
@@ -170,6 +172,7 @@ pub(crate) fn record(project: &Project, items: &[Item]) -> Result<(), TrustError
     };
     let unwritable = |why: String| TrustError::Unwritable { path: path.clone(), why };
     if let Some(folder) = path.parent() {
+        // In the user's state folder: a record inside the project could be written by the project itself.
         fs::create_dir_all(folder).map_err(|error| unwritable(error.to_string()))?;
     }
     let text = serde_json::to_vec_pretty(&record).map_err(|error| unwritable(error.to_string()))?;
@@ -197,6 +200,7 @@ pub fn all() -> Vec<Record> {
 
 /// What a person agreed to in this project; none when they never did.
 pub(crate) fn recorded(project: &Project) -> Option<Record> {
+    // The name of the file is a sum of the path; the path inside makes sure.
     read(&record_file(project)?).filter(|record| record.project == project.root())
 }
 

@@ -127,15 +127,18 @@ pub fn verdict(text: &str) -> Option<Judged> {
                 Some(open) if open == mark => fence = None,
                 Some(_) => {}
             }
+        // Code is quoted, not said: the output of a test may contain `PASS` or `FAIL`.
         } else if fence.is_none() && !line.trim().is_empty() {
             let count = all.len();
             below = read(line, below, &mut all);
+            // "Verdict: PASS" and on the next line "However, the tests still fail" is not a pass.
             if is_behind && all.len() == count && takes_back(line) {
                 all.push(Judged::Fail);
             }
             is_behind = all.len() > count;
         }
     }
+    // Every verdict must agree. A worker that says both has not decided.
     let is_pass = all.iter().all(|one| *one == Judged::Pass);
     let joined = if is_pass { Judged::Pass } else { Judged::Fail };
     (!all.is_empty()).then_some(joined)
@@ -190,6 +193,7 @@ fn counts(line: &str, said: Judged, below: Below) -> bool {
     match below {
         Below::Verdict | Below::Heading => true,
         Below::Label => is_bare(line),
+        // In prose only a no counts: "PASS" alone on a line may be a heading or a list of tests, and a no is never ignored.
         Below::Prose => is_bare(line) && said == Judged::Fail,
     }
 }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount() {
+    fn invalid_amounts_are_refused() {
         for text in ["", "+5", "lots", "-5 tokens", "5 beans", "1e3 tokens", "$", "usd", "+,"] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_no_price_gets_one_and_is_marked() {
+    fn only_usage_without_a_price_gets_an_estimate() {
         let prices = Prices::table();
         let told = Usage { input: 10, usd_micros: 1, ..Usage::default() };
         assert_eq!(prices.priced(told, Some("claude-opus-4-8")), told);

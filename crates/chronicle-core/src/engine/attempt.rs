@@ -26,6 +26,8 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
+    // A loss or a pause continues the same try. Only a failure of the work itself begins another one, so a machine that
+    // restarts does not use up tries.
     let same_try = why.is_same_try() && frame.worker.try_number > 0;
     // `once` commands may have run partly before a crash. Only a person can find out, so nothing but a person's request
     // starts them again.
@@ -49,6 +51,8 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         attempt: id,
         try_number: if same_try { frame.worker.try_number } else { tries_at(state, &place) + 1 },
         agent,
+        // The id is chosen before the agent runs, so that a crash before its first report leaves a session that can be asked
+        // for.
         resume: known.is_some(),
         session: known.unwrap_or_else(|| new_session(state, id)),
         first_command: first_command(frame, phase, &why),
@@ -69,6 +73,8 @@ fn first_command(frame: &Frame, phase: &Phase, why: &Why) -> u32 {
     let done = frame.worker.counters.commands_done;
     match (why, frame.worker.begins_with) {
         (_, Some(number)) => number.saturating_sub(1),
+        // A person's retry of `once` commands begins behind those that are known to have succeeded; anything else would run
+        // them twice.
         (Why::Asked { .. }, None) if phase.once => done,
         (why, None) if why.is_same_try() && frame.worker.try_number > 0 => done,
         (_, None) => 0,
@@ -80,6 +86,7 @@ fn performer_of(state: &State, frame: &Frame) -> Performer {
     let place = frame.place();
     let mut before = state.attempts.iter().rev().map(|attempt| &attempt.intent);
     let last = before.find(|intent| intent.place == place && intent.chore.is_none());
+    // Whoever performed the last attempt of this visit also has its session.
     last.filter(|_| frame.worker.try_number > 0)
         .map_or_else(Performer::default, |last| last.performer)
 }
@@ -89,6 +96,7 @@ pub(super) fn shortage_of(state: &State, frame: &Frame) -> Option<Shortage> {
     let place = frame.place();
     let agent = agent_of(state, frame, state.phase_at(&place)?);
     let short = |why| shortage(state, &place, Doing::Begins(&agent, &why));
+    // Both kinds of start are tried: only a new try counts against a budget of attempts, but either may lack money.
     short(Why::Raised).or_else(|| short(Why::First))
 }
 
@@ -147,6 +155,7 @@ fn agent_of(state: &State, frame: &Frame, phase: &Phase) -> String {
 
 /// The same with the model that a phase's `fallback` names beside it.
 pub(super) fn named_agent(state: &State, frame: &Frame, phase: &Phase) -> String {
+    // Before a person's choice and the workflow's: once an agent has given up here, it is not asked again until a person's `retry` or the next visit.
     if let Some(fallback) = &frame.worker.fallback {
         return fallback.agent.clone();
     }
@@ -160,6 +169,7 @@ pub(super) fn named_agent(state: &State, frame: &Frame, phase: &Phase) -> String
 /// A session id in the shape of a UUID, derived from the run and the attempt so that a replay chooses the same.
 pub(super) fn new_session(state: &State, attempt: AttemptId) -> SessionId {
     let run = state.run.as_ref().map_or_else(|| RunId::from(""), |run| run.run.clone());
+    // Derived, not random: the same decision, made again from the ledger, must give the same id.
     let hash = blake3::hash(format!("session {run} {attempt}").as_bytes());
     let mut bytes: Vec<u8> = hash.as_bytes()[..16].to_vec();
     // Version 8 and the RFC variant: some agents validate the id.

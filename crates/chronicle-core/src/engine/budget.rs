@@ -20,6 +20,7 @@ pub(super) fn follow(state: &State) -> Option<Event> {
     if !budget::is_limited(state) {
         return None;
     }
+    // One event at a time. `advance` asks again until nothing more follows.
     let warning = state.frames.values().find_map(|frame| budget::warning(state, &frame.place()));
     warning.map(|of| Event::BudgetWarned(warned(of))).or_else(|| over(state))
 }
@@ -53,6 +54,8 @@ pub(super) fn raise(
     if let Err(over) = refuse_over(scratch.state()) {
         return over;
     }
+    // Without a place the raise goes to the limit that is short, not always to the run's: it is what the person was asked
+    // about.
     let account = place.cloned().or_else(|| {
         let mut short =
             scratch.state().frames.values().filter_map(|it| short_at(scratch.state(), it));
@@ -106,6 +109,7 @@ fn reopen(scratch: &mut Scratch<'_>, by: &By) -> Option<String> {
         }
     }
     for gate in funded {
+        // Every gate that has enough now, not only the one that was asked about: a run's budget may hold several frames.
         emit_answer(scratch, by, gate, GateAnswer::Raised, "");
     }
     still

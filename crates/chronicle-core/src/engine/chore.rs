@@ -43,6 +43,7 @@ fn to_verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Vec<S
     let resolved = || resolve(phase, None, &way.outcome).ok();
     let target = way.target.clone().or_else(resolved);
     let target = target.as_ref().map_or("", PhaseId::as_str);
+    // Verification tests a claim of success. These outcomes make none.
     if NO_CLAIM.contains(&way.outcome.as_str()) || target == HUMAN_INTERVENTION {
         return Vec::new();
     }
@@ -58,6 +59,7 @@ fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event 
     let outcomes = ["unverified", "fail"].map(Outcome::from);
     let is_worker = phase.run == PhaseKind::Worker;
     let number = frame.worker.counters.unverified.saturating_add(1);
+    // The session that said it was done knows best what to repair. Commands have no session, and would fail the same way.
     if is_worker && number <= phase.limits.retries {
         return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
     }
@@ -73,6 +75,7 @@ fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event 
 pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
     let phase = state.phase_at(&frame.place())?;
     let commands = state.cleanup_of(frame);
+    // Clean-up that kills its own supervisor again and again is given up: the run must be able to end.
     let is_due = frame.is_uncleaned() && !is_lost_too_often(frame, phase) && !commands.is_empty();
     is_due.then(|| chore(state, frame, Duty::Cleanup, &frame.phase, commands.to_vec()))
 }
@@ -92,6 +95,7 @@ pub(super) fn given_up(state: &State) -> Option<Event> {
         return None;
     }
     let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. });
+    // Innermost frames first, as they would have been left one after the other.
     let mut frames = state.frames.values().rev().filter(is_broken);
     frames.find_map(|frame| {
         if frame.stage == Stage::Bound { behind(state, frame) } else { cleanup(state, frame) }
@@ -115,6 +119,8 @@ fn chore(
         attempt: id,
         place: frame.path.place(phase),
         try_number: frame.worker.try_number,
+        // An attempt, although it is nobody's work: it needs a keeper, a transcript and an end that survives a crash, like all
+        // others.
         agent: SHELL.to_owned(),
         session: new_session(state, id),
         resume: false,

@@ -16,6 +16,7 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         state.frames.get(&place.frame()).map_or(0, |frame| frame.worker.counters.commands_done);
     let is_shell = attempt.intent.agent == SHELL;
     let given_up = state.cancelled.is_some() || state.failed.is_some();
+    // Reasons of the run to end an attempt. Without one of them, an attempt that was stopped was stopped by somebody else.
     let rests = state.paused.is_some() || given_up || state.is_sent(&place.frame());
     // First of all: even an accepted signal must not let another attempt start beside a process that may still be running.
     if let Some(why) = &seen.unclear {
@@ -64,6 +65,7 @@ fn end_of_chore(attempt: &Attempt, chore: &Chore, seen: &EndSeen, rests: bool) -
 fn crash(seen: &EndSeen) -> Crash {
     let (class, text) = match &seen.error {
         Some((class, text)) => (*class, text.as_str()),
+        // It ended its turn properly, and forgot to leave. A reminder in the same session usually helps.
         None if seen.finished => (CrashClass::NoSignal, ""),
         None => (CrashClass::Died, seen.stderr.as_str()),
     };
@@ -78,6 +80,7 @@ pub(super) fn said_last(state: &State, attempt: &Attempt, end: &End, seen: &EndS
     let phase = state.phase_at(&attempt.intent.place);
     let is_read = phase.is_some_and(|phase| phase.chained || phase.shows_verdict);
     match end {
+        // In a chain the last words are what the next step works with, so they are kept whatever the end was.
         _ if is_read => bounded(said, TEXT_MAX),
         End::StoppedBy(StopCause::Timeout) => bounded(said, TEXT_MAX),
         End::Left | End::BrokeOff => String::new(),

@@ -27,6 +27,8 @@ fn outcome_of(state: &State, frame: &Frame) -> Outcome {
     let phase = state.workflow(&frame.workflow).and_then(|workflow| workflow.phase(from));
     let way = phase.and_then(|phase| phase.on.get(outcome));
     let is_meant = way.is_some_and(|to| to.as_str() == DONE);
+    // A failure stays one at the end of the workflow, unless the workflow says that this outcome leads to `done`: then it is an
+    // end that its author meant.
     let is_open = outcome.is_failure() || outcome.as_str() == SKIPPED;
     if is_open && !is_meant { outcome.clone() } else { complete() }
 }
@@ -61,6 +63,7 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
 fn by_hand(state: &State, frame: &Frame, phase: &Phase) -> Event {
     let about = words::by_hand(phase);
     let targets = allowed_targets(phase);
+    // One way out: a yes is enough. Several: the person has to choose.
     if targets.len() == 1 {
         return gate(state, frame, GateKind::ApprovalAfter, about);
     }

@@ -29,6 +29,7 @@ fn next_agent<'s>(state: &'s State, frame: &Frame, phase: &'s Phase) -> Option<&
         return None;
     }
     let now = named_agent(state, frame, phase);
+    // Each agent at most once per visit. A circle of agents that all fail would never reach a person.
     agents.iter().map(String::as_str).find(|it| *it != now && !frame.worker.has_fallen(it))
 }
 

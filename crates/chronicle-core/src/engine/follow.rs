@@ -14,6 +14,7 @@ use crate::words;
 
 /// Adds consequences until there are none. A workflow that loops without any work is held for a person.
 pub(super) fn advance(scratch: &mut Scratch<'_>) {
+    // A refusal, or an event without consequences: nothing can follow that did not follow before.
     if !scratch.is_changed() {
         return;
     }
@@ -28,6 +29,7 @@ pub(super) fn advance(scratch: &mut Scratch<'_>) {
 }
 
 fn hold_all(scratch: &mut Scratch<'_>) {
+    // Every frame that would still move is held by a gate of its own, so that a person sees where it turns.
     let turning: Vec<FramePath> = scratch.state().frames.keys().cloned().collect();
     for path in turning {
         let state = scratch.state();
@@ -61,6 +63,8 @@ fn follows(state: &State) -> Option<Event> {
         return Some(end_of_run(state, outcome));
     }
     // `on_gate: fail` comes first, and an attempt over its budget is stopped before any frame moves on.
+    // Exactly one event per call, in a fixed order: the same state must lead to the same events, on any machine and when the
+    // line is decided again.
     let spent = || budget::follow(state);
     fails(state)
         .or_else(spent)

@@ -27,6 +27,8 @@ const NAME_MAX: usize = 400;
 const REMARKS_MAX: usize = 8;
 
 pub(super) fn heard(state: &State, input: &Input) -> Input {
+    // Everything below only shortens and bounds. A decision on the cut input is the same when it is made again from the ledger,
+    // where only the cut input is.
     let mut heard = input.clone();
     cut_some(heard.by.request.as_mut(), REQUEST_MAX);
     match &mut heard.what {

@@ -24,7 +24,7 @@ use crate::words;
 
 /// How an edge is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum LoopWay {
     /// By itself: the workflow has it for an outcome.
     Outcome,
     /// Together with every other restart of the workflow.
@@ -56,15 +56,17 @@ pub(super) fn too_often(
         return said.map(|said| ask(state, frame, said));
     }
     let (taken, said) = match way(workflow, phase, to) {
-        Way::Free => return None,
-        Way::Outcome => one_way(frame, to),
-        Way::Over => {
+        LoopWay::Free => return None,
+        LoopWay::Outcome => one_way(frame, to),
+        LoopWay::Over => {
             let taken = started_over(workflow, frame);
             (taken, words::started_over(&workflow.key, taken))
         }
         // An edge to itself has no opposite direction; counted as a pair it would count twice.
-        Way::Plain if limit.count == LoopCount::Edge || *to == frame.phase => one_way(frame, to),
-        Way::Plain => {
+        LoopWay::Plain if limit.count == LoopCount::Edge || *to == frame.phase => {
+            one_way(frame, to)
+        }
+        LoopWay::Plain => {
             let (there, back) = (frame.taken(&frame.phase, to), frame.taken(to, &frame.phase));
             let taken = there.saturating_add(back);
             // In a wider circle nobody went back the same way.
@@ -107,18 +109,21 @@ fn one_way(frame: &Frame, to: &PhaseId) -> (u32, String) {
     (taken, words::one_way(&frame.phase, to, taken))
 }
 
-fn way(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> Way {
+fn way(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> LoopWay {
+    // Decided by the edge's target, not by how the worker left: a worker that names the target of `on` itself takes the same
+    // edge.
     if phase.on.values().any(|target| target == to) {
-        return Way::Outcome;
+        return LoopWay::Outcome;
     }
     if is_over(workflow, phase, to) {
-        return Way::Over;
+        return LoopWay::Over;
     }
-    if leads_back(workflow, to, &phase.id) { Way::Plain } else { Way::Free }
+    if leads_back(workflow, to, &phase.id) { LoopWay::Plain } else { LoopWay::Free }
 }
 
 /// True if an edge can only come from a worker that starts the workflow over.
 fn is_over(workflow: &Workflow, phase: &Phase, to: &PhaseId) -> bool {
+    // An edge of the workflow to its first phase is an ordinary edge. Only a way that no edge allows is starting over.
     *to == workflow.initial && !allowed_targets(phase).contains(to)
 }
 
@@ -130,6 +135,8 @@ fn leads_back(workflow: &Workflow, from: &PhaseId, to: &PhaseId) -> bool {
             return true;
         }
         let Some(phase) = workflow.phase(at) else { continue };
+        // Edges of `on` are counted by themselves. If they took part here, the way from a repair back to its test would count
+        // too.
         let is_plain = |target: &&PhaseId| !phase.on.values().any(|on| on == *target);
         open.extend(phase.next.iter().filter(is_plain).filter(|target| known.insert(target)));
     }

@@ -32,6 +32,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::Lost if broken.stop == Some(StopCause::Standstill) && stands(frame) => {
             standstill(state, frame, phase)
         }
+        // A worker whose command kills the machine or the supervisor would otherwise be resumed without end.
         End::Lost if frame.worker.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
@@ -77,6 +78,7 @@ fn mend_crash(
     let end = End::Crashed(crash.clone());
     let may_wait = frame.worker.counters.waits < phase.limits.waits;
     match crash.class {
+        // Only once: a fresh session that is gone too is an ordinary crash, or this would go on without a limit.
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
         // A quota may take hours to reset. Another agent that can work now does not have to wait for it.
         CrashClass::Quota if may_wait => fall_back(state, frame, phase, broken, &end)
@@ -101,6 +103,7 @@ fn mend_crash(
 
 /// It repeats a call. If it had changed files without reporting them, there was progress after all.
 fn circle(state: &State, frame: &Frame, phase: &Phase) -> Event {
+    // The tree after the attempt showed changed files, which cleared the counts: it was not a circle after all.
     if !turns(frame) {
         return attempt(state, frame, Why::Progressed);
     }
@@ -148,6 +151,7 @@ fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
 /// Waits until the quota resets or the service has room.
 fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
     let number = frame.worker.counters.waits.saturating_add(1);
+    // The time of a quota means nothing for an overloaded service.
     let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
     let asked_ms = broken.retry_after_ms.unwrap_or(0);
     let (wait_kind, until) = wait::after(named, asked_ms, number, state.updated_at);
@@ -168,6 +172,7 @@ fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
 fn again(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
     let counters = &frame.worker.counters;
     if phase.run == PhaseKind::Worker
+        // Reminders belong to the first session. After a fresh start the next failure leads to the next fresh start.
         && counters.retries == 0
         && counters.nudges < phase.limits.nudges
     {
@@ -191,6 +196,8 @@ fn afresh(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &E
 
 /// This agent cannot continue: the next one takes over. After the last, the workflow's own edge for a crash, or a person.
 fn give_up(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt, end: &End) -> Event {
+    // Another agent before the workflow's own `on: crash`: that edge is for a phase that cannot be done, not for one agent that
+    // cannot.
     fall_back(state, frame, phase, broken, end)
         .unwrap_or_else(|| edge_or_person(state, frame, phase, broken, "crash", end))
 }

@@ -90,6 +90,7 @@ fn decide(state: &State, input: &Input) -> Decision {
 fn line(state: &State, heard: Input, events: Vec<Event>) -> Option<Line> {
     let (seq, Input { at, by, what }) = (state.seq + 1, heard);
     let line =
+        // An input that changes nothing leaves no line. A refused command must not make the ledger grow.
         (!events.is_empty()).then_some(Line { seq, at, v: VERSION, by, input: None, events });
     line.map(|line| line.with_input(what))
 }

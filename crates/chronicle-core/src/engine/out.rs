@@ -33,6 +33,8 @@ pub(super) fn leave(state: &State, frame: &Frame, way: &WayOut) -> Event {
     let Some(phase) = state.phase_at(&place) else {
         return intervene(state, frame, words::no_such_phase(&place));
     };
+    // Asked from the start after each event: a step that is satisfied answers `None` and costs nothing, so where the way out
+    // stands needs no state of its own.
     let next = WAY_OUT.iter().find_map(|step| step(state, frame, phase, way));
     next.unwrap_or_else(|| intervene(state, frame, words::no_such_phase(&place)))
 }
@@ -59,6 +61,7 @@ fn approve(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<
 
 /// What the worker decided, in its summary or behind it. Whatever it is, a person is asked.
 fn verdict_of(frame: &Frame, way: &WayOut) -> Option<Judged> {
+    // A worker may state its verdict in its last message instead of the summary.
     verdict(&format!("{}\n\n{}", way.summary, frame.said_here))
 }
 
@@ -102,6 +105,7 @@ pub(super) fn take(state: &State, frame: &Frame, to: &PhaseId, way: &WayOut) -> 
     if let Some(asked) = too_often(state, frame, to, &way.issues) {
         return asked;
     }
+    // Right before the edge, and nowhere earlier: until then the worker's session may have to continue in this place.
     if let Some(first) = cleanup(state, frame) {
         return first;
     }

@@ -14,6 +14,7 @@ pub(super) fn follow(state: &State, frame: &Frame, parting: &Break) -> Event {
     };
     match parting {
         Break::Continue { progress, point } => {
+            // Each continuation is a whole new session. Without a limit a worker could go on for ever by never finishing.
             if frame.worker.counters.continuations >= phase.limits.continuations {
                 return intervene(state, frame, words::continued_too_often(phase, point));
             }

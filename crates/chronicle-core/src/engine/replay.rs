@@ -27,6 +27,7 @@ pub fn decide_again(before: &State, line: &Line) -> Result<(), Box<Unlike>> {
     }
     let what = line.what().ok_or_else(|| Box::new(Unlike::Untold))?;
     let (at, by) = (line.at, line.by.clone());
+    // Not `step`: the input in the line was cut when it was heard, and cutting it again must not be able to change it.
     let events = decide(before, &Input { at, by, what }).events;
     if events == line.events { Ok(()) } else { Err(Box::new(Unlike::Differs { events })) }
 }

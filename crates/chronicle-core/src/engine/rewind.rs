@@ -59,6 +59,7 @@ pub(super) fn fits(run: &RunStarted, carried: &Carried) -> Result<(), String> {
     // The workflow that each nested frame must have.
     let mut inner: BTreeMap<FramePath, &str> = BTreeMap::new();
     for (index, frame) in carried.frames.iter().enumerate() {
+        // A position may come from another run or a person. Each frame must be one that the frames before it lead into.
         let is_expected = inner.remove(&frame.frame) == Some(frame.workflow.as_str());
         if index > 0 && !is_expected {
             let path = frame.frame.as_str();

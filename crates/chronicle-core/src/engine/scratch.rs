@@ -64,6 +64,8 @@ impl<'a> Scratch<'a> {
 
     fn next_cause(&self) -> Cause {
         let index = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
+        // The same as when the line is folded: effects are known by their cause, and must not change between deciding and
+        // applying.
         Cause { seq: self.base.seq + 1, index }
     }
 }

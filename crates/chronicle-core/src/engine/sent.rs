@@ -9,6 +9,8 @@ use crate::words;
 pub(super) fn follow(state: &State) -> Option<Event> {
     state.frames.values().find_map(|frame| {
         let sent = frame.sent.as_deref()?;
+        // A person's order that had to wait is carried out as soon as nothing hinders it, even if the supervisor was replaced
+        // meanwhile.
         hindrance(state, &frame.path).is_none().then(|| edge(frame, sent))
     })
 }
@@ -33,6 +35,7 @@ pub(super) fn answers(state: &State, path: &FramePath, sent: &Sent) -> Vec<Event
         Event::GateAnswered { gate, answer, who, note, agent: None, from: None }
     };
     let open = state.open_gates().map(|gate| &gate.opened);
+    // Gates inside the frame that moves have nobody left to answer to.
     let within = open.filter(|gate| gate.place.frame().is_within(path));
     within.map(|gate| answer(gate.gate)).collect()
 }

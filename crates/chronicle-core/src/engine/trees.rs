@@ -8,6 +8,7 @@ use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 
 /// Files were recorded. A tree that is no longer awaited is ignored, unless a person asked for it.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
+    // A report that comes twice, or too late, must not replace a tree that others were compared with.
     if !is_awaited(scratch, recorded.moment) {
         return;
     }

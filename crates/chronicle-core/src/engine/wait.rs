@@ -14,9 +14,11 @@ pub(super) fn after(
 ) -> (WaitKind, Millis) {
     // A reset time in the past would mean an endless loop of immediate retries.
     if let Some(until) = named.filter(|until| *until > now) {
+        // Bounded, since the time comes from the agent: a wrong year must not put the run to sleep for good.
         return (WaitKind::Quota, until.min(now.after(QUOTA_WAIT_MAX_MS)));
     }
     let asked_ms = asked_ms.min(QUOTA_WAIT_MAX_MS);
+    // Never sooner than the service asked for, and never sooner than our own back-off.
     (WaitKind::Retry, now.after(backoff_ms(number).max(asked_ms)))
 }
 

@@ -57,6 +57,7 @@ impl Work {
 /// The order for an attempt; `None` if it is not live.
 pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let run = state.run.as_ref()?;
+    // An effect may still be listed for an attempt that ended within the same batch.
     let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
     let intent = attempt.intent.clone();
     let phase = state.phase_at(&intent.place)?;
@@ -80,6 +81,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).map(Cow::into_owned).unwrap_or_default(),
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
+        // Of the innermost workflow alone. A workflow inside another must not depend on who uses it.
         env: workflow.env.clone(),
         isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),

@@ -40,6 +40,7 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
         Report::TreeRestored(restored) => super::trees::restored(scratch, restored),
         Report::NoticeGiven(given) => {
+            // A notice is settled once. A second report would say that the person was told twice.
             if scratch.state().notices.owed.iter().any(|owed| owed.about == given.about) {
                 scratch.record(Event::NoticeGiven(given.clone()));
             }
@@ -64,6 +65,7 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
 /// Ends a wait. A paused run keeps waiting: its timer is due again when it continues.
 fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
     let state = scratch.state();
+    // A wait that ends during a pause stays open: the timer is due again when the run is resumed, and fires at once.
     let rests = state.paused.is_some() || state.is_given_up();
     let Some((frame, _)) = state.waits_after(id).filter(|_| !rests) else { return };
     let (who, agent, note) = (None, None, String::new());
@@ -183,6 +185,8 @@ fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
         Message::Note(note) => {
             let mut notes = frame.into_iter().flat_map(|frame| &frame.notes);
             let note = notes.find(|known| known.id == note && known.told.is_none());
+            // A note that was handed to an attempt which died may or may not have been read. It is given again, marked as
+            // repeated.
             (note.is_some(), note.and_then(|note| note.given_to).is_some_and(|to| to != id))
         }
         Message::Answer(gate) => (attempt.asking.iter().any(|(_, asked)| *asked == gate), false),
@@ -272,6 +276,7 @@ fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
     let frame = state.frames.get(&place.frame());
     let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
+    // Chronicle's own tools are not counted: asking for the status again and again is answered from memory and costs nothing.
     let is_watched = limit > 0 && may_stop && !is_ours(&call.tool);
     is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
 }

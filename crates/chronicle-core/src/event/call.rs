@@ -43,6 +43,7 @@ impl Call {
             tool: tool.to_owned(),
             kind: ToolKind::Unknown,
             by: Caller::Worker,
+            // Of the whole input, before anything is cut: two long calls that differ only at the end are different calls.
             sum: CallSum::of(tool, input, volatile),
             shown: bounded(&input.to_string(), TOOL_INPUT_MAX),
             command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),

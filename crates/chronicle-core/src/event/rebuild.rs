@@ -30,6 +30,8 @@ impl Line {
     /// Stores the input, or only the part that the events do not contain.
     #[must_use]
     pub(crate) fn with_input(mut self, what: What) -> Self {
+        // Compared with what would really be read back. A guess that is wrong in any detail is not used, so this can save bytes
+        // but never lose an input.
         if self.told().as_ref() == Some(&what) {
             return self;
         }
@@ -55,6 +57,7 @@ impl Line {
         match first {
             Event::RunStarted(start) => {
                 let start = Box::new(start.as_ref().clone());
+                // `prepare` starts the run paused, in one line, so that a detached supervisor can begin it.
                 let is_prepared =
                     self.events.iter().any(|event| matches!(event, Event::RunPaused { .. }));
                 let command = if is_prepared { Command::Prepare } else { Command::Start };

@@ -131,11 +131,13 @@ impl Snapshot {
 
     /// The snapshot with an update applied, unless it would exceed the limits.
     pub(crate) fn with(&self, update: &SnapshotUpdate) -> Result<Self, String> {
+        // Refused as a whole: half of an update would leave the worker guessing which half.
         self.knows(update)?;
         let mut merged = self.clone();
         merged.merge(update);
         let lists = [&merged.findings, &merged.pending, &merged.done, &merged.files];
         let entries = lists.iter().map(|list| list.len()).sum::<usize>() + merged.custom.len();
+        // Measured as it will be told, since the limit protects the handover.
         let bytes = serde_json::to_string(&merged).map_or(usize::MAX, |text| text.len());
         let why = match (entries > SNAPSHOT_ENTRIES_MAX, bytes > SNAPSHOT_BYTES_MAX) {
             (true, _) => format!("{entries} entries, and {SNAPSHOT_ENTRIES_MAX} fit"),
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_goes_and_a_task_stands_in_one_list() {
+    fn a_finished_task_leaves_the_pending_list() {
         let mut snapshot = Snapshot {
             findings: texts(&["it leaks in a.rs", "it leaks in b.rs", "it leaks"]),
             pending: texts(&["mend it"]),
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_or_not_clear_is_not_removed() {
+    fn missing_or_ambiguous_entries_are_not_removed() {
         let snapshot = Snapshot { findings: texts(&["one a", "one b"]), ..Snapshot::default() };
         let remove = |what: &str| {
             snapshot.with(&SnapshotUpdate { remove: texts(&[what]), ..SnapshotUpdate::default() })

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_bounded_and_what_is_beyond_it_counted() {
+    fn the_list_is_bounded_and_further_files_are_counted() {
         let many: Vec<FileChange> = (0..TREE_FILES_MAX + 3)
             .map(|number| file(Change::Created, &format!("{number:04}"), None, (1, 0)))
             .collect();

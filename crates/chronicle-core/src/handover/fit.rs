@@ -126,6 +126,7 @@ fn some(entries: &[String], keeps: Keeps, most: usize, room: usize) -> (String, 
     if entries.len() <= most && all.len() <= room {
         return (all, false);
     }
+    // Room for the line that says how many were left out.
     let room = room.saturating_sub(MARK_MAX);
     let mut kept: Vec<String> = Vec::new();
     let mut used = 0;
@@ -140,6 +141,7 @@ fn some(entries: &[String], keeps: Keeps, most: usize, room: usize) -> (String, 
         }
         kept.push(entry.clone());
     }
+    // At least one entry, even if it has to be cut: a heading without anything below it says less than nothing.
     if kept.is_empty()
         && let Some(entry) = if keeps == Keeps::First { entries.first() } else { entries.last() }
     {
@@ -177,6 +179,7 @@ pub(super) fn fit(
         parts.iter().zip(&rooms).map(|(part, room)| part.within(*room)).collect();
     let cut: Vec<&Part> =
         parts.iter().zip(&told).filter(|(_, (_, is_cut))| *is_cut).map(|(part, _)| part).collect();
+    // The whole of each part that was cut, not only what is missing: a worker that opens the file finds it in one piece.
     let rest = (!cut.is_empty()).then(|| {
         let mut rest = String::new();
         for part in &cut {
@@ -188,6 +191,7 @@ pub(super) fn fit(
     let mut text = String::new();
     let mut notice = rest.as_ref().map(|rest| notice(&cut, &name(rest)));
     for (part, (body, _)) in parts.iter().zip(&told) {
+        // Before the way out, so that a worker reads about the file before it is told how to leave.
         if part.title == mark {
             text.push_str(&notice.take().unwrap_or_default());
         }
@@ -216,9 +220,12 @@ fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
     let titles: usize = parts.iter().map(Part::frame_bytes).sum();
     let all = titles + rooms.iter().sum::<usize>();
     let is_cut = all > max || parts.iter().any(Part::is_short);
+    // Reserved at its largest, because its length depends on what will be cut.
     let notice = if is_cut { NOTICE_MAX } else { 0 };
     let mut over = (all + notice).saturating_sub(max);
     let mut order: Vec<usize> = (0..parts.len()).collect();
+    // Parts give up their room in the order of their rank, and none goes below its floor. So the task is never squeezed out by
+    // a long history.
     order.sort_by_key(|index| parts[*index].rank);
     for index in order {
         let gives = rooms[index].saturating_sub(parts[index].floor).min(over);
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_told_whole_and_has_no_rest() {
+    fn a_handover_that_fits_is_not_cut() {
         let parts = vec![
             Part::text("", " hello ", 10, 5),
             Part::text("Gone", "  ", 10, 5),
@@ -252,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_rank_is_cut_first_and_stands_whole_in_the_rest() {
+    fn the_lowest_rank_is_cut_first_and_kept_in_full() {
         let long = "x".repeat(2_000);
         let parts = vec![
             Part::text("Task", long.clone(), 100, 5),

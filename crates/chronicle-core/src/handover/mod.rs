@@ -122,6 +122,7 @@ fn parts(
 /// happened may have been stopped before it got the text.
 fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
     let intent = &attempt.intent;
+    // A session that continues in another phase knows nothing of this one, so it is told everything.
     if !intent.resume || intent.why == Why::First {
         return None;
     }
@@ -130,6 +131,7 @@ fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
         it.attempt < intent.attempt && it.session == intent.session && it.place == intent.place
     };
     let before = || state.attempts.iter().map(std::convert::AsRef::as_ref).filter(is_it);
+    // A session that was named and killed before its first request exists, and has never seen its handover.
     let has_heard = before().any(|it| it.usage.tokens() > 0 || it.tools > 0 || !it.said.is_empty());
     before().next().filter(|_| has_heard)
 }
@@ -196,6 +198,8 @@ fn role(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> St
         let about = persona.description.trim();
         let about = if about.is_empty() { String::new() } else { format!(": {about}") };
         let _ = write!(text, "You are `{}`{about}\n\n", persona.name);
+        // A continued session keeps the system prompt that it was started with, so the persona of this phase has to be in the
+        // text.
         if attempt.intent.resume && attempt.intent.why == Why::First {
             let _ = write!(text, "{}\n\n", persona.prompt.trim());
         }

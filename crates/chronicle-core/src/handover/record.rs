@@ -9,6 +9,8 @@ use crate::state::State;
 /// for commands.
 pub(crate) fn handed(begun: &State, id: AttemptId) -> Option<(Handed, Told)> {
     let attempt = begun.attempt(id).filter(|attempt| attempt.intent.agent != SHELL)?;
+    // Only its sum goes into the event. The text is kept beside the ledger, since it repeats much of what the ledger already
+    // has.
     let told = told_to(begun, attempt);
     let sum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
     Some((Handed { text: sum(&told.text), rest: told.rest.as_deref().map(sum) }, told))

@@ -77,6 +77,7 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
 /// Quoted text after a colon: on lines of its own if it has several.
 fn on_its_own(text: &str) -> String {
     let cited = cited(text, "");
+    // A quotation of several lines must begin its own paragraph, or its first line would be part of our sentence.
     if cited.starts_with('>') { format!("\n\n{cited}\n") } else { cited }
 }
 
@@ -112,6 +113,7 @@ pub(super) fn came_from<'s>(state: &'s State, place: &Place) -> Option<Came<'s>>
             let place = frame.path.place(from);
             return Some(Came { place, outcome, summary: frame.summary.trim() });
         }
+        // The first phase of a workflow inside was led to by the phase before it outside.
         frame = state.frames.get(&frame.at.as_ref()?.frame())?;
     }
 }
@@ -180,6 +182,7 @@ fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
         other.chore.is_none()
             && other.attempt < intent.attempt
             && other.place == intent.place
+            // A helper and the worker that it helps share a place, and have nothing else in common.
             && other.persona == intent.persona
     });
     before.next().map(std::convert::AsRef::as_ref)

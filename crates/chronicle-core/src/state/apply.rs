@@ -22,12 +22,15 @@ impl Facts {
 
     /// Applies one event of the line that `cause` names.
     pub(super) fn apply_event(&mut self, cause: Cause, at: Millis, event: &Event) {
+        // The only clock that the state has: the time of the last line. Waits are worked out from it, so that deciding a line
+        // again gives the same times.
         self.updated_at = at;
         self.take_in(cause, at, event);
     }
 
     /// The table of all events. What an event changes is in the file of its concern.
     fn take_in(&mut self, cause: Cause, at: Millis, event: &Event) {
+        // One arm per event and no wildcard: a new event does not compile until somebody has decided what it changes.
         match event {
             Event::RunStarted(run) => self.start_run(at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
@@ -175,12 +178,14 @@ impl Facts {
             Mover::Person => self.left_behind(&taken.frame, &below),
             Mover::Run => Vec::new(),
         };
+        // Frames inside the phase that is left go with it, whatever they were doing.
         self.frames.retain(|path, _| !path.is_within(&below));
         let is_watched = self.phase_at(&place).is_some_and(|it| it.limits.loops.progress.is_some());
         self.change_frame(&taken.frame, |frame| {
             frame.count_move(&taken.from, &taken.to);
             match taken.by {
                 Mover::Run => frame.count_edge(&taken.from, &taken.to),
+                // Counts begin anew after a person's move: they have seen how often it went round, and decided to go on.
                 Mover::Person => frame.edges.clear(),
             }
             match taken.by {
@@ -194,6 +199,7 @@ impl Facts {
             frame.stage = Stage::Bound;
             frame.stack.clear();
             frame.left = Some((taken.from.clone(), taken.outcome.clone()));
+            // Handed to the next phase, and overwritten by the one after it. The visit below keeps its own copy.
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
@@ -229,6 +235,7 @@ impl Facts {
         let Some(at) = at else {
             return self.change_frame(path, |frame| frame.stage = Stage::Ended(outcome.clone()));
         };
+        // What nobody was told yet moves out with the frame: a note must reach the next worker, wherever that is.
         let Some(inner) = self.frames.remove(path) else { return };
         self.change_frame(&at.frame(), |frame| {
             frame.before = inner.before;
@@ -262,6 +269,7 @@ impl Facts {
 
     /// Records an anomaly. Nothing is refused here, since a fold never fails: writers and audits look at the list.
     pub(super) fn impossible(&mut self, what: Impossible) {
+        // Bounded: a damaged or hostile ledger can have one in every line.
         if self.anomalies.len() < ANOMALIES_MAX {
             self.anomalies.push(Anomaly { seq: self.seq.saturating_add(1), what });
         }

@@ -230,6 +230,8 @@ impl Facts {
             if changes {
                 attempt.hands.begin(at);
             }
+            // An agent that never reports the end of its calls must not make the state grow. The oldest is the least likely to
+            // end still.
             if attempt.calls.len() >= ANSWERS_MAX {
                 attempt.calls.pop_front();
             }
@@ -266,6 +268,7 @@ impl Facts {
         let counted = Arc::make_mut(&mut self.sessions).entry(session).or_default();
         let before = counted.sum();
         counted.add(scope, usage);
+        // Reports overlap: a turn's figure includes its messages, a session's all of it. Only what the sum grows by is spent.
         let more = counted.sum().minus(&before);
         self.usage = self.usage.plus(&more);
         self.spend(id, &more, active_ms);
@@ -327,6 +330,7 @@ impl Facts {
             attempt.ended = Some((ended.end.clone(), at));
             attempt.quota_until = ended.quota_until;
             attempt.retry_after_ms = ended.retry_after_ms;
+            // What only a live attempt needs is dropped at its end, so that the state stays small in long runs.
             attempt.calls.clear();
             attempt.running.clear();
             attempt.answers.clear();
@@ -337,6 +341,7 @@ impl Facts {
             attempt.cancel_asked = false;
         });
         if matches!(ended.end, End::Unclear { .. }) {
+            // Something of it may still run, so the run must not move on by itself, not even where a person had sent it.
             self.unsend(ended.attempt);
         }
         self.spend(ended.attempt, &Usage::default(), ended.active_ms);

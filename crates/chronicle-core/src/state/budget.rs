@@ -136,6 +136,7 @@ pub fn shortage(state: &Facts, place: &Place, doing: Doing<'_>) -> Option<Shorta
 /// A limit that is mostly spent and that people have not been warned about.
 pub fn warning(state: &Facts, place: &Place) -> Option<Balance> {
     balances(state, place).into_iter().find(|of| {
+        // In 128 bits, since millionths of dollars times a hundred can exceed 64.
         let share = u128::from(of.spent) * 100;
         // What is used up altogether is told by the gate that it opens.
         of.spent < of.limit
@@ -191,6 +192,7 @@ fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
         }
         path.push_str(part);
         let on_the_way = Place::new(path.clone());
+        // Every place on the way to this one may have a limit, and each includes what is spent below it.
         let limits = declared(state, &on_the_way);
         found.extend(limits.map(|limits| account(state, Some(on_the_way), &limits)));
     }
@@ -202,6 +204,7 @@ fn declared(state: &Facts, place: &Place) -> Option<Budget> {
     let phase = state.phase_at(place)?;
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key)?.budget.as_ref());
     match (&phase.budget, inner) {
+        // Both hold, so the lower one does, resource by resource.
         (Some(own), Some(inner)) => Some(lower(own, inner)),
         (own, inner) => own.as_ref().or(inner).cloned(),
     }
@@ -269,6 +272,7 @@ impl Account {
 
 /// True if an agent has worked here without reporting cost.
 fn never_priced(state: &Facts, agent: &str) -> bool {
+    // Known from what it reported in this run. Which models have a price is not known here, and may change while it works.
     state.attempts.iter().any(|it| it.intent.agent == agent && it.usage.unpriced)
 }
 
@@ -287,6 +291,7 @@ impl Spent {
                 *place == *other || other.frame().is_within(&place.frame_below())
             })
         };
+        // Sums per place and not attempts one by one: attempts are forgotten, sums are not.
         let tallies = state.places.iter().filter(|(place, _)| belongs(place));
         tallies.fold(Self::default(), |sum, (_, tally)| Self {
             usage: sum.usage.plus(&tally.usage),

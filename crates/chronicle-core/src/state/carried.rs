@@ -57,6 +57,7 @@ impl Facts {
             let count = EdgeCount { from, to, taken };
             self.change_frame(&edge.frame, |frame| {
                 frame.edges.push(count.clone());
+                // Moves are counted apart from edges: limits are reset by a person, what other programs are shown is not.
                 frame.moves.push(count);
             });
         }

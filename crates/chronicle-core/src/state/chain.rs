@@ -24,6 +24,7 @@ pub(crate) fn instructions<'p>(state: &Facts, place: &Place, phase: &'p Phase) -
 fn fill(template: &str, input: &str, original: &str) -> String {
     let mut text = String::new();
     let mut rest = template;
+    // One pass from left to right: text that was put in is never searched, so a worker's `$ORIGINAL` stays what it is.
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
         text.push_str(before);
@@ -41,7 +42,7 @@ mod tests {
     use super::fill;
 
     #[test]
-    fn what_is_filled_in_is_not_filled_in_again() {
+    fn replaced_words_are_not_replaced_again() {
         assert_eq!(
             fill("a $INPUT b $ORIGINAL c $INPUT", "$ORIGINAL $&", "task"),
             "a $ORIGINAL $& b task c $ORIGINAL $&"

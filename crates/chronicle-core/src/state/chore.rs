@@ -20,6 +20,7 @@ impl Facts {
     /// Pending cleanup commands of a frame and those below it, innermost first.
     pub(super) fn left_behind(&self, path: &FramePath, below: &FramePath) -> Vec<String> {
         let inside = self.frames.values().filter(|frame| frame.path.is_within(below));
+        // The innermost first, as they would have been left one after the other.
         let inside = inside.collect::<Vec<_>>().into_iter().rev();
         let left = inside.chain(self.frames.get(path));
         let left = left.filter(|frame| frame.is_uncleaned());
@@ -47,6 +48,7 @@ impl Facts {
             else {
                 return;
             };
+            // Then it has said nothing about the work, and is done again.
             let is_cut_short = matches!(ended.end, End::Lost | End::Stopped);
             frame.stage = match (duty, &ended.end) {
                 (Duty::Verify, End::CommandsDone) => checked(*held, Check::Passed),

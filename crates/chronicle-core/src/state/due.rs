@@ -30,9 +30,11 @@ impl Facts {
     fn due_for(&self, attempt: &Attempt) -> Vec<Effect> {
         let id = attempt.intent.attempt;
         if self.stopping(attempt).is_some() {
+            // Nothing else is due for an attempt that is being stopped: timers and messages would only be noise on its way out.
             return vec![attempt.effect(attempt.cause, Action::StopAttempt(id))];
         }
         if let Some(cause) = self.trees.before.get(&id) {
+            // The files before come first. A worker that had begun already could have changed them.
             return vec![Effect::of_run(*cause, Action::RecordTree(Moment::Before(id)))];
         }
         let run = attempt.effect(attempt.cause, Action::RunAttempt(id));
@@ -48,6 +50,7 @@ impl Facts {
     /// Messages for a worker: answers that it waits for, and notes. None while it leaves; commands receive none.
     fn messages_to(&self, attempt: &Attempt) -> impl Iterator<Item = Effect> {
         let id = attempt.intent.attempt;
+        // Who is leaving would not read it any more; the next worker gets it in its handover.
         let hears = !attempt.is_leaving() && attempt.intent.agent != SHELL;
         let is_answered = |gate: &GateId| self.gate(*gate).is_some_and(|it| it.answered.is_some());
         let answers = attempt.asking.iter().map(|(_, gate)| *gate).filter(is_answered);
@@ -77,6 +80,7 @@ impl Facts {
             return None;
         }
         let left = budget::time_left_ms(self, &attempt.intent.place)?;
+        // A timer is known by its cause. After a raise it must be another timer, or the old deadline would stay in force.
         let cause = self.budgets.raised_by().unwrap_or(attempt.cause).max(attempt.cause);
         Some(attempt.effect(cause, attempt.timer(TimerKind::Budget, left)))
     }
@@ -100,6 +104,8 @@ impl Facts {
         }
         let open = attempt.open_call()?;
         let limit = self.phase_at(&attempt.intent.place)?.limits.tool_ms?;
+        // What the call has used so far, as far as it is on record: after a restart the timer continues instead of starting
+        // over.
         let left = limit.saturating_sub(attempt.active_ms.saturating_sub(open.from_ms));
         Some(attempt.effect(open.since, attempt.timer(TimerKind::Tool, left)))
     }
@@ -120,6 +126,7 @@ impl Facts {
     fn timer_of(&self, attempt: &Attempt) -> Option<Effect> {
         let left = attempt.leave.as_ref().map(|(_, cause)| *cause);
         if let Some(cause) = left.or(attempt.parting.as_ref().map(|(_, cause)| *cause)) {
+            // Replaces the time limit of the work: the work is done, and what remains is to end the turn.
             let grace = attempt.timer(TimerKind::Grace, self.grace_ms(attempt));
             return Some(attempt.effect(cause, grace));
         }

@@ -33,6 +33,8 @@ const READ_ONLY: [&str; 17] = [
 
 /// True if a tool may change files, judging by its name.
 fn is_able(tool: &str) -> bool {
+    // Tools of servers are named `mcp__server__tool`. An unknown tool counts as able to change files: that only delays a
+    // verdict until the tree is recorded.
     let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
     !READ_ONLY.contains(&name.as_str()) && !crate::event::signal::is_ours(tool)
 }
@@ -106,6 +108,7 @@ impl Evidence {
 
     /// Records a tree after an attempt: whether the attempt changed files, and whether there are changes of unknown origin.
     pub(crate) fn recorded(&mut self, differs: bool, unclear: bool) {
+        // The tree has spoken. That a tool could have changed files no longer counts.
         (self.changed, self.touched) = (self.changed || differs, false);
         self.unclear |= unclear;
     }

@@ -37,6 +37,7 @@ impl Commands {
         let before = self.list.iter().position(|ran| ran.command == command);
         let times = before.map_or(0, |index| self.list.remove(index).times);
         if self.list.len() >= COMMANDS_MAX {
+            // Counted as forgotten: from then on the record cannot tell whether a command was run.
             self.list.remove(0);
             self.forgotten = self.forgotten.saturating_add(1);
         }
@@ -84,6 +85,7 @@ impl Attempt {
     /// them: then it proves nothing, and none of their commands counts as ended.
     fn ended_command(&self, call: &str) -> Option<&String> {
         let may_run = |open: &&OpenCall| open.id == call && open.verdict == Verdict::Allowed;
+        // Two open calls of the same id: nobody can tell which one ended, so neither is proven.
         if self.calls.iter().filter(may_run).count() > 1 {
             return None;
         }
@@ -109,6 +111,7 @@ impl Facts {
             return self
                 .change_frame_of(called.attempt, |frame| frame.evidence.called(&called.tool));
         };
+        // At the start too: a run that never ends takes back what an earlier run of the same command had proven.
         self.prove(called.attempt, &command, None);
         self.change_commands_of(called.attempt, |commands| {
             commands.begin(&bounded(&command, COMMAND_MAX));
@@ -135,6 +138,7 @@ impl Facts {
             attempt.calls.retain(|open| open.id != call);
             attempt.running.retain(|(open, _)| open != call);
             if !attempt.calls.iter().any(|open| open.changes) {
+                // Hands are off the files only when no open call can change them any more.
                 attempt.hands.end(at);
             }
         });
@@ -220,6 +224,7 @@ impl Facts {
         }
         let (who, text) = (who.to_owned(), text.to_owned());
         self.remarks.push(Remark { place, who, did, text });
+        // The newest are kept, as handovers tell them. The ledger has them all.
         self.remarks.forget(KEPT_MAX, |_, _| false);
     }
 }

@@ -28,6 +28,7 @@ impl Facts {
     /// The next agent starts with nothing of what the last one used up. That cannot go on for ever: a list has an end.
     pub(super) fn fall_back(&mut self, fell: &FellBack) {
         self.change_frame(&fell.place.frame(), |frame| {
+            // Counters are of one agent. The next one has not failed yet.
             frame.worker.progress();
             frame.worker.fallback.get_or_insert_default().push(fell);
             let (agent, said) = (fell.from.clone(), fell.said.clone());

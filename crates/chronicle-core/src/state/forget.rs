@@ -15,6 +15,7 @@ impl Facts {
         let frames = &self.frames;
         let is_awaited = |id| frames.values().any(|frame| frame.stage.attempt() == Some(id));
         self.attempts.forget(KEPT_MAX, |_, attempt| {
+            // An attempt whose end still decides what follows must be known, however old it is.
             attempt.ended.is_none() || is_awaited(attempt.intent.attempt)
         });
         self.forget_sessions();
@@ -22,6 +23,7 @@ impl Facts {
 
     /// If there are too many sessions, keeps those that a known attempt or a frame may still add to.
     pub(super) fn forget_sessions(&mut self) {
+        // Looked at now and then, since finding out which are needed goes over all frames and attempts.
         if self.sessions.len() <= 2 * KEPT_MAX {
             return;
         }
@@ -52,6 +54,7 @@ impl Facts {
         let is_asked = |id| frames.values().any(|frame| frame.questions.contains(&id));
         self.gates.forget(KEPT_MAX, |_, gate| {
             let id = gate.opened.gate;
+            // Open gates wait for a person, however long. Those with a note are still told in handovers.
             gate.answered.is_none() || told.contains(&id) || is_asked(id)
         });
     }

@@ -185,6 +185,7 @@ impl Still {
 
     /// Adds the time of an attempt that ended.
     pub(super) fn end(&mut self, active_ms: u64) {
+        // Kept over restarts: a worker that stands still does not get a new hour by crashing.
         *self = Self { before_ms: self.ms(active_ms), ..Self::default() };
     }
 }
@@ -214,6 +215,7 @@ impl Worker {
     /// If there are too many, drops the one that was made longest ago.
     fn repeat(&mut self, call: Repeat) {
         let count = self.count_of(&call.mark).saturating_add(1);
+        // Moved to the end of the list, so that the one forgotten first is the one not made for longest.
         self.repeats.retain(|known| known.mark != call.mark);
         if self.repeats.len() >= REPEATS_KEPT_MAX {
             self.repeats.remove(0);
@@ -423,6 +425,7 @@ impl Stage {
     /// Takes out the stage that a gate or chore should hold: the stage itself, or the one it already holds. Stages never nest
     /// twice, whatever a ledger says.
     pub(super) fn hold(&mut self) -> Self {
+        // A gate over a gate, or over a chore, would never be left: only one stage is held at a time.
         let stage = std::mem::replace(self, Self::Bound);
         if let Self::Gated { held, .. } | Self::Chore { held, .. } = stage { *held } else { stage }
     }
@@ -464,6 +467,7 @@ impl Frame {
 
     /// Resets what belongs to one visit. Undelivered notes stay.
     pub(crate) fn begin_visit(&mut self) {
+        // Nothing of an earlier visit counts: counters, session, helpers and evidence belong to this stay at the phase.
         (self.worker, self.agent) = (Worker::default(), None);
         (self.cleaned, self.behind) = (false, None);
         self.stack.clear();

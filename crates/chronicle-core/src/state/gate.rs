@@ -69,6 +69,7 @@ impl Facts {
                 frame.stage = Stage::Gated { gate: opened.gate, held };
             }
         });
+        // In the fold and not as an effect of its own: after a crash the notice is still owed.
         self.owe(cause, About::Gate(opened.gate));
     }
 

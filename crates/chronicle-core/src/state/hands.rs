@@ -44,6 +44,8 @@ impl Hands {
         }
         let gap = |pair: &[Stretch]| pair[1].0.0.saturating_sub(pair[0].1.unwrap_or(pair[0].0).0);
         let gaps = self.0.windows(2).enumerate();
+        // The two stretches with the shortest gap become one. A change in that gap then counts as the worker's, which is the
+        // smallest error that a bounded list can make.
         if let Some((at, _)) = gaps.min_by_key(|(_, pair)| gap(pair)) {
             let (_, end) = self.0.remove(at + 1);
             self.0[at].1 = end;
@@ -55,6 +57,7 @@ impl Attempt {
     /// When it could change files. Commands are programs of their own: they could at any time.
     pub fn hands(&self) -> Vec<Stretch> {
         if self.intent.agent == SHELL {
+            // Commands run without a break, so everything that changes meanwhile is theirs.
             vec![(self.started_at, None)]
         } else {
             self.hands.0.clone()

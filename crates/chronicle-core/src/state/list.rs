@@ -54,6 +54,7 @@ impl<T> List<T> {
 
 impl<T: Clone> List<T> {
     pub(super) fn push(&mut self, entry: T) {
+        // Shared until changed: each decision copies the state, and must not copy every attempt for it.
         Arc::make_mut(&mut self.kept).push((self.count, Arc::new(entry)));
         self.count += 1;
     }

@@ -33,6 +33,7 @@ impl Rounds {
         self.recent.push_back((from.clone(), to.clone()));
         let before = self.issues.clone();
         let opened = said.opened.iter().map(|issue| normal(issue));
+        // Issues come from workers' texts. Those beyond the limit are not counted, rather than making each line larger.
         let room = ISSUES_OPEN_MAX.saturating_sub(before.len());
         self.issues.extend(opened.filter(|issue| !issue.is_empty()).take(room));
         for resolved in &said.resolved {

@@ -209,6 +209,7 @@ impl Facts {
     /// True if a worker waits for a person's answer.
     pub fn is_asking(&self, attempt: &Attempt) -> bool {
         let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
+        // A question of a worker that is on its way out will not be heard by it, so the run does not wait for the answer.
         let stays = attempt.stop.is_none() && !attempt.is_leaving();
         stays && attempt.asking.iter().any(|(_, gate)| is_open(*gate))
     }
@@ -277,6 +278,7 @@ impl Facts {
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> Cow<'s, Tools> {
         match self.persona_of(phase).map(|persona| &persona.tools) {
             Some(tools) if phase.tools.is_unsaid() => Cow::Borrowed(tools),
+            // Both lists hold. A persona cannot be given more by a phase, nor a phase more by a persona.
             Some(tools) if !tools.is_unsaid() => Cow::Owned(phase.tools.within(tools)),
             Some(_) | None => Cow::Borrowed(&phase.tools),
         }
@@ -286,6 +288,7 @@ impl Facts {
     /// Those are meant for the first agent: one that took over uses the model that `fallback` names with it.
     pub fn model_for<'s>(&'s self, intent: &'s AttemptStarted) -> Option<&'s str> {
         if let Some(named) = &intent.fallback {
+            // The phase's `model` is meant for its first agent: another one may not have a model of that name.
             return agent_and_model(named).1;
         }
         let phase = self.phase_at(&intent.place)?;

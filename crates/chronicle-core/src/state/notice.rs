@@ -45,6 +45,7 @@ impl Facts {
 
     /// Records a new supervisor. A run that needed people before it was driven notifies them now.
     pub(crate) fn take_over(&mut self, cause: Cause, supervisor: &SupervisorStarted) {
+        // What happened in the first line came before anybody could notify. It is owed by the first supervisor.
         let is_first = self.supervisor.replace(supervisor.clone()).is_none();
         if is_first && self.is_given_up() {
             self.owe(cause, About::End);
@@ -61,6 +62,7 @@ impl Facts {
         let notifies = self.supervisor.as_ref().is_some_and(|it| it.notifies);
         let owed = &mut self.notices.owed;
         if about == About::End {
+            // A run that fails because of a gate opened in the same line: the end says it all, and one notice is enough.
             owed.retain(|owed| owed.cause.seq != cause.seq);
         }
         if notifies && owed.len() < NOTICES_MAX {

@@ -42,7 +42,7 @@ impl Progress {
 
 /// When a result appeared, in active time of the visit.
 #[derive(Clone, Copy)]
-struct Moment {
+struct ProgressMoment {
     /// The event, while the attempt is live.
     since: Option<Cause>,
     /// Active time of that attempt; 0 once it has ended.
@@ -87,12 +87,12 @@ impl Facts {
         }
     }
 
-    fn news(&mut self, cause: Cause, id: AttemptId, with: impl FnOnce(&mut Frame, Moment)) {
+    fn news(&mut self, cause: Cause, id: AttemptId, with: impl FnOnce(&mut Frame, ProgressMoment)) {
         let Some(attempt) = self.attempt(id) else { return };
         let place = attempt.intent.place.clone();
         let is_live = attempt.ended.is_none();
         let limit = self.phase_at(&place).and_then(|phase| phase.limits.standstill_ms);
-        let moment = Moment {
+        let moment = ProgressMoment {
             since: is_live.then_some(cause),
             active_ms: if is_live { attempt.active_ms } else { 0 },
             window_ms: limit.unwrap_or(u64::MAX),
@@ -106,7 +106,9 @@ impl Facts {
 
 impl Frame {
     /// Resets earlier failures, if there are any and the allowance is not used up.
-    fn get_on(&mut self, moment: Moment) {
+    fn get_on(&mut self, moment: ProgressMoment) {
+        // Counted only where it forgives something. Progress without failures is what a worker is there for, and costs no
+        // allowance.
         if self.worker.counters.has_failed() && self.count(moment) {
             self.worker.counters.progress();
         }
@@ -114,8 +116,9 @@ impl Frame {
     }
 
     /// Restarts the no-progress timer and the watch for repeated calls. A stretch of work counts once, however much it produces.
-    fn stir(&mut self, moment: Moment) {
+    fn stir(&mut self, moment: ProgressMoment) {
         let at_ms = self.progress.worked_ms.saturating_add(moment.active_ms);
+        // One count covers a whole stretch of work: a busy worker does not use up its ten in a few minutes.
         if at_ms < self.progress.covered_ms || self.count(moment) {
             self.worker.repeats.clear();
             let (since, from_ms) = (moment.since, moment.active_ms);
@@ -123,7 +126,7 @@ impl Frame {
         }
     }
 
-    fn count(&mut self, moment: Moment) -> bool {
+    fn count(&mut self, moment: ProgressMoment) -> bool {
         let progress = &mut self.progress;
         if progress.is_used_up() {
             return false;
@@ -137,6 +140,7 @@ impl Frame {
     /// Renews the worker's allowance.
     fn forgive(&mut self) {
         self.worker.progress();
+        // Kept: the stretches of later progress are measured from the beginning of the visit.
         let worked_ms = self.progress.worked_ms;
         self.progress = Progress { worked_ms, ..Progress::default() };
     }

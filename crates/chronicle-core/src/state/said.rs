@@ -51,6 +51,7 @@ impl Facts {
         answer: &str,
         update: &SnapshotUpdate,
     ) {
+        // Looked at before merging. Saying the same again is not progress.
         let is_new = self.snapshot.gains(update);
         Arc::make_mut(&mut self.snapshot).merge(update);
         let answered = Answered::kept(answer, Unworded::Snapshot);
@@ -71,6 +72,7 @@ impl Facts {
         let Some(finding) = finding else { return };
         let findings = vec![finding];
         let update = SnapshotUpdate { findings, ..SnapshotUpdate::default() };
+        // A snapshot that is full keeps what workers chose to write rather than the last words of one that timed out.
         if let Ok(snapshot) = self.snapshot.with(&update) {
             self.snapshot = Arc::new(snapshot);
         }
@@ -93,6 +95,7 @@ impl Facts {
                 (frame.agent, frame.worker.fallback) = (ended.agent.clone(), None);
             }
             if ended.who.is_some() {
+                // A person has looked at it, and wants it tried: the allowance is theirs to renew.
                 frame.worker.counters.waits = 0;
             }
         });
@@ -111,6 +114,7 @@ impl Facts {
         self.change_frame(&place.frame(), |frame| {
             let asker = frame.helper().map(|helper| helper.persona.clone()).or(asker);
             frame.progress.followups = frame.progress.followups.saturating_add(1);
+            // The whole worker is put on the stack, with session and counters. The helper starts with none of its failures.
             let (follow_up, worker) = (follow_up.clone(), std::mem::take(&mut frame.worker));
             frame.stack.push(Waiting { follow_up, worker });
             frame.stage = Stage::Ready { why: Why::Helps { asker: asker.unwrap_or_default() } };
@@ -210,6 +214,7 @@ impl Frame {
             )
         });
         if worker.reasons.len() >= REASONS_MAX {
+            // Not the first: it says why the phase began, which every worker must know.
             worker.reasons.remove(1);
         }
         worker.reasons.push(intent.why.clone());
@@ -219,6 +224,7 @@ impl Frame {
         }
         self.before = Some((intent.session.clone(), intent.agent.clone()));
         for note in &mut self.notes {
+            // Told with the handover, which is recorded in the same line as this attempt.
             note.told = Some(note.told.unwrap_or(intent.attempt));
         }
     }

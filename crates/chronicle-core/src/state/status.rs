@@ -72,6 +72,7 @@ impl Facts {
     /// Status by the ledger. Paused, cancelled and failed are reported only once nothing works any more.
     pub fn status(&self) -> Status {
         let is_recorded = self.trees.after.is_empty();
+        // Cancelled or paused is said only when it is true: nothing works any more, and what was done is on record.
         let is_quiet = self.live.is_empty() && is_recorded;
         let is_undone = self.trees.undo().is_none();
         let given_up = self.cancelled.is_some() || self.failed.is_some();
@@ -101,6 +102,7 @@ impl Facts {
             (Status::Ending, false) if self.failed.is_some() => Standing::Failed,
             (Status::Ending, false) if self.cancelled.is_some() => Standing::Cancelled,
             (Status::Running | Status::Ending, false) => Standing::Interrupted,
+            // It waits for a time, and nobody is there who would notice when it has come.
             (Status::Waiting, false) if self.goes_on() => Standing::Interrupted,
             (Status::Waiting, _) => Standing::Waiting,
             (Status::Paused, _) => Standing::Paused,

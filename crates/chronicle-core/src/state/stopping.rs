@@ -23,6 +23,7 @@ impl Facts {
     /// Why that attempt is being stopped, if it is. Effects, guards, signals and views all ask here, so that none of them allows
     /// anything to an attempt that must stop.
     pub fn stopping(&self, attempt: &Attempt) -> Option<Stopping> {
+        // The attempt's own cause first: it is the more precise answer to "why was it stopped".
         if let Some(cause) = attempt.stop {
             return Some(Stopping::Limit(cause));
         }

@@ -112,6 +112,7 @@ impl Facts {
     /// Adds what an attempt spent, and its active time so far.
     pub(super) fn spend(&mut self, id: AttemptId, more: &Usage, active_ms: u64) {
         let Some(attempt) = self.attempts.get_mut(super::number(id.0)) else { return };
+        // Reports carry the whole time so far, and may arrive out of order: only growth counts, and time never goes back.
         let longer = active_ms.saturating_sub(attempt.active_ms);
         attempt.active_ms += longer;
         attempt.usage = attempt.usage.plus(more);

@@ -136,6 +136,8 @@ impl RunTrees {
             return;
         }
         match &self.folder(intent.folder).last {
+            // Recorded in the very line that starts this attempt: nothing can have happened in between, so no second tree is
+            // needed.
             Some((tree, seq)) if *seq == cause.seq => {
                 let tree = tree.clone();
                 self.known.insert(intent.attempt, tree);
@@ -148,6 +150,7 @@ impl RunTrees {
 
     /// An attempt that never started has nothing to record.
     pub(super) fn end(&mut self, cause: Cause, intent: &AttemptStarted) {
+        // An attempt that ended before its first tree was recorded has changed nothing.
         let never_began = self.before.remove(&intent.attempt).is_some();
         if intent.recorded && !never_began {
             self.after.insert(intent.attempt, (cause, intent.place.clone()));
@@ -203,6 +206,8 @@ impl Facts {
         let place = self.trees.settle(recorded.moment);
         let folder = self.trees.folder_mut(recorded.folder);
         folder.missed = None;
+        // The files as they were found, unclear changes included: what comes next is compared with the disk, not with a
+        // worker's part of it.
         folder.last = Some((recorded.found().clone(), cause.seq));
         folder.head.clone_from(&recorded.head);
         if let Some(unclear) = &recorded.unclear {

@@ -26,6 +26,7 @@ pub(super) fn command(called: &ToolCalled) -> Option<String> {
 /// Counts it for repetition; `None` for Chronicle's tools, and if only a part of the call is known.
 pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
     let ToolCalled { tool, input, .. } = called;
+    // Two calls that differ only behind the cut would look the same. Such lines never counted, and must not begin to.
     if input.ends_with(" bytes cut]") || is_ours(tool) {
         return None;
     }

@@ -291,7 +291,7 @@ fn a_closed_question_takes_only_its_options() {
 }
 
 #[test]
-fn who_is_blocked_asks_a_person_and_who_is_half_done_goes_on() {
+fn a_blocked_worker_asks_a_person_and_a_half_done_one_continues() {
     let blocked =
         json!({"signal": "complete", "operationStatus": "blocked", "blockedReason": "no key"});
     let Signal::Break(Break::Ask(question)) = parse("signal-back", &blocked) else { panic!() };

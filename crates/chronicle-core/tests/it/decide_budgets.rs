@@ -60,7 +60,7 @@ fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when
 }
 
 #[test]
-fn nobody_begins_a_phase_whose_budget_is_used_up() {
+fn a_phase_whose_budget_is_used_up_does_not_start() {
     let world = check(
         "{name: P, phases: {plan: {next: [build]}, build: {budget: {tokens: 10, attempts: 1}, next: [plan, done]}}}",
         "plan: usage 500; go build
@@ -156,7 +156,7 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
 }
 
 #[test]
-fn what_has_no_price_needs_a_persons_word_under_a_limit_in_dollars() {
+fn work_without_a_price_needs_approval_under_a_limit_in_dollars() {
     let world = check(
         "{name: U, budget: {usd: 1}, phases: {plan: {next: [build]}, build: {}}}",
         "plan: costs 10; unpriced 5; go build
@@ -258,7 +258,7 @@ fn a_signal_that_was_accepted_stands_even_if_its_turn_ends_over_the_budget() {
 }
 
 #[test]
-fn only_what_waits_for_a_budget_can_be_raised_approved_or_tried_again() {
+fn only_a_budget_gate_can_be_raised_approved_or_retried() {
     let script = "plan: usage 100; go build";
     let at_gate = || World::started(TOKENS, script).play();
     let tell = |command| match at_gate().step(&person(command)) {
@@ -301,7 +301,7 @@ fn only_what_waits_for_a_budget_can_be_raised_approved_or_tried_again() {
 }
 
 #[test]
-fn a_budget_that_is_raised_by_nobody_fails_a_run_that_nobody_attends() {
+fn a_used_up_budget_fails_a_run_started_with_on_gate_fail() {
     let mut world = World::new("plan: usage 100");
     let mut begin = crate::world::start(crate::world::workflows(TOKENS));
     begin.on_gate = Some(chronicle_core::event::OnGate::Fail);
@@ -360,7 +360,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_worked_before_a_loss_counts_for_the_time_out_and_the_budget() {
+fn time_before_a_loss_counts_for_timeout_and_budget() {
     let workflow = "{name: T, budget: {time: 10m}, phases: {dig: {limits: {timeout: 5m}}}}";
     let left = |world: &World, kind: TimerKind| {
         world.state.due().into_iter().find_map(|effect| match effect.action {

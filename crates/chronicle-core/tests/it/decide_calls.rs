@@ -107,7 +107,7 @@ fn is_proven(with: impl FnOnce(&mut World)) -> bool {
 }
 
 #[test]
-fn an_end_that_may_be_another_calls_proves_nothing() {
+fn an_ambiguous_end_of_a_call_proves_nothing() {
     assert!(is_proven(|world| ends(world, "x", true)));
     assert!(!is_proven(|world| ends(world, "x", false)));
     assert!(!is_proven(|world| {
@@ -126,7 +126,7 @@ fn an_end_that_may_be_another_calls_proves_nothing() {
 }
 
 #[test]
-fn a_denied_call_takes_no_end_from_one_that_runs() {
+fn the_end_of_a_running_call_is_not_taken_for_a_denied_one() {
     let workflow = "{name: E, phases: {dig: {tools: {deny: [web]}, requires: [make test]}}}";
     let mut world = World::started(workflow, "");
     assert!(may_run(&mut world, &shell("x", "make test")));

@@ -106,7 +106,7 @@ fn work_that_is_not_verified_goes_back_to_its_session() {
 }
 
 #[test]
-fn what_nobody_puts_right_needs_a_person_and_skip_takes_the_workers_way() {
+fn work_that_stays_unverified_needs_a_person_and_skip_follows_the_worker() {
     check(
         "phases:\n  build: {verify: [test], limits: {retries: 1}, next: [ship, other]}\n  other: {next: [done]}\n  ship: {next: [done]}",
         "build: go other\nbuild!verify: run 0 1\nother: go done\ng1: skip it is known to fail",
@@ -168,7 +168,7 @@ fn a_workflow_may_have_its_own_way_for_unverified_work() {
 }
 
 #[test]
-fn who_claims_nothing_is_not_verified() {
+fn a_worker_that_claims_no_success_is_not_verified() {
     check(
         "phases:\n  build: {verify: [test], next: [done], on: {fail: mend}}\n  mend: {next: [done]}",
         "build: go mend fail\nmend: go done",

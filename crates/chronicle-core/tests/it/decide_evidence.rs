@@ -134,7 +134,7 @@ fn a_line_that_hides_how_a_command_ended_proves_nothing() {
 }
 
 #[test]
-fn whoever_says_that_it_failed_need_not_prove_anything() {
+fn a_worker_that_reports_failure_needs_no_evidence() {
     let mut world = begun(WORKFLOW);
     assert!(leave(&mut world, 1, Some("fail"), "cannot").starts_with("accepted"));
     end(&mut world, 1, &[]);
@@ -187,7 +187,7 @@ fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
 }
 
 #[test]
-fn what_was_changed_before_a_crash_counts() {
+fn files_changed_before_a_crash_count_as_evidence() {
     let mut world = begun(WORKFLOW);
     run(&mut world, 1, "cargo test", Some(true));
     end(&mut world, 1, &["a.rs"]);

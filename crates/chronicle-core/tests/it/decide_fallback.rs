@@ -39,7 +39,7 @@ fn retry(agent: Option<&str>) -> Command {
 }
 
 #[test]
-fn who_is_not_signed_in_is_followed_by_the_next_at_once() {
+fn an_agent_that_is_not_signed_in_falls_back_at_once() {
     let world = started("plan 1: usage 3; auth please sign in\nplan 2: go build\nbuild: go done");
     expect![[r#"
         run started: `W` on "the task"
@@ -65,7 +65,7 @@ fn who_is_not_signed_in_is_followed_by_the_next_at_once() {
 }
 
 #[test]
-fn a_quota_is_not_waited_for_while_somebody_else_can_work() {
+fn a_used_up_quota_falls_back_instead_of_waiting() {
     let world = started(
         "plan 1: quota 600\nplan 2: quota 600\nplan 3: quota 600; go build\nbuild: go done",
     );
@@ -111,7 +111,7 @@ fn a_service_without_room_is_waited_for_before_another_agent_starts() {
 }
 
 #[test]
-fn after_the_last_a_person_is_told_how_each_ended_and_retry_begins_with_the_first() {
+fn after_the_last_agent_a_person_is_asked_and_retry_starts_with_the_first() {
     let mut world =
         started("plan 1: auth please sign in\nplan 2: quota 0\nplan 3: auth no key\nplan: hang")
             .play();
@@ -152,7 +152,7 @@ fn the_workflows_own_answer_to_a_crash_comes_after_the_last_agent() {
 }
 
 #[test]
-fn a_time_out_and_a_circle_are_no_reason_to_fall_back() {
+fn timeouts_and_repeated_calls_do_not_fall_back() {
     let workflow = "{name: W, phases: {plan: {fallback: [pi], limits: {timeout: 5m, repeats: 1}}}}";
     for moves in ["timeout", "same read a; same read a; same read a; same read a"] {
         let world = World::started(workflow, &format!("plan: {moves}")).play();
@@ -162,7 +162,7 @@ fn a_time_out_and_a_circle_are_no_reason_to_fall_back() {
 }
 
 #[test]
-fn what_was_spent_counts_on() {
+fn spending_of_earlier_agents_still_counts() {
     let workflow = "{name: W, budget: {tokens: 10}, phases: {plan: {fallback: [pi]}}}";
     let script = "plan 1: usage 9; auth a\nplan 2: usage 2; go done\nplan: go done";
     let world = World::started(workflow, script).play();
@@ -224,7 +224,7 @@ fn a_model_is_meant_for_the_first_agent_alone() {
 }
 
 #[test]
-fn a_helper_falls_back_by_itself_and_whoever_waits_keeps_its_agent() {
+fn a_helper_falls_back_and_the_waiting_worker_keeps_its_agent() {
     let workflow = "{name: W, phases: {build: {fallback: [pi], next: [mend]}, \
         mend: {persona: mender, fallback: [other]}}}";
     let script = "build 1: auth a\nbuild 2: help mender; go mend\nbuild@mender 3: auth b\n\

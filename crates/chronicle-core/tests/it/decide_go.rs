@@ -37,7 +37,7 @@ fn working(workflow: &str, script: &str) -> World {
 }
 
 #[test]
-fn whoever_works_is_ended_and_then_the_run_moves() {
+fn go_stops_the_worker_and_then_moves_the_run() {
     let mut world = working(THREE, "verify: go done");
     assert_eq!(world.step(&person(go("verify"))), accepted("going to `verify` once a1 has ended"));
     assert_eq!(stopping(&world), [AttemptId(1)]);
@@ -83,7 +83,7 @@ fn a_worker_that_waits_for_an_answer_waits_no_longer() {
 }
 
 #[test]
-fn one_that_is_paused_meanwhile_is_there_when_it_goes_on() {
+fn a_go_during_a_pause_takes_effect_on_resume() {
     let mut world = working(THREE, "verify: go done");
     world.step(&person(go("verify")));
     world.step(&person(Command::Pause { reason: String::new() }));
@@ -119,7 +119,7 @@ fn a_workflow_inside_is_left_from_outside() {
 }
 
 #[test]
-fn nobody_starts_beside_what_may_still_run() {
+fn nothing_starts_while_an_old_process_may_still_run() {
     let mut world = working(THREE, "");
     world.step(&person(go("verify")));
     let seen = EndSeen { unclear: Some("pid 7 lives".to_owned()), ..EndSeen::default() };

@@ -134,7 +134,7 @@ fn help_within_help_comes_back_in_order_and_too_much_of_it_needs_a_person() {
 }
 
 #[test]
-fn who_may_be_asked_is_said_and_nobody_waits_for_themselves() {
+fn a_worker_can_ask_known_helpers_but_not_one_that_waits_for_it() {
     let mut world = World::started(WORKFLOW, "");
     let mut help = |request: &str, persona: &str, resume| {
         let (persona, reason, context) = (persona.to_owned(), "r".to_owned(), "c".to_owned());
@@ -314,7 +314,7 @@ fn help_may_be_continued_and_may_ask() {
 }
 
 #[test]
-fn a_session_that_asks_again_for_what_has_come_is_told_so() {
+fn a_session_that_repeats_a_finished_request_is_told_so() {
     let mut world = World::started(WORKFLOW, "build: help mender; hang\nbuild@mender: complete");
     while world.state.attempts.len() < 3 {
         assert!(world.one_move(), "{}", world.told());

@@ -301,7 +301,7 @@ fn a_person_says_which_command_to_begin_with() {
 }
 
 #[test]
-fn only_a_command_that_there_is_can_be_begun_with() {
+fn retry_from_needs_an_existing_command() {
     let workflow =
         "{name: Pay, phases: {pay: {run: command, commands: [order, charge], once: true}}}";
     let mut world = World::started(workflow, "pay 1: run 0 0; lost").play();

@@ -23,7 +23,7 @@ fn timed_out(said: &str) -> World {
 }
 
 #[test]
-fn what_was_said_before_a_time_out_is_kept_as_a_finding_and_told() {
+fn the_last_words_before_a_timeout_become_a_finding() {
     let world = timed_out("The hole is two metres deep.\nRock below.");
     expect![[r#"
         [
@@ -36,7 +36,7 @@ fn what_was_said_before_a_time_out_is_kept_as_a_finding_and_told() {
 }
 
 #[test]
-fn of_a_long_text_the_beginning_is_kept_and_of_nothing_nothing() {
+fn long_last_words_are_cut_and_empty_ones_are_dropped() {
     let world = timed_out(&"x".repeat(5_000));
     let finding = world.state.snapshot.findings[0].clone();
     assert!(finding.ends_with("x… [3800 bytes cut]"), "{finding}");
@@ -47,7 +47,7 @@ fn of_a_long_text_the_beginning_is_kept_and_of_nothing_nothing() {
 const CIRCLE: &str = "{name: C, phases: {dig: {limits: {repeats: 3}, next: [fill]}, fill: {}}}";
 
 #[test]
-fn whoever_makes_the_same_call_again_and_again_is_ended_and_a_person_sees_the_call() {
+fn a_worker_that_repeats_a_call_is_stopped_and_a_person_sees_the_call() {
     let script = "dig: same read a; same read b; same read a; same read a; same read a; go fill";
     let world = World::started(CIRCLE, script).play();
     expect![[r#"
@@ -80,7 +80,7 @@ fn a_workflow_may_have_its_own_answer_to_a_circle() {
 }
 
 #[test]
-fn what_comes_of_the_work_begins_the_count_anew() {
+fn progress_resets_the_count_of_repeated_calls() {
     for between in ["file a.rs", "snap found it"] {
         let calls = "same test all; same test all; same test all";
         let script = format!("dig: {calls}; {between}; {calls}; go fill\nfill: go done");
@@ -94,7 +94,7 @@ fn what_comes_of_the_work_begins_the_count_anew() {
 }
 
 #[test]
-fn a_person_who_wants_it_tried_again_begins_the_count_anew() {
+fn a_retry_resets_the_count_of_repeated_calls() {
     let script = "dig 1: same x y; same x y; same x y; same x y\ndig 2: same x y; go fill\n\
                   fill: go done\ng1: retry look elsewhere";
     let world = World::started(CIRCLE, script).play();
@@ -131,7 +131,7 @@ fn a_phase_says_how_long_a_worker_may_go_on_after_its_signal() {
 }
 
 #[test]
-fn who_had_changed_files_was_in_no_circle() {
+fn a_worker_that_changed_files_was_not_looping() {
     let script = "dig 1: same x y; same x y; same x y; same x y; go fill\nfill: go done";
     let mut world = World::started(CIRCLE, script);
     while !world.told().contains("without progress\na1 was stopped") {

@@ -50,7 +50,7 @@ fn people_are_told_of_each_gate_and_of_the_end() {
 }
 
 #[test]
-fn a_supervisor_that_knows_no_way_owes_nothing() {
+fn a_supervisor_without_notifications_owes_no_notice() {
     let mut world = World::started(APPROVED, SCRIPT);
     world.step(&report(supervisor(false)));
     let world = world.play();
@@ -58,7 +58,7 @@ fn a_supervisor_that_knows_no_way_owes_nothing() {
 }
 
 #[test]
-fn what_a_run_needs_before_anybody_drives_it_is_told_by_the_first_who_does() {
+fn gates_opened_before_the_first_supervisor_are_notified_by_it() {
     let before = "{name: B, phases: {plan: {approval: before}}}";
     let mut world = World::started(before, "plan: go done");
     assert_eq!(due(&world), [], "nobody drives it");
@@ -71,7 +71,7 @@ fn what_a_run_needs_before_anybody_drives_it_is_told_by_the_first_who_does() {
 }
 
 #[test]
-fn of_a_gate_that_fails_the_run_only_the_failure_is_told() {
+fn a_gate_that_fails_the_run_is_notified_only_as_a_failure() {
     let mut world = World::new("plan: go done");
     let before = workflows("{name: B, phases: {plan: {approval: after}}}");
     let run = RunStarted { on_gate: Some(OnGate::Fail), ..start(before) };
@@ -86,7 +86,7 @@ fn of_a_gate_that_fails_the_run_only_the_failure_is_told() {
 }
 
 #[test]
-fn wherever_a_supervisor_dies_nobody_is_told_twice() {
+fn no_notice_is_given_twice_wherever_a_supervisor_dies() {
     let whole = driven(APPROVED, SCRIPT).play();
     let mut unknown = BTreeSet::new();
     for cut in 1..=whole.lines.len() {

@@ -61,7 +61,7 @@ fn a_workflow_inside_that_failed_fails_the_run_where_nothing_is_said_about_it() 
 }
 
 #[test]
-fn a_worker_cannot_send_what_is_the_supervisors_to_say() {
+fn a_worker_cannot_send_an_outcome_of_the_supervisor() {
     let workflow = "{name: One, phases: {check: {on: {crash: done, unverified: done}}}}";
     for outcome in ["crash", "stuck", "timeout", "rejected", "conflict", "unverified", "skipped"] {
         let script = format!("check 1: go done {outcome}; go done");
@@ -115,7 +115,7 @@ phases:
 }
 
 #[test]
-fn what_was_skipped_inside_is_not_done_outside() {
+fn a_skipped_inner_workflow_does_not_count_as_done() {
     let workflow = "
 name: Outer
 phases:

@@ -236,7 +236,7 @@ fn a_no_after_the_work_goes_where_the_workflow_says() {
 }
 
 #[test]
-fn whoever_is_asked_about_a_fail_is_told_where_a_yes_leads() {
+fn an_approval_of_a_failure_says_where_it_leads() {
     let workflow =
         "{name: F, phases: {judge: {approval: after, on: {pass: done, fail: mend}}, mend: {}}}";
     let world = World::started(workflow, "judge: go mend fail\nmend: go done").play();

@@ -110,7 +110,7 @@ fn a_command_that_changes_files_each_time_gets_no_more_tries_for_it() {
 }
 
 #[test]
-fn who_always_has_something_new_and_never_leaves_is_asked_about() {
+fn a_worker_with_endless_progress_ends_at_a_person() {
     let mut world = World::started(WORKFLOW, "");
     world.one_move();
     let id = AttemptId(1);
@@ -435,7 +435,7 @@ fn whatever_a_person_answers_gives_a_new_allowance() {
 }
 
 #[test]
-fn who_gets_an_answer_may_make_the_same_calls_again() {
+fn an_answer_allows_the_same_calls_again() {
     let workflow = "{name: W, phases: {dig: {limits: {repeats: 3}}}}";
     let mut world = tired(workflow, "ask how?");
     world.step(&person(Command::Answer { gate: None, text: "like this".to_owned() }));

@@ -71,7 +71,7 @@ fn a_run_goes_back_into_a_workflow_and_nothing_spent_comes_back() {
 }
 
 #[test]
-fn nobody_goes_back_under_a_workers_hands_or_to_what_is_not_there() {
+fn rewind_is_refused_while_a_worker_works_or_to_a_missing_position() {
     let mut world = World::started(NESTED, SCRIPT);
     let back = world.rewind(1);
     assert_eq!(refused(&mut world, back), "a1 works at `plan`: pause the run first");
@@ -120,7 +120,7 @@ fn another_run_begins_where_one_stood() {
 
 /// A position has nothing of an attempt, a gate or a session in it.
 #[test]
-fn whatever_goes_on_begins_anew_where_it_is_carried_to() {
+fn a_carried_phase_is_entered_again() {
     let world = waiting();
     let carried = world.state.carried();
     let text = serde_json::to_string(&carried).unwrap();

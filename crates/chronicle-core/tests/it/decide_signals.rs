@@ -303,7 +303,7 @@ phases:
 }
 
 #[test]
-fn giving_up_must_be_said_twice_with_nothing_in_between() {
+fn a_worker_must_ask_twice_to_cancel() {
     let mut world = World::started(crate::decide::THREE, "");
     let (step, cancel) = ("workflow_step", json!({"action": "cancel", "summary": "hopeless"}));
     called(

@@ -27,7 +27,7 @@ fn still_timer(world: &World) -> Option<(Cause, u64)> {
 }
 
 #[test]
-fn of_whose_work_nothing_comes_for_long_is_ended_and_a_person_sees_what_it_did() {
+fn a_worker_without_progress_is_stopped_and_a_person_sees_what_it_did() {
     let script = "dig: same read a; same read a; same read b; still; go fill";
     let world = World::started(STILL, script).play();
     expect![[r#"
@@ -90,7 +90,7 @@ fn a_file_a_signal_and_a_word_to_it_begin_the_time_anew() {
 }
 
 #[test]
-fn who_had_changed_files_did_not_stand_still() {
+fn changed_files_show_that_a_worker_made_progress() {
     let mut world = World::started(STILL, "dig: still; go fill\nfill: go done");
     while !world.told().contains("it made no progress\na1 was stopped") {
         assert!(world.one_move(), "{}", world.told());
@@ -103,7 +103,7 @@ fn who_had_changed_files_did_not_stand_still() {
 }
 
 #[test]
-fn who_had_got_on_and_is_lost_before_it_was_ended_is_lost_as_any_other() {
+fn a_lost_worker_that_made_progress_counts_as_lost() {
     for (losses, status) in [(1, Status::Running), (0, Status::Waiting)] {
         let limits = format!("{{standstill: 20m, losses: {losses}}}");
         let workflow = format!("{{name: S, phases: {{dig: {{limits: {limits}}}}}}}");
@@ -126,7 +126,7 @@ fn who_had_got_on_and_is_lost_before_it_was_ended_is_lost_as_any_other() {
 }
 
 #[test]
-fn commands_and_whoever_leaves_or_asks_may_take_as_long_as_they_take() {
+fn commands_and_waiting_workers_have_no_standstill_limit() {
     let shell = "{name: S, phases: {test: {run: command, commands: [a]}}}";
     let mut world = World::started(shell, "");
     assert!(world.one_move());

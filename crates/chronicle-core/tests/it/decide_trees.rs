@@ -118,7 +118,7 @@ fn a_run_without_trees_goes_on_and_says_so() {
 }
 
 #[test]
-fn one_that_never_began_is_not_recorded_and_one_that_was_stopped_is() {
+fn a_tree_follows_a_stopped_attempt_but_not_one_that_never_started() {
     let mut world = World::started(TWO, "");
     world.step(&person(Command::Pause { reason: String::new() }));
     assert_eq!(actions(&world), [Action::StopAttempt(A1)]);
@@ -137,7 +137,7 @@ fn one_that_never_began_is_not_recorded_and_one_that_was_stopped_is() {
 }
 
 #[test]
-fn a_tree_that_nobody_waits_for_says_nothing() {
+fn a_tree_that_is_not_awaited_is_ignored() {
     let mut world = World::started(TWO, "");
     let before = world.lines.len();
     for moment in [Moment::After(A1), Moment::Before(AttemptId(7)), Moment::After(AttemptId(0))] {
@@ -167,7 +167,7 @@ fn attempts_until_a_person(changed: impl Fn(usize) -> bool) -> usize {
 }
 
 #[test]
-fn changed_files_are_progress_but_not_for_ever() {
+fn changed_files_count_as_progress_a_limited_number_of_times() {
     // Three reminders and two fresh starts, once, then counted anew after the fourth, then again and again.
     assert_eq!(attempts_until_a_person(|_| false), 6);
     assert_eq!(attempts_until_a_person(|count| count == 4), 9);

@@ -144,7 +144,7 @@ fn the_workflows_own_answer_to_a_crash_comes_after_the_waits() {
 }
 
 #[test]
-fn a_person_who_knows_better_cuts_it_short() {
+fn a_person_can_end_a_wait_early() {
     let mut world = waiting("quota 600");
     let answer = world.step(&person(retry("mind the tests", None)));
     assert_eq!(answer, Answer::Accepted("`plan` is tried again".to_owned()));
@@ -165,7 +165,7 @@ fn a_person_who_knows_better_cuts_it_short() {
 }
 
 #[test]
-fn somebody_else_may_work_instead() {
+fn a_wait_can_be_ended_with_another_agent() {
     let mut world = waiting("quota 600");
     world.step(&person(retry("you do it", Some("scripted:other.yaml"))));
     expect![[r#"
@@ -194,7 +194,7 @@ fn a_person_may_go_somewhere_else_meanwhile() {
 }
 
 #[test]
-fn a_run_that_rests_waits_on_when_it_goes_on() {
+fn a_wait_continues_after_a_pause() {
     let mut world = waiting("quota 600");
     world.step(&person(Command::Pause { reason: String::new() }));
     assert_eq!(world.state.status(), Status::Paused);
@@ -212,7 +212,7 @@ fn a_run_that_rests_waits_on_when_it_goes_on() {
 }
 
 #[test]
-fn only_the_wait_that_goes_on_can_end() {
+fn only_a_current_wait_can_end() {
     let mut world = waiting("quota 600");
     let lines = world.lines.len();
     fired(&mut world, 2);

@@ -299,7 +299,7 @@ fn kept(world: &World) -> Vec<(AttemptId, String, Told)> {
 }
 
 #[test]
-fn what_the_ledger_names_is_what_the_worker_is_told() {
+fn the_recorded_handover_is_the_one_that_was_sent() {
     for (reason, world) in reasons() {
         let attempt = world.state.live_attempts().next().unwrap();
         let kept = kept(&world);

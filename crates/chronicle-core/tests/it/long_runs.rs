@@ -84,7 +84,7 @@ fn is_at(state: &State, place: &str) -> bool {
 }
 
 #[test]
-fn what_a_person_said_outlives_gates_where_nobody_said_anything() {
+fn gates_with_a_note_are_kept_longer_than_others() {
     let workflow = "{name: Asked, limits: {loop: 100000}, phases: {plan: {approval: before, next: [plan, done]}}}";
     let mut world = World::started(workflow, "plan: go plan\nplan 100: finish");
     for gate in 1..=100 {

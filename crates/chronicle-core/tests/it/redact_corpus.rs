@@ -175,7 +175,7 @@ fn of_the_look_alikes_none_is_damaged() {
 }
 
 #[test]
-fn names_that_somebody_answers_to_stay() {
+fn names_of_phases_and_ids_are_not_redacted() {
     let redactor = Redactor::new(["a-phase-that-is-a-value".to_owned()]);
     let key = ["gh", "p_Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j"].concat();
     let line = json!({

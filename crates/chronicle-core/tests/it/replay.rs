@@ -67,7 +67,7 @@ fn a_run_that_was_begun_without_inputs_says_so() {
 }
 
 #[test]
-fn whoever_starts_a_run_need_not_know_that_inputs_are_written() {
+fn inputs_are_recorded_even_if_the_caller_does_not_ask() {
     let mut world = World::new("");
     let begin = RunStarted { inputs: false, ..start(workflows(WORKFLOW)) };
     world.step(&person(Command::Start(Box::new(begin))));

@@ -69,7 +69,7 @@ fn every_form_is_read() {
 }
 
 #[test]
-fn what_is_not_known_is_told_where_it_stands_with_what_was_meant() {
+fn an_unknown_setting_is_reported_with_its_place_and_a_suggestion() {
     check(
         "",
         "agnet = \"x\"\nretries = 3\nlimits = 3\n[limitz]\nidle = 1\n[budget]\ncolour = 1\n[agents.mine]\ncomand = \"x\"\n[agents]\nplain = 1\n",
@@ -141,7 +141,7 @@ fn a_person_has_prices_of_their_own() {
 }
 
 #[test]
-fn what_is_no_toml_is_told_and_the_rest_still_counts() {
+fn invalid_toml_is_reported_and_other_files_still_count() {
     check(
         "\u{feff}agent = \"x\"\n",
         "model = \"m\"\nagent = \nverify = [\"a\"\n",

@@ -159,7 +159,7 @@ fn expected(text: &str, known: &str, value: &str) -> String {
 
 proptest! {
     #[test]
-    fn what_is_put_in_is_never_looked_at_again(
+    fn replaced_text_is_never_searched_again(
         before in "[a-z {}]{0,20}", after in "[a-z {}]{0,20}", value in "[a-z{}]{0,12}",
     ) {
         let text = format!("{before}{{name}}{after}{{other}}");

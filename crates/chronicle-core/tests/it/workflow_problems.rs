@@ -95,7 +95,7 @@ fn ids_that_are_none() {
 }
 
 #[test]
-fn work_that_nobody_could_do() {
+fn phases_that_could_never_work_are_errors() {
     let text = "\
 phases:
   - {id: a, run: command}

@@ -114,7 +114,7 @@ phases:
 }
 
 #[test]
-fn the_environment_is_not_to_say_who_a_worker_is() {
+fn variables_that_chronicle_sets_are_refused_in_env() {
     check(
         "env: {CHRONICLE_RUN: x, chronicle_secret: y, CHRONICLES: z}\nphases: {a: }",
         &expect![[r#"
@@ -136,7 +136,7 @@ fn a_merge_key_says_why_not() {
 }
 
 #[test]
-fn promises_that_nobody_keeps_are_refused() {
+fn unsupported_fields_are_refused() {
     check(
         "phases: [{id: a, extra_skills: [tea]}]",
         &expect![[r#"
@@ -189,7 +189,7 @@ fn what_the_two_ways_to_ask_for_an_approval_mean() {
 }
 
 #[test]
-fn what_is_not_said_does_not_loop_and_binds_sub_agents() {
+fn by_default_a_workflow_does_not_loop_and_lists_bind_sub_agents() {
     let workflow = load_with("phases: [{id: a, tools: {deny: bash}}]", &[]).workflows.remove(0);
     assert!(!workflow.loopable);
     assert!(!workflow.phases[0].tools.own_only);
@@ -199,7 +199,7 @@ fn what_is_not_said_does_not_loop_and_binds_sub_agents() {
 }
 
 #[test]
-fn a_no_leads_somewhere_only_where_somebody_is_asked() {
+fn an_edge_for_rejected_needs_an_approval() {
     check(
         "phases: [{id: a, on: {rejected: a}}, {id: b, approval: after, on: {rejected: a}}]",
         &expect![[r#"

@@ -24,6 +24,7 @@ pub(super) fn usd_micros(usd: f64) -> Result<u64, String> {
 
 /// Tokens with the price that the agent names for them; without one they have none. Nothing for something is no price.
 pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
+    // Agents report 0 for a model whose price they do not know. With tokens used, that is "unknown" and not "free".
     let usd = usd.filter(|usd| *usd > 0.0 || tokens.tokens() == 0);
     let micros = usd.and_then(|usd| usd_micros(usd).ok());
     let unpriced = micros.is_none() && tokens.tokens() > 0;
@@ -34,6 +35,7 @@ pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
 pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     match status {
         401 | 403 => Some(CrashClass::Auth),
+        // Also for "too many requests": without a time the run backs off and retries, which is right for both.
         429 => Some(CrashClass::Quota),
         // The request itself is wrong: a model that does not exist, an input that is not taken, a bill that nobody paid.
         400 | 402 | 404 | 405 | 422 => Some(CrashClass::Refused),

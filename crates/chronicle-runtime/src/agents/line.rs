@@ -40,6 +40,7 @@ pub(super) fn unanswerable() -> Vec<Seen> {
 
 /// Adds an entry; the oldest is dropped.
 pub(super) fn keep<T>(list: &mut VecDeque<T>, item: T) {
+    // An agent that never ends what it begins must not make this grow. The oldest is the one least likely to be asked for.
     if list.len() >= CALLS_MAX {
         list.pop_front();
     }

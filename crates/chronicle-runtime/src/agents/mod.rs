@@ -317,6 +317,7 @@ pub fn find(
             .map_err(|why| unknown(why, &format!("set `agents.{name}.command`, quotes in pairs")))
     };
     let program = match agent.split_once(':') {
+        // Names of published agents come first. A setting can say where their program is, but not what they are.
         None if agent == "claude" => {
             return Ok(Box::new(Claude::new(command(agent)?, settings.prefers_http(agent))));
         }
@@ -352,6 +353,7 @@ fn hint(agent: &str, settings: &Settings) -> String {
 
 /// A file's path as people see it: relative to the project if it is inside.
 fn shown_path(path: &str, project: &Path) -> String {
+    // Relative, as people know it, and so that a moved project gives the same record.
     let below = Path::new(path).strip_prefix(project).ok().and_then(Path::to_str);
     bounded(below.unwrap_or(path), PATH_MAX)
 }

@@ -70,6 +70,8 @@ impl Adapter for Pi {
         if let Some(level) = level.filter(|level| LEVELS.contains(&level.as_str())) {
             option("--thinking", level.into());
         }
+        // Written for each attempt: the list of tools is part of it, and a worker of an earlier attempt could have changed the
+        // file.
         let mut files = vec![GivenFile { name: EXTENSION_FILE, text: extension() }];
         if let Some(persona) = &order.persona {
             option("--append-system-prompt", order.given.join(PERSONA_FILE).into());
@@ -124,6 +126,7 @@ impl Adapter for Pi {
             Dialog::Foreign | Dialog::Confirm => match answer {
                 Answer::Accepted(text) if dialog == Dialog::Confirm => confirmed(&request, text),
                 Answer::Accepted(text) => value(&request, text),
+                // A question that nobody will answer is cancelled; Pi would wait for it for ever.
                 _ => cancelled(&request),
             },
         }]
@@ -159,6 +162,7 @@ impl Adapter for Pi {
 }
 
 fn environment() -> BTreeMap<String, String> {
+    // No side traffic: a worker must not depend on an update server, and what it does is nobody else's business.
     let env = [("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")];
     env.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
@@ -175,6 +179,7 @@ fn leave(answer: &Answer) -> Value {
     match answer {
         Answer::Verdict(Verdict::Allowed) => json!({"allow": true}),
         Answer::Verdict(Verdict::Denied(why)) | Answer::Refused(why) => json!({"deny": why}),
+        // Whatever is not a clear yes is a no.
         _ => json!({"deny": "the attempt is over: end your turn now"}),
     }
 }

@@ -126,6 +126,7 @@ impl<'c> Pool<'c> {
         }
         all.extend(turning(&open));
         let mut waiting: Vec<&str> = all.iter().copied().collect();
+        // A workflow that runs a broken one is broken too, and so is whoever runs that one.
         while let Some(key) = waiting.pop() {
             for caller in callers.get(key).into_iter().flatten() {
                 if all.insert(caller) {
@@ -138,6 +139,7 @@ impl<'c> Pool<'c> {
 
     /// An earlier place that could not be read and may have another workflow of this name.
     fn hidden(&self, candidate: &Candidate) -> Option<&'c Blind> {
+        // Only what has precedence can hide it. Something unreadable further down does not matter.
         let mut before = self.blind.iter().filter(|place| place.rank < candidate.rank);
         before.find(|place| place.may_hold(&candidate.unit.key))
     }

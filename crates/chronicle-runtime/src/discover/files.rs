@@ -30,6 +30,7 @@ pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
     let mut entries = Vec::new();
     for entry in found.flatten().take(ENTRIES_MAX + 1) {
         let is_folder = match entry.file_type() {
+            // Links count as what they lead to: people keep shared workflows elsewhere and link them.
             Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
             Ok(kind) => kind.is_dir(),
             Err(_) => false,
@@ -49,6 +50,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(_) => true,
         Err(error) => {
+            // A file that cannot be looked at may exist. It must not give way silently to one that comes later.
             !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         }
     }
@@ -66,6 +68,7 @@ pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
 
 /// Reads slightly more than the largest allowed file, so that a larger one is noticed.
 pub(super) fn text(path: &Path) -> Result<String, Trouble> {
+    // Without it, a pipe in the place of a definition would block every command of the project.
     let file = File::options().read(true).custom_flags_nonblock().open(path);
     let file = file.map_err(|error| trouble(&error))?;
     let metadata = file.metadata().map_err(|error| trouble(&error))?;
@@ -146,6 +149,7 @@ pub(super) fn phase_file(
     let path = folder.named.join(name);
     let target = folder.real(name, &path);
     let is_inside = roots.iter().any(|root| target != *root && target.starts_with(root));
+    // Checked on the real path, after links: a phase file is given to a model, and must not be any file of the user.
     if name.contains('\0') || !is_inside {
         let message = format!("the file `{}` is outside of the workflows' folder", harmless(name));
         return Err(Trouble::new("path-escape", message).hint("put it beside the workflow"));

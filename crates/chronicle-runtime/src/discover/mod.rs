@@ -170,6 +170,7 @@ impl FoundWorkflow {
 impl Catalog {
     /// The workflow with that key, otherwise the first with that command.
     pub fn workflow(&self, name: &str) -> Option<&FoundWorkflow> {
+        // The key before any `commandName`: another workflow must not be able to take over a name.
         let by_key = self.workflows.iter().find(|found| found.key == name);
         by_key.or_else(|| self.workflows.iter().find(|found| found.command() == Some(name)))
     }
@@ -266,6 +267,7 @@ impl Catalog {
 
     fn at_path(&self, limits: &Limits, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {
         let unreadable = |source| DiscoverError::Unreadable { path: path.to_owned(), source };
+        // A path that was typed and does not exist is an error of its own, not an unknown workflow.
         std::fs::metadata(path).map_err(unreadable)?;
         if workflows::is_chains(path) {
             return self.only_chain(limits, path);

@@ -29,6 +29,7 @@ const PASSED_OVER: &[&str] = &[
 
 /// What a project would run to check itself, from its root's folder.
 pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
+    // A recipe is what its authors run themselves, so nothing else is guessed.
     if let Some(recipes) = recipes(root) {
         return recipes;
     }
@@ -61,6 +62,7 @@ fn of_folder(root: &Path, folder: &Path) -> Vec<VerifyCommand> {
 /// Whether the commands of a folder above reach this one: a workspace runs those of its members.
 fn is_reached(root: &Path, folder: &Path, language: &Language) -> bool {
     let mut above = folder.ancestors().skip(1).take_while(|above| above.starts_with(root));
+    // The command of a workspace covers its members. Running them again one by one would only cost time.
     above.any(|above| (language.is_workspace)(above) && !(language.find)(above).is_empty())
 }
 

@@ -108,6 +108,7 @@ fn pages(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
             }
         }
         level = below;
+        // A folder of personas may sit above a large tree by mistake. Looking through all of it would delay every command.
         level.truncate(FOLDERS_MAX);
     }
     pages
@@ -117,6 +118,7 @@ fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: 
     let read = persona::read(&source);
     let Some(persona) = read.persona else { return problems.extend(read.problems) };
     match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
+        // The first one wins: the project's before the user's, and both before those that are built in.
         Some(first) => first.overrides.push(origin),
         None => found.push(FoundPersona {
             persona,

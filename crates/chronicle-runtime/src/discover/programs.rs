@@ -55,6 +55,7 @@ pub fn signed_in(agent: &PublishedAgent) -> SignedIn {
     let own = std::env::var_os(agent.login.variable).map(PathBuf::from);
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(agent.login.folder));
     let file = own.or_else(home).map(|folder| folder.join(agent.login.file));
+    // After a logout some agents leave a file with `{}` behind.
     let is_there = |file: &PathBuf| file.metadata().is_ok_and(|it| it.len() > EMPTY_LOGIN);
     file.filter(is_there).map_or(SignedIn::Unknown, SignedIn::Login)
 }
@@ -75,5 +76,6 @@ fn program(name: &str) -> Option<PathBuf> {
 }
 
 fn is_program(path: &Path) -> bool {
+    // As a shell looks it up: a file of that name which may not be executed does not hide one further down the path.
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }

@@ -34,6 +34,7 @@ pub(super) fn find(places: &Places) -> Vec<FoundRules> {
     let mut own = read_all(own.into(), Level::Project);
     match own.first_mut() {
         Some(first) => {
+            // The project's rules replace the user's as a whole. Merging them could make a rule weaker than either file says.
             first.overrides = user.into_iter().map(|rules| rules.origin).collect();
             own
         }

@@ -89,6 +89,7 @@ pub(crate) fn older_runs(project: &Project) -> Vec<OlderRun> {
 fn read(path: &Path) -> Option<OlderRun> {
     let value: Value = serde_json::from_str(&files::text(path).ok()?).ok()?;
     // Only our own mirror says how a run stands in words of ours.
+    // The mirror of our own runs is in the same folder. Adopting one of those would start the same run twice.
     if value.get("standing").is_some() || !value["workflowDef"]["states"].is_object() {
         return None;
     }
@@ -189,6 +190,7 @@ impl OlderRun {
 /// The phase for a state; one named like an end was renamed.
 fn phase(state: &str, workflow: &Workflow) -> Option<PhaseId> {
     let named = workflow.phases.iter().find(|phase| phase.id.as_str() == state);
+    // A state called `done` was renamed when the workflow was read, and kept its name for people.
     let renamed = || workflow.phases.iter().find(|phase| phase.name == state);
     Some(named.or_else(renamed)?.id.clone())
 }

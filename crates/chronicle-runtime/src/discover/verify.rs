@@ -58,6 +58,7 @@ fn found(from: &str, commands: &[&str]) -> Vec<VerifyCommand> {
 
 fn text_of(root: &Path, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
+    // Links are followed, as build tools do; pipes are not opened, which would block.
     let file = regular::open(&root.join(name), File::options().read(true), Links::Followed).ok()?;
     file.take(BUILD_FILE_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -88,6 +89,7 @@ fn recipe(text: &str) -> Option<&'static str> {
             return false;
         };
         let Some((between, after)) = rest.split_once(':') else { return false };
+        // `check:` or `check arg:` is a recipe; `checks:`, `check := x` and `check = x` are not.
         (between.is_empty() || between.starts_with(' '))
             && !between.contains('=')
             && !after.starts_with('=')

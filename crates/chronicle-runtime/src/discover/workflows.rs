@@ -81,6 +81,8 @@ struct Job {
 impl Job {
     /// Reads it, unless so much was read that the project must be hostile.
     fn unit(&self, places: &Places, format: Format, read: &AtomicUsize) -> Unit {
+        // Bounded over all files, because each may be as large as a single definition is allowed to be. Off by a few files is
+        // fine, hence the relaxed counter.
         if read.load(Ordering::Relaxed) > TEXTS_MAX {
             let message = format!("not read: there are more than {TEXTS_MAX} bytes of definitions");
             let (name, key) = (Places::shown(&self.path), self.key.clone());
@@ -108,6 +110,7 @@ impl Search<'_> {
     /// Reads definitions, on several threads if there are many, and adds them in order.
     fn add_all(&mut self, jobs: &[Job], format: Format, level: Level, group: Group) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        // Starting a thread costs more than reading a few dozen small files.
         let share = jobs.len().div_ceil(threads).max(SHARE_MIN);
         let (places, read) = (self.places, &self.read);
         let work = |jobs: &[Job]| -> Vec<Unit> {
@@ -134,6 +137,7 @@ impl Search<'_> {
     fn entries(&mut self, folder: &Path) -> Vec<FolderEntry> {
         let (entries, trouble) = files::entries(folder);
         if let Some(trouble) = trouble {
+            // What cannot be read may hold any workflow, so nothing with lower precedence may take its place.
             self.cannot_see(folder, None);
             self.problems.push(problem(folder, trouble));
         }
@@ -172,6 +176,7 @@ impl Search<'_> {
                 (None, _) => {}
             }
         }
+        // By name and then by ending: which of two files of one name wins must not depend on the order of the disk.
         files.sort_unstable();
         let files = files.into_iter().map(|(key, _, path)| Job { key, path, roots: roots.clone() });
         self.add_all(&files.collect::<Vec<_>>(), Format::Native, level, group);

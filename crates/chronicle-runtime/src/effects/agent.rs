@@ -85,10 +85,13 @@ impl Stop {
     /// Ends it: first it is asked in the words of its own protocol, so that it can abort its tools and its request, then by a signal,
     /// then by force. May be called again and again; the first time counts.
     pub(super) fn stop(&self) {
+        // The effect stays due until the attempt has ended. A second interrupt would abort the agent's own clean-up.
         if self.shared.is_stopped.swap(true, Ordering::SeqCst) {
             return;
         }
         if self.said(self.shared.voice.interrupt()) {
+            // Its own protocol comes first: after an interrupt an agent makes no further request, after a signal it may. If it
+            // does not react, the watchdog has the keeper send signals.
             self.shared.watchdog.told_to_end();
         } else {
             self.control.stop(super::STOP_GRACE);
@@ -138,12 +141,14 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     let (died_of, is_noise) = (adapter.died_of(), adapter.is_noise());
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
+    // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
     let home = order.home.iter().flat_map(|home| private_home(home));
     let own = env.into_iter().chain(home).chain(signal_variables(&order));
     keeper.env_set = own.chain(launch.env).collect();
     keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
+    // Written by a thread of its own, below: an agent that does not read must not block the start of others.
     let opening = adapter.open(&order);
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
     let shared = Arc::new(Shared {
@@ -281,6 +286,7 @@ impl Shared {
         let by_itself = !was_told
             && matches!(end, KeeperEnd::Ended { code: Some(_), stopped: false, survivors: 0, .. });
         let never_spoke = || last.never_spoke(&stderr).filter(|_| by_itself);
+        // What the agent said itself is the better explanation than what its standard error looks like.
         let of_itself = || if last.finished { None } else { died_of().or_else(never_spoke) };
         let error = last.error.clone().or_else(of_itself);
         let seen = EndSeen {

@@ -24,6 +24,7 @@ impl World for Both<'_> {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         let (host, supervisor): (Vec<Effect>, Vec<Effect>) =
             due.iter().cloned().partition(|effect| effect.by == Performer::Host);
+        // Each world sees only its own effects: one that is missing from a list counts as no longer due, and is stopped.
         let mut at_once = self.supervisor.reconcile(state, &supervisor);
         at_once.extend(self.host.reconcile(state, &host));
         at_once

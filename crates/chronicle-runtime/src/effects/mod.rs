@@ -140,6 +140,7 @@ impl Processes {
         if self.is_left(id) {
             return self.observe(id);
         }
+        // From the state as it is now. The handover is the one that was kept when the attempt was decided (`agent/order.rs`).
         let work = work::work(state, id)?;
         match self.begin(work) {
             Ok(running) => {
@@ -167,6 +168,7 @@ impl Processes {
         match self.running.get(&id) {
             Some(Running::Agent(stop)) => stop.stop(),
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
+            // Observation ends it anyway, and reports it as lost.
             Some(Running::Observed) => {}
             // Started and stopped within one batch: no process was ever started for it.
             None => {
@@ -203,11 +205,13 @@ impl Processes {
     /// Whether an earlier supervisor left something of an attempt.
     fn is_left(&mut self, id: AttemptId) -> bool {
         let (folder, cookies) = (&self.context.folder, &self.context.cookies);
+        // Removed first: an attempt is unknown only once. From then on this supervisor knows everything about it.
         self.unknown.remove(&id) && !observe::is_absent(folder, cookies, id)
     }
 
     fn observe(&mut self, id: AttemptId) -> Option<Input> {
         let cookie = self.context.cookies.cookie(id);
+        // Inserted before the thread starts, so that the effect, which stays due, is not performed a second time.
         self.running.insert(id, Running::Observed);
         // What the earlier supervisor wrote down. Without it, a crash would refund the time of a timeout or budget.
         let worked_ms = worked::known_ms(&self.context.folder.worked(id));
@@ -224,6 +228,7 @@ impl Drop for Processes {
         let held: Vec<Control> = self.running.values().filter_map(Running::control).collect();
         for control in &held {
             // First stop all, then wait for all: the grace periods run at the same time.
+            // No grace: this is reached when the drive ends with agents still running, by a failure or a quit.
             control.stop(Duration::ZERO);
         }
         for control in held {

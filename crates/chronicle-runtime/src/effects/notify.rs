@@ -55,6 +55,7 @@ const WEBHOOK: &str = "notify.webhook";
 
 impl Notices {
     pub(super) fn new(context: Arc<Context>, state: &State) -> Self {
+        // Owed when this supervisor started, so an earlier one may have sent it.
         let unknown = state.notices.owed.iter().map(|owed| owed.about).collect();
         Self { context, unknown, running: BTreeSet::new() }
     }
@@ -132,6 +133,7 @@ fn tellers(settings: &Settings, body: &str) -> Vec<Teller> {
 
 /// Configuration for `curl`, in its own file format.
 fn curl_config(url: &str, body: &str) -> String {
+    // curl's own limit, beside ours: it then reports which part took too long.
     let seconds = TIME_MAX.as_secs();
     format!(
         "url = {}\ndata-raw = {}\nheader = \"Content-Type: application/json\"\nheader = \"User-Agent: chronicle\"\n\
@@ -175,6 +177,7 @@ impl Teller {
         };
         let why = match context.settings.text(WEBHOOK) {
             // The error text goes to the ledger, and may quote the address.
+            // Before the redactor, which cannot know that this address is secret.
             Some(url) => why.replace(url, "the address"),
             None => why,
         };
@@ -193,6 +196,7 @@ fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String
     })?;
     let mut stdout = kept.stdout;
     named("notice-output")
+        // Read and dropped, so that a talkative notifier does not block on a full pipe.
         .spawn(move || std::io::copy(&mut stdout.by_ref(), &mut std::io::sink()))?;
     let (told, heard) = sync_channel(1);
     let stderr = kept.stderr;

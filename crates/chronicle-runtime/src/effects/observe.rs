@@ -41,6 +41,7 @@ pub(super) fn is_absent(folder: &RunFolder, cookies: &Cookies, id: AttemptId) ->
 
 /// Waits for the keeper of an attempt whose supervisor died, and kills everything with the cookie.
 pub(super) fn observed(keeper: &Path, cookie: &str) -> EndSeen {
+    // Longer than a keeper needs for its grace periods and kill rounds, so that one that still kills is not disturbed.
     match sweep::await_keeper(keeper, cookie, KEEPER_PATIENCE) {
         Ok(swept) => EndSeen {
             lost: true,

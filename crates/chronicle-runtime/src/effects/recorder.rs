@@ -84,6 +84,7 @@ impl Recorder {
     /// sent.
     fn miss(&self, about: About) -> Input {
         let why = if self.owed.contains(&about) {
+            // A notifier of the dead supervisor may still be at work. It is ended so that "unknown" stays true.
             sweep::sweep(&self.cookies.notice(about));
             Missed::Unknown
         } else {

@@ -87,6 +87,8 @@ impl Reporter {
 
     /// Sends a report; if the driver is gone, it is dropped.
     pub(super) fn tell(&self, what: AttemptReport) {
+        // Waits while the inbox is full: an agent that prints faster than we decide is slowed down by its pipe. An error means
+        // that the driver is gone, and nobody needs the report.
         let _ = self.inbox.send(InboxMessage::Input(Box::new(self.input(what)), None));
     }
 
@@ -110,6 +112,7 @@ impl Reporter {
     fn exchange(&self, input: Input) -> Option<Answer> {
         let (reply, answer) = sync_channel(1);
         self.inbox.send(InboxMessage::Input(Box::new(input), Some(reply))).ok()?;
+        // No time limit: the driver answers or is gone, and then the channel is closed.
         answer.recv().ok()
     }
 

@@ -98,6 +98,7 @@ impl Shell {
             match self.command(command) {
                 Err(text) => seen.error = Some((CrashClass::CannotStart, text)),
                 Ok((end, output)) => {
+                    // A stopped command is not reported as ended: nobody knows how far it came, so it is not done.
                     if let KeeperEnd::Ended { code, stopped: false, .. } = &end {
                         let (index, code) = (*index, *code);
                         self.reporter.tell(AttemptReport::CommandEnded { index, code, output });
@@ -106,6 +107,7 @@ impl Shell {
                 }
             }
             let went_well = seen.code == Some(0) && seen.error.is_none();
+            // Only `cleanup` goes on after a failure. Nothing goes on after a stop or a loss.
             if (!went_well && !self.work.goes_on()) || seen.stopped || seen.lost {
                 break;
             }

@@ -57,6 +57,7 @@ impl Deadline {
         match self {
             Self::Active(at) => at.is_some_and(|at| at <= now),
             Self::Wall(at) => at <= wall,
+            // Stays on the board until it is no longer due. Without it the same timer would be started again at once.
             Self::Fired => false,
         }
     }
@@ -96,6 +97,7 @@ impl Timers {
         let now = Instant::now();
         let wanted: BTreeMap<Key, Deadline> =
             due.iter().filter_map(|effect| deadline_of(effect, now)).collect();
+        // Most runs of commands need no timer, and then no thread either.
         if wanted.is_empty() && !self.has_thread {
             return;
         }

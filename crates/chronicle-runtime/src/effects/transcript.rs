@@ -45,6 +45,7 @@ impl Transcript {
     pub(super) fn create(path: &Path) -> Self {
         let mut options = File::options();
         options.write(true).create(true).truncate(true);
+        // Buffered and never synced: agents print thousands of lines, and no decision depends on them.
         let file = regular::open(path, &mut options, Links::Refused).ok().map(BufWriter::new);
         Self { inner: Mutex::new(Inner { file, bytes: 0 }) }
     }
@@ -57,6 +58,7 @@ impl Transcript {
     /// Adds a line that was held back since that time.
     pub(super) fn add_at(&self, at: Millis, from: From, line: &str) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        // An agent that prints without end must not fill the disk that the ledger needs.
         if inner.bytes > TRANSCRIPT_MAX {
             return;
         }

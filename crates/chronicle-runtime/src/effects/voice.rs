@@ -69,6 +69,8 @@ impl Voice {
 
     /// Sends a person's answer to a question from this agent's output.
     pub(super) fn answer_question(&self, request: &str, text: &str) -> Spoken {
+        // The question was withdrawn or answered meanwhile. An agent may take an answer that it does not expect for something
+        // else.
         if !lock(&self.asked).contains(request) {
             return Spoken::Nothing;
         }
@@ -103,6 +105,8 @@ impl Voice {
             return Spoken::Nothing;
         };
         for line in &lines {
+            // Never waits: the driver's thread speaks here, and one agent that does not read must not stop the whole run. What
+            // was not said stays due.
             match outbox.try_send(line.clone()) {
                 Ok(()) => {}
                 Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {

@@ -91,6 +91,7 @@ impl Watchdog {
 
     /// The agent's terminal event came.
     pub(super) fn finished(&self) {
+        // The first time counts: an agent that says repeatedly that it is finished must not prolong its stay.
         self.lock().finished.get_or_insert_with(Instant::now);
         self.shared.1.notify_one();
     }
@@ -152,6 +153,7 @@ fn next_bark(seen: &Seen, idle: Option<Duration>) -> Option<(Instant, Bark)> {
     let deaf = seen.told_to_end.map(|at| (at + INTERRUPT_PATIENCE, Bark::Deaf));
     let lingers = seen.finished.filter(|_| !seen.has_lingered);
     let lingers = lingers.map(|at| (at + LINGER, Bark::Lingers));
+    // Silence while a person is asked, or after the turn, is not the agent's fault.
     let may_rest = seen.finished.is_some() || !seen.questions.is_empty();
     let silence = idle.filter(|_| !may_rest).and_then(|idle| seen.last.checked_add(idle));
     let silence = silence.map(|at| (at, Bark::Idle));

@@ -45,6 +45,7 @@ impl Worked {
         let Some(file) = &self.file else { return Ok(()) };
         // One write of constant length, so that a crash leaves the old or the new number.
         file.write_all_at(format!("{active_ms:0DIGITS$}").as_bytes(), 0)?;
+        // A few bytes every two seconds. The ledger would need a decision, and a line, for each.
         file.sync_data()
     }
 }
@@ -52,6 +53,7 @@ impl Worked {
 /// The time that an earlier supervisor wrote; 0 if it cannot be read.
 pub(super) fn known_ms(path: &Path) -> u64 {
     // The folder is inside the project: opening a pipe that a worker put there would block for ever.
+    // A missing or damaged file counts as no time: the attempt loses seconds, not the run.
     let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
     let mut digits = [0; DIGITS];
     let read = |mut file: File| io::Read::read_exact(&mut file, &mut digits);

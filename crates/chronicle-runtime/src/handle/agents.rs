@@ -11,7 +11,7 @@ use chronicle_core::definition::settings::Settings;
 use crate::agents::Trial;
 use crate::discover::versions::{self, numbers};
 use crate::effects;
-use crate::process::{self, Question, Unanswered};
+use crate::process::{self, ProgramQuestion, Unanswered};
 use crate::project::Project;
 
 pub use crate::agents::{PublishedAgent, UnknownAgent, about};
@@ -32,7 +32,7 @@ pub fn version(agent: &InstalledAgent, project: &Project) -> Result<String, Stri
     let mut argv: Vec<OsString> = vec![agent.program.clone().into()];
     argv.extend(agent.first.iter().map(OsString::from));
     argv.push("--version".into());
-    let question = Question {
+    let question = ProgramQuestion {
         argv: &argv,
         cwd: project.root(),
         env: &BTreeMap::new(),
@@ -56,7 +56,7 @@ pub fn try_start(
     let adapter = adapter.map_err(|error| error.to_string())?;
     let Some(Trial { launch, input, is_answer }) = adapter.trial(given) else { return Ok(()) };
     effects::give(given, &launch.files).map_err(|error| error.to_string())?;
-    let question = Question {
+    let question = ProgramQuestion {
         argv: &launch.argv,
         cwd: project.root(),
         env: &launch.env,

@@ -132,6 +132,7 @@ fn in_order(
     let introduction = run.introduce(holder, notifies).into_iter();
     let mut first: Vec<InboxMessage> = introduction.map(inbox::told).collect();
     let is_new = run.state().run.is_none();
+    // A run begins with `run_started`. Later, a supervisor introduces itself before it obeys.
     first.insert(if is_new { 0 } else { first.len() }, command);
     first
 }
@@ -157,6 +158,7 @@ impl Job {
         drop(self.link);
         drop(self.messages);
         drop(self.world);
+        // After an error the lock may be another's, and what was written may not be on disk.
         if finish.is_ok() {
             // All that was written is synced, and the lock is still ours.
             anchor::rest(&self.folder, self.run.head());
@@ -198,7 +200,9 @@ impl Watch for Watcher {
                 publisher.answered();
             }
         }
+        // Never waits for the face: one that is slow misses updates, and the ledger has them all.
         let _ = self.updates.try_send(Update::Happened(entries));
+        // Details come many times a second. The view is worked out for what people see, and otherwise now and then.
         if matters || self.viewed.is_none_or(|at| at.elapsed() >= VIEW_EVERY) {
             self.show(state);
         } else {

@@ -54,6 +54,7 @@ pub fn difference(
     let trees = existing(folder)?;
     let to = match &span.to {
         Some(to) => to.clone(),
+        // While an attempt works there is no tree after it yet, so the files are taken as they are now.
         None => trees.record(None)?.tree,
     };
     if everything {
@@ -124,6 +125,7 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
             let over = ended && !view.goes_on && !view.supervised;
             !over || view.undoing || view.updated_at.0 > long_ago
         }
+        // What cannot be read keeps its trees: it may be readable for a newer version, or after a repair.
         Ok((_, Some(_))) | Err(_) => true,
     };
     project.runs().into_iter().filter(stays).map(|folder| folder.id.to_string()).collect()

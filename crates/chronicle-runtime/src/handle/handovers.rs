@@ -32,6 +32,7 @@ pub fn handover(
         let begun: Vec<AttemptStarted> = begun.collect();
         state.apply(&line);
         if let Some(intent) = begun.into_iter().next_back() {
+            // With the state right after that line, as it was when the worker was told.
             found = Some(told_then(folder, &state, &intent));
         }
     }
@@ -62,6 +63,7 @@ fn kept(folder: &RunFolder, handed: &Handed) -> Option<Told> {
         String::from_utf8(folder.ledger().artifact(&id).ok()?).ok()
     };
     let rest = match &handed.rest {
+        // If one of the two is missing, neither is used: a text that names a file which is not the one beside it would mislead.
         Some(sum) => Some(read(sum)?),
         None => None,
     };

@@ -16,6 +16,7 @@ const YOUNG: Duration = Duration::from_mins(1);
 
 /// Runs that were killed before their first line, and that no process is about to start.
 pub fn unstarted(project: &Project) -> Vec<RunFolder> {
+    // A folder without a line may belong to a run that another process is just starting.
     let is_leftover = |run: &RunFolder| is_old(&run.path) && has_no_line(run);
     project.runs().into_iter().filter(is_leftover).collect()
 }
@@ -40,6 +41,7 @@ pub fn discard(run: &RunFolder) -> Result<bool, HandleError> {
     // With the lock nobody begins it meanwhile.
     let claim = run.ledger().claim(Holder::current("chronicle", clock::now()))?;
     let mut lines = claim.read(Head::EMPTY)?;
+    // Looked at again under the lock: it may have started since.
     if lines.next().is_some() {
         return Ok(false);
     }
@@ -61,6 +63,7 @@ pub fn sweep_unfinished(project: &Project) -> usize {
 
 fn sweep(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    // These folders have no lock, so only age tells a leftover from a file that is being written.
     let is_unfinished = |path: &std::path::PathBuf| ledger::is_unfinished(path) && is_old(path);
     entries.filter(is_unfinished).filter(|path| fs::remove_file(path).is_ok()).count()
 }

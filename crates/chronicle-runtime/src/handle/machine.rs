@@ -18,6 +18,7 @@ pub fn try_keeper(chronicle: &Path, folder: &Path) -> Result<(), String> {
     let kept = process::start(&order).map_err(|error| error.to_string())?;
     drop(kept.stdin);
     match kept.control.wait() {
+        // An unusual code, so that a program which fails for another reason is not taken for a success.
         KeeperEnd::Ended { code: Some(EXPECTED_CODE), .. } => Ok(()),
         other => Err(format!("it ended otherwise than it should: {other:?}")),
     }

@@ -50,7 +50,8 @@ pub use runs::{
 };
 pub use telling::{HandledBy, force, record, tell};
 pub use undo::{
-    UndoOrder, UndoPlan, Undoing, claim_files, finish_undo, half_undone, plan_undo, undo, undos,
+    UndoOrder, UndoPlan, Undoing, Undone, claim_files, finish_undo, half_undone, plan_undo, undo,
+    undos,
 };
 pub use watching::{Watching, watch};
 

@@ -37,6 +37,7 @@ pub enum Starter {
 
 /// The worker or notice that started this process; `None` if a person did.
 pub fn working_for() -> Option<Starter> {
+    // The honest case first, since it can name the attempt without reading `/proc`.
     if let Ok(attempt) = std::env::var(ATTEMPT) {
         return Some(Starter::Worker(attempt));
     }

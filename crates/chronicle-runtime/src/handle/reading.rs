@@ -83,6 +83,7 @@ pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), H
 /// run is resumed.
 fn cached(folder: &RunFolder) -> Result<Option<(Head, State)>, LedgerError> {
     let Some((head, state)) = ledger::load(&folder.ledger()) else { return Ok(None) };
+    // The cache says what the lines mean, not that they are still there. Checking sums is much cheaper than folding.
     folder.ledger().check_up_to(&head)?;
     Ok(Some((head, state)))
 }
@@ -152,6 +153,7 @@ pub struct Audit {
 
 /// Reads the whole ledger without its cache and checks everything.
 pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
+    // Keepers' locks are listed before the ledger is read: an attempt that starts in between is then no contradiction.
     let (ledger, started) = (folder.ledger(), witnesses::started(folder));
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
     let mut named = BTreeSet::new();
@@ -168,6 +170,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         return Err(not_started(folder));
     }
     let supervised = is_supervised(folder);
+    // Under a live supervisor processes with the cookie are its workers.
     let orphans = if supervised { Vec::new() } else { orphans(folder, &state) };
     let open = state.live.iter().filter(|_| !supervised).map(ToString::to_string);
     let is_lost = |sum: &String| sum.parse().map_or(true, |id| ledger.artifact(&id).is_err());

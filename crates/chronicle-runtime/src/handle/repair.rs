@@ -121,11 +121,13 @@ pub fn repair(
         None => read(folder, None)?.head,
     };
     let bytes = ledger.beyond(&head)?.0;
+    // Nothing to cut: the lines are whole, and only the witnesses disagree.
     let kept = if bytes > 0 { Some(ledger.cut_back(&holder, &head)?) } else { None };
     // What remembers the ledger as it was would find it damaged again.
     ledger.forget();
     let _ = std::fs::remove_file(folder.run_json());
     let mut run = Run::open(&ledger, holder, None)?;
+    // Attempts after the cut get the same numbers again. Locks and transcripts of the old ones would pass for theirs.
     set_aside(folder, run.state())?;
     anchor::keep(folder, run.head());
     let line = run.state().seq;

@@ -33,6 +33,7 @@ pub fn tell(
     asker: &Asker,
     command: &Command,
 ) -> Result<(Answer, HandledBy), HandleError> {
+    // Written into the line with the command, so that a command whose answer was lost can be found in the ledger.
     let mark = new_run_id();
     match ask(folder, asker, command, &mark) {
         Ok(Some(answer)) => return Ok((answer, HandledBy::Supervisor)),
@@ -75,6 +76,7 @@ fn ask(
     command: &Command,
     mark: &str,
 ) -> Result<Option<Answer>, HandleError> {
+    // Not for a supervisor: such a command needs the run's lock, and is refused while somebody holds it.
     if command.barred().is_some() {
         return Ok(None);
     }
@@ -120,8 +122,10 @@ pub(super) fn record_in(
     let mut kept = Kept { projections: Projections::new(folder.clone()), lines: Vec::new() };
     // Nobody else has anything to say to it.
     let (_inbox, messages) = sync_channel(1);
+    // Before the first line: otherwise a kill in between would leave a line after an anchor that says "rests".
     witnesses::wake(folder)?;
     driver::drive(run, first, Rest::AtOnce, &messages, &mut world, &mut kept)?;
+    // After the last sync, and while the lock is still held.
     anchor::rest(folder, run.head());
     Ok(kept.lines)
 }

@@ -48,6 +48,7 @@ fn whole(project: &Project, used: &[Item]) -> Result<Vec<Item>, TrustError> {
         items.push(commands(&found));
     }
     for item in used {
+        // What the run really read wins: a file may have changed between reading it and agreeing to it.
         items.retain(|known| known.name != item.name);
         items.push(item.clone());
     }

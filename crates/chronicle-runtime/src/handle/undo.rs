@@ -107,6 +107,7 @@ fn plan(
     let to = trees.blend(folder.id.as_str(), now, &target.tree, &names)?;
     let at_stake = trees.at_stake(now, &to, &trees.touched(&target.edited)?)?;
     let stays = differs.difference(&names).filter(|_| order.files.is_empty());
+    // Named only where the person did not choose the files: then it may surprise them.
     let left_alone = stays.take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect();
     let changes = trees.changes(Some(now), &to)?;
     Ok(UndoPlan { what: target.what, to, back: target.back, changes, at_stake, left_alone })
@@ -247,14 +248,20 @@ fn finish(folder: &RunFolder, run: &mut Run) -> Result<Option<(String, Restored)
     Ok(what.zip(restored(&lines)))
 }
 
+/// The result of an undo.
+#[derive(Debug, Default)]
+pub struct Undone {
+    /// What became of the files.
+    pub restored: Restored,
+    /// Files that differ and were left alone.
+    pub left_alone: Vec<String>,
+}
+
 /// Restores files: records them, writes the intent, then restores. If people would lose changes, it stops unless they agreed.
-pub fn undo(
-    folder: &RunFolder,
-    asker: &Asker,
-    order: &UndoOrder,
-) -> Result<(Restored, Vec<String>), HandleError> {
+pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undone, HandleError> {
     let _files = lock(folder)?;
     let mut run = open(folder, asker)?;
+    // An interrupted undo first: plans are made from trees, and half of these files are in none.
     finish(folder, &mut run)?;
     let recorded = record_now(folder, run.state())?;
     let plan = plan(folder, &book(folder)?, &existing(folder)?, order, &recorded.tree)?;
@@ -262,17 +269,18 @@ pub fn undo(
         return Err(HandleError::AtStake { files: plan.at_stake });
     }
     if plan.changes.is_none() {
-        return Ok((Restored::default(), plan.left_alone));
+        return Ok(Undone { left_alone: plan.left_alone, ..Undone::default() });
     }
     let (what, from, to, back) = (plan.what, recorded.tree.clone(), plan.to, plan.back);
     let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
     let (undo, answer) = inbox::asking(asked(&asker.who, Command::Undo { what, from, to, back }));
     let world = Recorder::new(folder, run.state());
     let lines = record_in(folder, &mut run, world, vec![recorded, undo])?;
-    match answer.recv() {
-        Ok(Answer::Refused(why)) => Err(HandleError::Refused { why }),
-        _ => Ok((restored(&lines).unwrap_or_default(), plan.left_alone)),
+    if let Ok(Answer::Refused(why)) = answer.recv() {
+        return Err(HandleError::Refused { why });
     }
+    let restored = restored(&lines).unwrap_or_default();
+    Ok(Undone { restored, left_alone: plan.left_alone })
 }
 
 /// The result of the undo.

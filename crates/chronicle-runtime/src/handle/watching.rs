@@ -16,6 +16,7 @@ pub fn watch(
     since: u64,
     activity: bool,
 ) -> Result<Option<Watching>, HandleError> {
+    // Not an error: a run that nobody drives has nothing live to tell, and its ledger can be followed instead.
     let Some(client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };
     Ok(Some(Watching { link: client.watch(since, activity)? }))
 }

@@ -186,6 +186,8 @@ impl LedgerError {
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "`chronicle runs` lists the runs there are".to_owned(),
+            // On this machine the holder can be asked to pause. A holder elsewhere cannot be reached from here, and taking its
+            // lock is a decision that only a person who knows that machine can make.
             Self::Held { holder: Some(holder), place } if holder.is_here() => {
                 format!("`chronicle pause{}` lets it rest", run_of(place))
             }
@@ -234,6 +236,8 @@ impl LedgerError {
             }
             // Of a file that must be regular (`regular.rs`).
             io::ErrorKind::InvalidInput => Self::Replaced { doing, place, source },
+            // Only the error of the system means `ulimit -f`. Our own checks of sizes use the same kind without an error
+            // number.
             io::ErrorKind::FileTooLarge if source.raw_os_error().is_some() => {
                 Self::Limited { doing, place, source }
             }

@@ -46,6 +46,8 @@ impl Holder {
     /// True if that exact process lives, as far as this machine can tell. A killed process may seem to hold its lock for a
     /// moment: a child between fork and exec still has the file open.
     pub(crate) fn lives(&self) -> bool {
+        // Without a start time, or without `/proc`, nothing can be known, and the holder counts as alive: two writers are worse
+        // than a run that a person has to release.
         let is_known = self.is_here() && self.started > 0 && started(std::process::id()).is_some();
         !is_known || started(self.pid) == Some(self.started)
     }
@@ -63,6 +65,7 @@ fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    // A zombie holds no lock any more, although its process id still exists.
     let is_over = matches!(*fields.first()?, "Z" | "X");
     fields.get(19)?.parse().ok().filter(|_| !is_over)
 }

@@ -33,6 +33,7 @@ impl Board {
 
     pub(super) fn synced(&self, head: Head) {
         let mut news = self.news();
+        // Heads only save reading from the start. A watcher that is further behind reads from the first line instead.
         if news.heads.len() >= HEADS_MAX {
             news.heads.pop_front();
         }

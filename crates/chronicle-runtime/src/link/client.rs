@@ -138,6 +138,7 @@ impl Client {
         }
         let name = run_folder.file_name().map(std::ffi::OsStr::to_string_lossy);
         let is_ours =
+            // Run and folder: a copied project has the same run, and its note may still lead to the original's supervisor.
             first.run.as_deref() == name.as_deref() && first.folder == whole_name(run_folder).ok();
         if is_ours {
             self.write(&Greeting { link: LINK_VERSION, who: who.to_owned() })?;
@@ -244,6 +245,7 @@ impl Client {
 
 /// True if the process at the other end drives the run; false if no process on this machine does; an error if another one does.
 fn driver_of(stream: &UnixStream, run_folder: &Path) -> Result<bool, LinkError> {
+    // A socket does not reach another machine, so a holder elsewhere cannot be the one that answered.
     let Some(holder) = Folder::new(run_folder).holder().filter(Holder::is_here) else {
         return Ok(false);
     };

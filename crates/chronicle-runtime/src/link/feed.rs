@@ -81,11 +81,14 @@ impl<'a> Feed<'a> {
         if self.lines.head().seq < synced {
             self.lines.wait(Duration::ZERO).map_err(io::Error::other)?;
         }
+        // Never beyond what is synced: a line that a power cut takes back must not have been shown. And in portions, so that a
+        // long history is not held in memory at once.
         while self.lines.head().seq < synced && length.0 < UPDATE_BYTES {
             let lost = || io::Error::other("the ledger has lost lines that were on disk");
             let (line, _) = self.lines.next().ok_or_else(lost)?.map_err(io::Error::other)?;
             if line.seq > self.since {
                 let told = view::timeline(&line);
+                // Measured by writing to nowhere; a count of entries says little about their size.
                 serde_json::to_writer(&mut length, &told)?;
                 entries.extend(told);
             }

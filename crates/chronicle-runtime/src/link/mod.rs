@@ -48,6 +48,7 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
+    // Checked after creating, not before: in a shared folder such as `/tmp` another user may have been first.
     let found = fs::symlink_metadata(&own)?;
     if !found.is_dir() || found.uid() != uid {
         let why = format!("`{}` is not a folder of yours alone", own.display());
@@ -69,6 +70,7 @@ fn whole_name(run_folder: &Path) -> io::Result<String> {
 /// Path of the socket for the run in that folder.
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;
+    // A sum instead of the path: the name of a socket may have about 100 bytes only.
     let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
     Ok(folder()?.join(format!("{}.sock", &name[..24])))
 }

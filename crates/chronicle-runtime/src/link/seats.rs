@@ -60,6 +60,7 @@ impl Seats {
     pub(super) fn take(self: &Arc<Self>, stream: &UnixStream) -> io::Result<Option<Seat>> {
         let stream = stream.try_clone()?;
         let mut taken = self.taken();
+        // Only idle clients are disconnected: one that waits for an answer or watches has something to lose.
         if taken.clients.len() >= CLIENTS_MAX && !taken.make_room() {
             return Ok(None);
         }

@@ -28,6 +28,7 @@ impl Secrets {
 
     /// The attempt that a secret belongs to. Hashes are compared, so that timing reveals nothing.
     pub(super) fn attempt(&self, secret: &str) -> Option<AttemptId> {
+        // Sums are compared in constant time, so that the answer's timing does not reveal how much of a guess was right.
         let said = blake3::hash(secret.as_bytes());
         let known = self.known();
         let found = known.iter().find(|(_, known)| blake3::hash(known.as_bytes()) == said);

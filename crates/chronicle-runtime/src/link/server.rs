@@ -236,6 +236,7 @@ impl Shared {
 
     /// Serves one client until it disconnects or sends an invalid message.
     fn serve(&self, mut stream: &UnixStream, seat: &Seat) -> io::Result<()> {
+        // A client that does not read fills its socket. Without a limit its thread, and its seat, would stay for ever.
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         stream.set_read_timeout(Some(GREET_PATIENCE))?;
         // Before the first byte is read: who asks is decided by the kernel, not by what the client says.
@@ -244,6 +245,7 @@ impl Shared {
             return turn_away(stream, "this run is another user's");
         }
         if peer != Peer::Person && !seat.is_for(Use::Worker) {
+            // Fewer seats than for everybody: workers that open connections must not lock people out of their own run.
             return turn_away(stream, "too many workers are connected");
         }
         wire::write(&mut stream, &self.hello())?;
@@ -267,6 +269,7 @@ impl Shared {
                 Err(error) => return turn_away(stream, &error.to_string()),
                 Ok(Some(Request { ask: Ask::Watch { since, activity }, .. })) => {
                     if peer != Peer::Person {
+                        // A worker could otherwise read what other workers say and do.
                         return turn_away(stream, "only a person watches a run");
                     }
                     if !is_for(Use::Watching) {
@@ -311,6 +314,7 @@ fn signalled(
     tool: &str,
     arguments: &Value,
 ) -> Option<Answer> {
+    // The id goes to the ledger, and is remembered for as long as the attempt lives.
     let request = bounded(request, REQUEST_MAX);
     remote.signal(attempt, &request, signal::parse(tool, arguments))
 }
@@ -324,6 +328,7 @@ fn refuse(why: &str) -> Option<Answer> {
 fn has_hung_up(stream: &UnixStream) -> bool {
     use rustix::net::RecvFlags;
     let mut byte = [0u8; 1];
+    // Peeked, not read: a byte that is there belongs to the next request.
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     matches!(rustix::net::recv(stream, &mut byte, flags), Ok((0, _)))
 }

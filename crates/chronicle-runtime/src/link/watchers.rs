@@ -84,6 +84,7 @@ impl Watchers {
     pub(super) fn see_off(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.activities.bell().ring();
+        // Watchers get the last lines, but a stuck one must not keep the supervisor from leaving.
         let deadline = Instant::now() + LAST_WORDS;
         loop {
             let before = self.gone.count();
@@ -118,6 +119,7 @@ impl Drop for Here<'_> {
 /// True if a watcher has disconnected. What it sends is discarded, so that its end can be noticed.
 fn has_left(stream: &UnixStream) -> bool {
     let mut thrown_away = [0u8; THROWN_AWAY];
+    // What a watcher sends is read and dropped, since only then does the kernel report that it has hung up.
     for _ in 0..LINE_MAX / THROWN_AWAY as u64 {
         match rustix::net::recv(stream, &mut thrown_away, RecvFlags::DONTWAIT) {
             Ok((0, _)) => return true,

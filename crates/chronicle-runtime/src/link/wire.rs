@@ -138,6 +138,7 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
 /// Reads one complete line; `None` at the end.
 pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
+    // Limited before it is read, so that a client cannot make the supervisor allocate without end.
     if from.by_ref().take(most + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }

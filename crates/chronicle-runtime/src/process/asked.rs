@@ -22,7 +22,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What to start, and what it is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Question<'a> {
+pub(crate) struct ProgramQuestion<'a> {
     /// The program and its arguments.
     pub(crate) argv: &'a [OsString],
     /// The folder that it works in.
@@ -51,7 +51,7 @@ pub(crate) enum Unanswered {
 /// Starts it, and returns the first line of its standard output that is an answer. It has a process group of its own, all of which is
 /// ended; it is not waited for beyond the time, whoever holds its output open.
 pub(crate) fn ask(
-    question: &Question<'_>,
+    question: &ProgramQuestion<'_>,
     is_answer: impl Fn(&str) -> bool,
 ) -> Result<String, Unanswered> {
     let not_started = |error: io::Error| Unanswered::NotStarted(error.to_string());
@@ -75,6 +75,7 @@ pub(crate) fn ask(
     end(&mut child);
     answer.map_err(|is_over| {
         let mut kept = Edges::new(KEPT.0, KEPT.1);
+        // The program is dead, but its last words may still be on their way through the pipe.
         let late = Instant::now() + LAST_WORDS;
         let _ = first(&errors.1, late, &mut kept, |_| false);
         let words = [kept.text(), said.text()].join("\n").trim().to_owned();
@@ -82,9 +83,10 @@ pub(crate) fn ask(
     })
 }
 
-fn start(question: &Question<'_>) -> io::Result<Child> {
+fn start(question: &ProgramQuestion<'_>) -> io::Result<Child> {
     let (program, rest) = question.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
+    // A group of its own, so that `end` reaches what the program started as well.
     command.args(rest).current_dir(question.cwd).envs(question.env).process_group(0);
     for name in question.without {
         command.env_remove(name);
@@ -123,6 +125,7 @@ fn first(
     loop {
         match lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(line) if is_answer(&line) => return Ok(line),
+            // Checked for each line too: a program that prints all the time would never let the wait time out.
             Ok(line) if Instant::now() < until => said.push(line),
             Ok(_) | Err(RecvTimeoutError::Timeout) => return Err(false),
             Err(RecvTimeoutError::Disconnected) => return Err(true),
@@ -132,6 +135,7 @@ fn first(
 
 fn end(child: &mut Child) {
     if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        // No grace period: the program was started only to be asked, and has nothing of ours to save.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();

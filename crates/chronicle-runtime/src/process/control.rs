@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::order::KeeperEnd;
 use super::sweep;
-use super::wire::{self, Got, Inbox, Report, Word};
+use super::wire::{self, Got, Inbox, KeeperReport, Word};
 
 /// How long a keeper may need to kill everything after the grace period. One that takes longer is stuck and is killed itself.
 pub(super) const END_PATIENCE: Duration = Duration::from_secs(20);
@@ -24,10 +24,10 @@ pub struct Control {
     hold: Arc<Hold>,
 }
 
-/// Shared by the clones. Separate from [`Line`], so that the lease thread never drops it.
+/// Shared by the clones. Separate from [`KeeperLine`], so that the lease thread never drops it.
 #[derive(Debug)]
 struct Hold {
-    line: Arc<Line>,
+    line: Arc<KeeperLine>,
     waiting: Mutex<Waiting>,
 }
 
@@ -39,7 +39,7 @@ struct Waiting {
 
 /// The socket and the process of one keeper.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct KeeperLine {
     socket: UnixStream,
     writing: Mutex<()>,
     keeper: Mutex<Child>,
@@ -50,13 +50,13 @@ pub(super) struct Line {
 
 impl Control {
     /// Writes must not block: a keeper that is stopped would delay the leases of all others.
-    pub(super) fn new(line: Line) -> io::Result<Self> {
+    pub(super) fn new(line: KeeperLine) -> io::Result<Self> {
         line.socket.set_nonblocking(true)?;
         let hold = Hold { line: Arc::new(line), waiting: Mutex::default() };
         Ok(Self { hold: Arc::new(hold) })
     }
 
-    pub(super) fn line(&self) -> &Arc<Line> {
+    pub(super) fn line(&self) -> &Arc<KeeperLine> {
         &self.hold.line
     }
 
@@ -90,6 +90,8 @@ impl Hold {
             return end.clone();
         }
         let told = self.line.read_end(&mut waiting.inbox, deadline);
+        // No report means that the keeper died, hangs, or does not speak the protocol. In each case it cannot be trusted to
+        // have killed anything.
         if told.is_none() {
             self.line.kill();
         }
@@ -108,11 +110,13 @@ impl Drop for Hold {
     fn drop(&mut self) {
         // The keeper sees a closed socket as a dead supervisor and kills everything.
         let _ = self.line.socket.shutdown(Shutdown::Write);
+        // Waits, so that no agent is alive when the last handle to it is gone. The limit keeps a stuck keeper from blocking for
+        // ever.
         self.wait_until(Some(Instant::now() + END_PATIENCE));
     }
 }
 
-impl Line {
+impl KeeperLine {
     pub(super) fn new(socket: UnixStream, keeper: Child, lease: Duration, cookie: String) -> Self {
         Self {
             socket,
@@ -127,6 +131,7 @@ impl Line {
     /// Sends a whole word or fails: half a word would corrupt all later ones.
     fn say(&self, word: &Word) -> io::Result<()> {
         let line = wire::line(word)?;
+        // The lease thread and the driver write to the same socket; their messages must not mix.
         let _one_at_a_time = lock(&self.writing);
         if (&self.socket).write(&line)? == line.len() {
             return Ok(());
@@ -144,6 +149,7 @@ impl Line {
     fn stop(&self, grace: Duration) {
         let due = Instant::now().checked_add(grace.saturating_add(END_PATIENCE));
         let mut stop_due = lock(&self.stop_due);
+        // The earliest deadline wins: a second, more patient stop must not prolong the first.
         *stop_due = stop_due.map_or(due, |before| due.map(|due| due.min(before)));
         // Released before writing to the socket: the lease thread takes this lock for every keeper.
         drop(stop_due);
@@ -162,6 +168,7 @@ impl Line {
     fn kill(&self) {
         let mut keeper = lock(&self.keeper);
         if let Ok(None) = keeper.try_wait() {
+            // Children first. A keeper that is killed first would leave them to init, where only the cookie finds them.
             sweep::kill_below(keeper.id());
             let _ = keeper.kill();
         }
@@ -178,7 +185,7 @@ impl Line {
     /// The last word; `None` if the keeper died without one or the deadline passed.
     fn read_end(&self, inbox: &mut Inbox, deadline: Option<Instant>) -> Option<KeeperEnd> {
         loop {
-            match inbox.next::<Report>() {
+            match inbox.next::<KeeperReport>() {
                 Ok(Some(report)) => {
                     if let Some(end) = report.into_end() {
                         return Some(end);

@@ -28,6 +28,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(cookie: String, agent: Pid) -> Self {
+        // An unknown start time is 0, so that no process is excluded by it.
         let since = table::read(std::process::id()).map_or(0, |keeper| keeper.started);
         let (asked, strays, servers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         Self { cookie, agent, since, end: None, asked, strays, servers }
@@ -59,6 +60,7 @@ impl Tree {
     /// Sends SIGTERM to everything that has not got it yet, then SIGCONT: a stopped process handles a signal only when it is
     /// continued.
     pub(super) fn ask_all(&mut self) {
+        // Only where there is no process table to read (not on Linux). The group is all that can be reached there.
         self.signal_group(Signal::TERM);
         for process in self.all() {
             if self.asked.contains(&process) {
@@ -67,6 +69,7 @@ impl Tree {
             // Looked at before: what has ended shows nothing any more.
             self.note_server(process);
             if table::signal(process, Signal::TERM) {
+                // A stopped process does not handle SIGTERM until it continues.
                 table::signal(process, Signal::CONT);
                 self.asked.insert(process);
                 self.count_stray(process);
@@ -80,6 +83,7 @@ impl Tree {
         let mut clean_scans = 0;
         for _ in 0..KILL_ROUNDS_MAX {
             self.signal_group(Signal::KILL);
+            // Read again in each round: a process that forks faster than we kill is caught by the next scan.
             let found = self.all();
             // Children before parents: a parent that sees its child die could start another one.
             for process in found.iter().rev() {

@@ -22,10 +22,12 @@ pub fn main(args: &[OsString]) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "Error: `keeper-exec` is for keepers only");
         return ExitCode::from(2);
     };
+    // A keeper that died meanwhile kills nobody any more, so the agent must not start.
     if !bind_to(keeper) {
         return ExitCode::from(NOT_STARTED);
     }
     let (code, text) = become_agent(Path::new(cwd), program, arguments);
+    // Reached only if the exec failed. The agent's own output is no place for it: people would take it for the agent's words.
     say_why(Path::new(lock_file), text);
     ExitCode::from(code)
 }

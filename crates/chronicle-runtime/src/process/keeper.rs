@@ -30,7 +30,7 @@ use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::handover;
 use super::lock::{self, LockEntry};
 use super::order::{COOKIE_VARIABLE, own_executable};
-use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report, Word};
+use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, WireOrder, Word};
 use crate::fail::{self, Point};
 
 /// Grace period for processes that the agent left running when it ended.
@@ -50,16 +50,16 @@ pub fn main(_args: &[OsString]) -> ExitCode {
 }
 
 fn keep() -> io::Result<()> {
-    let mut line = Line::take_stdin()?;
-    let Some(order) = line.next::<Order>()? else { return Ok(()) };
+    let mut line = SupervisorLine::take_stdin()?;
+    let Some(order) = line.next::<WireOrder>()? else { return Ok(()) };
     let ready = match Ready::new(&order) {
         Ok(ready) => ready,
-        Err(text) => return line.say(&Report::Refused { text }),
+        Err(text) => return line.say(&KeeperReport::Refused { text }),
     };
     fail::at(Point::KeeperAfterLock);
     // The lock is held before anything is started. A later supervisor that finds no lock file can rely on it that no agent
     // ever ran.
-    line.say(&Report::Ready)?;
+    line.say(&KeeperReport::Ready)?;
     // Without `Go` nothing starts: the supervisor may have died after writing the order.
     let Some(Word::Go) = line.next()? else { return Ok(()) };
     let nowhere = nowhere()?;
@@ -74,10 +74,10 @@ fn keep() -> io::Result<()> {
                 &ready.lock,
                 &LockEntry::Agent { pid: agent.as_raw_pid().cast_unsigned() },
             );
-            let watch = Watch::new(&mut line, &ready.lock, ready.signals, &order, agent);
+            let watch = KeeperWatch::new(&mut line, &ready.lock, ready.signals, &order, agent);
             watch.run()
         }
-        Err(text) => Report::CannotStart { text },
+        Err(text) => KeeperReport::CannotStart { text },
     };
     // Everything has ended: this is the last moment at which the agent can have changed a file, and the time on the lock
     // file is how the trees know it.
@@ -95,25 +95,28 @@ fn nowhere() -> io::Result<File> {
 }
 
 /// The keeper's end of the socket.
-struct Line {
+struct SupervisorLine {
     socket: UnixStream,
     inbox: Inbox,
 }
 
-impl Line {
+impl SupervisorLine {
     /// Moves the socket away from fd 0, which becomes the agent's stdin.
     fn take_stdin() -> io::Result<Self> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        // The agent must not inherit the socket: with it, it could report its own end in the keeper's name.
         dup2_stdin(nowhere()?)?;
         Ok(Self { socket, inbox: Inbox::default() })
     }
 
-    fn say(&self, report: &Report) -> io::Result<()> {
+    fn say(&self, report: &KeeperReport) -> io::Result<()> {
         (&self.socket).write_all(&wire::line(report)?)
     }
 
     /// The next message; `None` if the supervisor is gone or silent for too long.
     fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<M>> {
+        // A supervisor that dies during the handshake closes the socket. The limit is for one that hangs: a keeper without an
+        // order must not stay.
         let deadline = Instant::now() + HANDSHAKE_PATIENCE;
         loop {
             if let Some(message) = self.inbox.next()? {
@@ -135,7 +138,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn new(order: &Order) -> Result<Self, String> {
+    fn new(order: &WireOrder) -> Result<Self, String> {
         let lock_file = Path::new(&order.lock_file);
         let lock = lock::take(lock_file, &order.cookie)
             .map_err(|error| format!("cannot lock `{}`: {error}", lock_file.display()))?;
@@ -190,12 +193,15 @@ fn came(mut pipe: &UnixStream) -> bool {
     came
 }
 
-fn start_agent(order: &Order, stdin: File) -> Result<Pid, String> {
+fn start_agent(order: &WireOrder, stdin: File) -> Result<Pid, String> {
     let mut command = Command::new(own_executable());
     command
         .arg0("chronicle")
+        // Through our own binary, because the parent-death signal has to be set in the child, after the fork and before the
+        // exec.
         .arg("keeper-exec")
         .arg(std::process::id().to_string())
+        // The lock file is where the child says why the program could not be started; its exit code alone would be ambiguous.
         .args([&order.lock_file, &order.cwd])
         .args(&order.argv);
     for name in &order.env_remove {
@@ -214,7 +220,7 @@ fn start_agent(order: &Order, stdin: File) -> Result<Pid, String> {
 
 /// Why the keeper kills everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum EndCause {
     /// The agent has ended, or its grace period is over.
     Over,
     LeaseRanOut,
@@ -223,11 +229,11 @@ enum Cause {
 }
 
 /// The keeper while the agent is live.
-struct Watch<'a> {
-    line: &'a mut Line,
+struct KeeperWatch<'a> {
+    line: &'a mut SupervisorLine,
     lock: &'a File,
     signals: Signals,
-    order: &'a Order,
+    order: &'a WireOrder,
     tree: Tree,
     lease_due: Option<Instant>,
     /// Set once the end has begun: what is left then is killed.
@@ -236,12 +242,12 @@ struct Watch<'a> {
     stopped: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> KeeperWatch<'a> {
     fn new(
-        line: &'a mut Line,
+        line: &'a mut SupervisorLine,
         lock: &'a File,
         signals: Signals,
-        order: &'a Order,
+        order: &'a WireOrder,
         agent: Pid,
     ) -> Self {
         let tree = Tree::new(order.cookie.clone(), agent);
@@ -250,9 +256,9 @@ impl<'a> Watch<'a> {
         Self { line, lock, signals, order, tree, lease_due, kill_due, has_left, stopped }
     }
 
-    fn run(mut self) -> Report {
+    fn run(mut self) -> KeeperReport {
         // If watching fails, the agent is killed rather than left unwatched.
-        let cause = self.watch().unwrap_or(Cause::Orphaned);
+        let cause = self.watch().unwrap_or(EndCause::Orphaned);
         let signals = &self.signals;
         // Whatever the cause, nothing below may survive this line.
         let survivors = self.tree.kill_all(|most| {
@@ -263,7 +269,7 @@ impl<'a> Watch<'a> {
         self.report(cause, survivors)
     }
 
-    fn watch(&mut self) -> io::Result<Cause> {
+    fn watch(&mut self) -> io::Result<EndCause> {
         loop {
             let has_children = self.tree.reap();
             if self.tree.agent_end().is_some() && !self.has_left {
@@ -275,15 +281,15 @@ impl<'a> Watch<'a> {
             }
             // Checked before the lease: if the agent has ended as well, its own end is reported.
             if !has_children || is_past(self.kill_due) {
-                return Ok(Cause::Over);
+                return Ok(EndCause::Over);
             }
             if is_past(self.lease_due) {
-                return Ok(Cause::LeaseRanOut);
+                return Ok(EndCause::LeaseRanOut);
             }
             // No polling: the keeper wakes up for a child, a message, a signal or a deadline.
             let next_due = self.kill_due.into_iter().chain(self.lease_due).min();
             if let Got::Closed = self.sleep_until(next_due)? {
-                return Ok(Cause::Orphaned);
+                return Ok(EndCause::Orphaned);
             }
         }
     }
@@ -335,21 +341,21 @@ impl<'a> Watch<'a> {
         self.kill_due = self.kill_due.into_iter().chain(after(grace)).min();
     }
 
-    fn report(&self, cause: Cause, survivors: u32) -> Report {
+    fn report(&self, cause: EndCause, survivors: u32) -> KeeperReport {
         let strays = self.tree.strays();
-        if cause == Cause::LeaseRanOut {
-            return Report::LeaseRanOut { strays, survivors };
+        if cause == EndCause::LeaseRanOut {
+            return KeeperReport::LeaseRanOut { strays, survivors };
         }
         let end = self.tree.agent_end();
         let code = end.and_then(rustix::process::WaitStatus::exit_status);
         if [NOT_FOUND, NOT_STARTED].map(|code| Some(i32::from(code))).contains(&code)
             && let Some(text) = self.why_not_started()
         {
-            return Report::CannotStart { text };
+            return KeeperReport::CannotStart { text };
         }
         let signal = end.and_then(rustix::process::WaitStatus::terminating_signal);
-        let stopped = self.stopped || cause == Cause::Orphaned;
-        Report::Ended { code, signal, strays, survivors, stopped }
+        let stopped = self.stopped || cause == EndCause::Orphaned;
+        KeeperReport::Ended { code, signal, strays, survivors, stopped }
     }
 
     /// The error that `keeper-exec` wrote, if it failed.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use super::control::{Line, lock};
+use super::control::{KeeperLine, lock};
 use super::spawn::SpawnError;
 
 /// Most live keepers of one supervisor.
@@ -24,7 +24,7 @@ struct Leases {
 }
 
 struct Live {
-    lines: Vec<Weak<Line>>,
+    lines: Vec<Weak<KeeperLine>>,
     /// Counts additions, so that one during a round is not missed.
     additions: u64,
     has_thread: bool,
@@ -47,13 +47,14 @@ pub(super) fn make_room() -> Result<(), SpawnError> {
 }
 
 /// Renews the lease of this keeper until its last [`super::Control`] is dropped.
-pub(super) fn add(line: &Arc<Line>) -> Result<(), SpawnError> {
+pub(super) fn add(line: &Arc<KeeperLine>) -> Result<(), SpawnError> {
     let mut leases = lock(&LEASES.live);
     if !leases.has_thread {
         start_thread().map_err(SpawnError::Leases)?;
         leases.has_thread = true;
     }
     leases.lines.push(Arc::downgrade(line));
+    // Counted, so that an addition between two looks of the thread is never missed.
     leases.additions += 1;
     LEASES.added.notify_one();
     Ok(())
@@ -68,7 +69,7 @@ fn renew_for_ever() {
     let mut live = lock(&LEASES.live);
     loop {
         live.lines.retain(|line| line.strong_count() > 0);
-        let lines: Vec<Arc<Line>> = live.lines.iter().filter_map(Weak::upgrade).collect();
+        let lines: Vec<Arc<KeeperLine>> = live.lines.iter().filter_map(Weak::upgrade).collect();
         let additions = live.additions;
         // Not held while writing: adding a keeper must not wait for a slow socket.
         drop(live);

@@ -28,6 +28,7 @@ pub(super) enum LockEntry {
 /// returns: after a power cut, an attempt without a lock file counts as never started.
 pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    // A worker can write to this folder. A link here would let it choose which file is emptied below.
     let file = regular::open(path, options.create(true).append(true), Links::Refused)?;
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("another keeper holds it"),
@@ -39,6 +40,7 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     let started = table::read(pid).map_or(0, |process| process.started);
     add(&file, &LockEntry::Keeper { pid, started, cookie: cookie.to_owned() })?;
     if let Some(folder) = path.parent() {
+        // The name must survive a power cut: a missing lock file means that no agent was ever started.
         File::open(folder)?.sync_all()?;
     }
     Ok(file)

@@ -34,7 +34,7 @@ mod table;
 mod tool;
 mod wire;
 
-pub(crate) use asked::{Question, Unanswered, ask};
+pub(crate) use asked::{ProgramQuestion, Unanswered, ask};
 pub(crate) use beside::tool;
 pub use beside::{ShowOutput, beside, detached, leave_terminal};
 pub use control::Control;

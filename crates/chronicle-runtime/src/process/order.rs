@@ -55,6 +55,7 @@ pub fn shell_argv(command: &str) -> Vec<OsString> {
 /// The running image itself, so that an upgrade during a run cannot mix two versions.
 #[cfg(target_os = "linux")]
 pub fn own_executable() -> PathBuf {
+    // Still the running binary after it was replaced or removed on disk, for example by an update during a run.
     PathBuf::from("/proc/self/exe")
 }
 
@@ -67,6 +68,7 @@ pub fn own_executable() -> PathBuf {
 /// The binary, by a path that other processes can start while this one lives.
 pub(crate) fn executable_for_others(chronicle: &Path) -> PathBuf {
     if chronicle == Path::new("/proc/self/exe") {
+        // `/proc/self/exe` would be the other program when somebody else opens it.
         PathBuf::from(format!("/proc/{}/exe", std::process::id()))
     } else {
         chronicle.to_owned()

@@ -126,6 +126,7 @@ impl Ring {
     /// Adds a line and drops the oldest. A line longer than the whole ring loses its end.
     pub(crate) fn push(&mut self, mut line: String) {
         line.truncate(line.floor_char_boundary(self.bytes_max));
+        // A line keeps the capacity that it was read with; a ring of short lines could hold megabytes of unused memory.
         line.shrink_to_fit();
         self.bytes += line.len();
         self.lines.push_back(line);
@@ -168,6 +169,7 @@ impl Edges {
     /// Adds a line to one of the ends.
     pub(crate) fn push(&mut self, line: String) {
         let (lines_max, bytes_max) = self.max;
+        // Once full, always full: a short line after a long one must not be shown before it.
         self.is_full |= self.begins.len() >= lines_max || self.bytes + line.len() > bytes_max;
         if self.is_full {
             let before = self.ends.lines.len() + 1;

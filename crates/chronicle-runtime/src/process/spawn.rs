@@ -15,11 +15,11 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags};
 use thiserror::Error;
 
-use super::control::{Control, Line};
+use super::control::{Control, KeeperLine};
 use super::handover;
 use super::leases;
 use super::order::{COOKIE_VARIABLE, KeeperOrder};
-use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, Order, Report};
+use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, WireOrder};
 use crate::fail::{self, Point};
 
 /// A started agent: its pipes and the handle on its keeper.
@@ -109,10 +109,11 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(SpawnError::Pipes(ErrorKind::BrokenPipe.into()));
     };
-    let line = Line::new(socket, child, order.lease, order.cookie.clone());
+    let line = KeeperLine::new(socket, child, order.lease, order.cookie.clone());
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
     // From here on an agent may run. If a later step fails, dropping `control` kills it.
     control.go().map_err(|source| not_ready(order, source))?;
+    // After `Go`: the lease begins with it, and a keeper that was never started needs no renewals.
     leases::add(control.line())?;
     Ok(Kept { stdin: Some(ChildStdin::from(OwnedFd::from(stdin))), stdout, stderr, control })
 }
@@ -137,6 +138,7 @@ fn spawn_keeper(
         .stdin(OwnedFd::from(socket))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own: Ctrl-C at the terminal reaches the supervisor only, which then stops its agents in order.
         .process_group(0);
     handover::while_offered(stdin_read, || command.spawn())
 }
@@ -149,18 +151,18 @@ fn handshake(
 ) -> Result<(), SpawnError> {
     let answer = tell(order, socket, stdin_read).and_then(|()| first_report(socket));
     match answer.map_err(|source| not_ready(order, source))? {
-        Report::Ready => Ok(()),
-        Report::Refused { text } | Report::CannotStart { text } => {
+        KeeperReport::Ready => Ok(()),
+        KeeperReport::Refused { text } | KeeperReport::CannotStart { text } => {
             Err(SpawnError::Refused { text })
         }
-        Report::Ended { .. } | Report::LeaseRanOut { .. } => {
+        KeeperReport::Ended { .. } | KeeperReport::LeaseRanOut { .. } => {
             Err(not_ready(order, ErrorKind::InvalidData.into()))
         }
     }
 }
 
 fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -> io::Result<()> {
-    let message = Order {
+    let message = WireOrder {
         cookie: order.cookie.clone(),
         lock_file: std::path::absolute(&order.lock_file)?.into(),
         lease_ms: wire::millis(order.lease),
@@ -174,7 +176,7 @@ fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -
     socket.write_all(&wire::line(&message)?)
 }
 
-fn first_report(socket: &UnixStream) -> io::Result<Report> {
+fn first_report(socket: &UnixStream) -> io::Result<KeeperReport> {
     let deadline = Instant::now() + HANDSHAKE_PATIENCE;
     let mut inbox = Inbox::default();
     loop {

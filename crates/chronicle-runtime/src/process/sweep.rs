@@ -63,6 +63,7 @@ pub fn sweep(cookie: &str) -> Swept {
         let all = others();
         let mut found = marked(&all, cookie);
         for root in found.clone() {
+            // Descendants count even without the cookie: a shell may have started them with a cleared environment.
             for process in table::below(root.pid, &all) {
                 if !found.contains(&process) {
                     found.push(process);
@@ -130,6 +131,7 @@ fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
     })?;
     // Compare the start time: the process id may belong to another process by now.
     let keeper = table::read(pid).filter(|process| process.started == started)?;
+    // What is below it first. Once the keeper is dead its children belong to init, and only the cookie would find them.
     let swept = end_all(|| table::below(keeper.pid, &others()));
     let killed = u32::from(table::signal(keeper, Signal::KILL));
     Some(Swept { ended: swept.ended + killed, survivors: swept.survivors })

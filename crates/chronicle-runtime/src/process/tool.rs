@@ -164,6 +164,7 @@ impl Tool {
 fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
     if let Some(mut stdin) = stdin {
         let writer = std::thread::Builder::new().name("tool-input".to_owned());
+        // A tool that ends without reading its input makes this fail, which is not our concern: its exit code is what counts.
         let _ = writer.spawn(move || stdin.write_all(&input));
     }
 }
@@ -176,6 +177,7 @@ fn reading(pipe: Option<impl Read + Send + 'static>, max: u64) -> io::Result<Rec
         let mut bytes = Vec::new();
         let _ = pipe.by_ref().take(max).read_to_end(&mut bytes);
         let _ = told.send(bytes);
+        // The rest is read and dropped, so that a tool with much output does not block on a full pipe before it is killed.
         let _ = io::copy(&mut pipe, &mut io::sink());
     };
     std::thread::Builder::new().name("tool-output".to_owned()).spawn(read)?;
@@ -190,6 +192,7 @@ fn heard(from: &Receiver<Vec<u8>>, until: Instant) -> Option<Vec<u8>> {
 fn started(status: ExitStatus) -> io::Result<ExitStatus> {
     let code = |code: u8| Some(i32::from(code));
     match status.code() {
+        // Without the wrapper these codes are the tool's own, and a missing program was already an error of `spawn`.
         _ if !DIE_WITH_US.load(Ordering::Relaxed) => Ok(status),
         it if it == code(NOT_FOUND) => Err(io::ErrorKind::NotFound.into()),
         it if it == code(NOT_STARTED) => Err(io::ErrorKind::PermissionDenied.into()),

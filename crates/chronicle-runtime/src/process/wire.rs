@@ -20,7 +20,7 @@ const READ_BYTES: usize = 8 * 1024;
 
 /// The first line to a keeper. `OsString`, because paths and arguments need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct WireOrder {
     pub(super) cookie: String,
     pub(super) lock_file: OsString,
     pub(super) lease_ms: u64,
@@ -47,7 +47,7 @@ pub(super) enum Word {
 /// Messages of a keeper: one line before the agent starts, one at its end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Report {
+pub(super) enum KeeperReport {
     Ready,
     Refused { text: String },
     CannotStart { text: String },
@@ -55,7 +55,7 @@ pub(super) enum Report {
     LeaseRanOut { strays: u32, survivors: u32 },
 }
 
-impl Report {
+impl KeeperReport {
     /// The end that this message reports, if any.
     pub(super) fn into_end(self) -> Option<KeeperEnd> {
         match self {
@@ -101,6 +101,7 @@ impl Inbox {
         let mut chunk = [0; READ_BYTES];
         match from.read(&mut chunk) {
             Ok(0) => Ok(Got::Closed),
+            // Both sides are ours, so this is a broken stream and not a message to wait for.
             Ok(_) if self.bytes.len() > WIRE_LINE_MAX => Err(ErrorKind::FileTooLarge.into()),
             Ok(count) => {
                 self.bytes.extend_from_slice(&chunk[..count]);
@@ -108,6 +109,7 @@ impl Inbox {
             }
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Got::NothingYet),
+                // A peer that was killed closes its socket in one of several ways. They all mean the same.
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Ok(Got::Closed),
                 _ => Err(error),
             },

@@ -63,12 +63,15 @@ impl Trees {
             DiffForm::Names => "--name-only",
         };
         let colour = if colour { "--color=always" } else { "--color=never" };
+        // External diff programs and text conversions come from attributes of the project, which a worker can write. They would
+        // run with the rights of whoever looks at the difference.
         let safe = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv"];
         let args: Vec<&str> = safe.into_iter().chain([form, colour, from, to.as_str()]).collect();
         let what = "show what differs";
         let quote = ["core.quotePath=false".to_owned()];
         let ran = match self.git.call(&self.index(), &quote, &args).stream(out) {
             Ok(ran) => ran,
+            // The person has quit the pager.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             Err(error) => return Err(git::failed(what, error)),
         };
@@ -89,6 +92,7 @@ impl Trees {
         let from = TreeId::from(from);
         let lost =
             [&from, to].into_iter().find(|tree| tree.as_str() != EMPTY_TREE && !self.has(tree));
+        // Git says "bad object" for a tree that `gc` has removed, which nobody understands.
         lost.map_or(error, |tree| TreesError::Gone(tree.to_string()))
     }
 }
@@ -102,6 +106,7 @@ fn read(bytes: &[u8]) -> Changes {
         if let Some(raw) = field.strip_prefix(b":") {
             let sign = raw.rsplit(|byte| *byte == b' ').next().and_then(<[u8]>::first).copied();
             status.push(sign.unwrap_or(b'M'));
+            // The names come again with the counts below; here they only have to be skipped.
             let names = if matches!(sign, Some(b'R' | b'C')) { 2 } else { 1 };
             fields.by_ref().take(names).for_each(drop);
             continue;
@@ -116,6 +121,7 @@ fn read(bytes: &[u8]) -> Changes {
         } else {
             (None, name)
         };
+        // Git prints all statuses first and then all counts, in the same order.
         let sign = status.get(usize::try_from(changes.files).unwrap_or(0)).copied();
         let change = match sign {
             Some(b'A') => Change::Created,
@@ -153,6 +159,7 @@ pub(super) const NO_MODE: &str = "000000";
 impl Trees {
     /// Every name that differs, without rename detection.
     pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<DiffEntry>, TreesError> {
+        // Without renames: an undo treats each name by itself.
         let args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", from.as_str(), to.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
         let ran = Git::run("compare trees", call)

@@ -30,6 +30,7 @@ impl Excludes {
     /// Asks the person's git, both questions in parallel.
     pub(crate) fn find(work: &Path) -> Self {
         let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
+        // Both at once: each is a start of git, and they are waited for before the first agent starts.
         let (everywhere, place) = std::thread::scope(|scope| {
             let place = scope.spawn(|| ask_theirs(work, &of_place));
             let file = ask_theirs(work, &["config", "--type=path", "--get", "core.excludesFile"]);
@@ -50,9 +51,12 @@ impl Excludes {
         if let Some(theirs) = self.of_project.as_deref().and_then(read) {
             text.push_str(&theirs);
         }
+        // The project is a folder inside a repository. Rules of the folders above it do not reach our own repository, whose
+        // root is the project, so what they ignore is listed name by name.
         if self.is_inside {
             let args =
                 ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+            // Asked of the person's git: what is ignored there is theirs to say.
             let ignored = ask_theirs(work, &args).unwrap_or_default();
             for name in parts(&ignored).filter_map(|name| std::str::from_utf8(name).ok()) {
                 let _ = writeln!(text, "/{}", literal(name));

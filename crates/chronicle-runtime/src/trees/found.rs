@@ -71,6 +71,7 @@ impl Found {
     fn look_into(&mut self, name: &[u8], path: &Path, meta: &Metadata) {
         if meta.len() > self.max_bytes {
             self.too_large.insert(name.to_owned(), meta.len());
+        // Opened to know whether it can be read. One unreadable file among those given to git makes the whole call fail.
         } else if File::open(path).is_ok() {
             self.present.insert(name.to_owned());
             self.modes.insert(name.to_owned(), meta.mode() & BITS);
@@ -81,6 +82,7 @@ impl Found {
 
     /// Modes of all files: those of the last tree, updated with what was seen.
     pub(super) fn modes(&self, last: Option<Modes>) -> Modes {
+        // Only files that git found new or changed were looked at; all others still have the modes of the last tree.
         let Some(mut modes) = last else { return Modes::first(&self.modes) };
         self.gone.iter().for_each(|name| modes.forget(name));
         modes.see(&self.modes);

@@ -60,6 +60,7 @@ impl Git {
         }
         line.extend(args.iter().map(OsString::from));
         Tool::new(line, &self.work)
+            // Variables such as `GIT_DIR` of whoever started us would lead git to another repository.
             .without(foreign(|_| true))
             .limits(TIME_MAX, OUTPUT_MAX)
             .env("LC_ALL", "C")
@@ -67,8 +68,10 @@ impl Git {
             .env("GIT_WORK_TREE", &self.work)
             .env("GIT_INDEX_FILE", index)
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            // No setting of the machine or the user applies: the same files must give the same tree everywhere.
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_ATTR_NOSYSTEM", "1")
+            // A file may be called `*` or `:(top)`. Names are names here, never patterns.
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_NO_LAZY_FETCH", "1")

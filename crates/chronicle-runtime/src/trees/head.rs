@@ -16,6 +16,7 @@ const PACKED_MAX: u64 = 16 * 1024 * 1024;
 /// Head of the repository of a folder; `None` if there is none, or it has no commit.
 pub(crate) fn head(work: &Path) -> Option<RepositoryHead> {
     let mut above = work.ancestors().map(|folder| folder.join(".git"));
+    // Cheap, and saves the start of git in projects that are in no repository.
     let is_kept = above.any(|git| git.exists());
     is_kept.then(|| read(&work.join(".git")).or_else(|| asked(work))).flatten()
 }
@@ -59,6 +60,7 @@ fn packed(git: &Path, name: &str) -> Option<String> {
 
 fn commit(text: &str) -> Option<String> {
     let id = text.trim_end();
+    // 40 digits for SHA-1, 64 for SHA-256.
     let is_id = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_id.then(|| id.to_owned())
 }

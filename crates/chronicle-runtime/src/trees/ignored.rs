@@ -30,6 +30,8 @@ impl Ignored {
                     .iter()
                     .enumerate()
                     .filter(is_slash)
+                    // Git lists an ignored folder as one name with a slash at its end, so each folder above the file is looked
+                    // up too.
                     .any(|(at, _)| self.0.contains(&name[..=at])))
     }
 
@@ -54,6 +56,8 @@ impl Trees {
 
     /// Saves what is ignored now, once: the index has everything else.
     pub(super) fn note_ignored(&self, index: &Path) -> Result<(), TreesError> {
+        // Written once, at the beginning of the run. A worker that changes `.gitignore` later must not make files of the person
+        // fair game.
         let Some(path) = self.ignored.as_ref().filter(|path| !path.exists()) else { return Ok(()) };
         let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
         let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];

@@ -48,6 +48,7 @@ impl Modes {
             for mode in seen.values().filter(|mode| is_program(**mode) == program) {
                 *counts.entry(*mode).or_default() += 1;
             }
+            // The most common mode of the project follows from the person's umask. Only exceptions from it are stored.
             let most = counts.into_iter().max_by_key(|(_, count)| *count);
             *usual = most.map_or(*usual, |(mode, _)| mode);
         }
@@ -144,6 +145,7 @@ impl Trees {
     pub(super) fn keep_last_modes(&self, modes: &Modes) -> Result<(), TreesError> {
         let path = self.index().with_extension("modes");
         let text = modes.text();
+        // Most recordings change no mode, and each write costs a sync.
         if fs::read(&path).is_ok_and(|there| there == text) {
             return Ok(());
         }
@@ -165,6 +167,8 @@ impl Trees {
 
     pub(super) fn keep_modes(&self, tree: &TreeId, modes: &Modes) -> Result<(), TreesError> {
         let known = self.modes_of(tree);
+        // Two recordings can have the same tree and different modes, since git knows only one bit of them. The stricter mode is
+        // kept: restoring a file must never open it to more people than before.
         let both = known.clone().map_or_else(|| modes.clone(), |known| known.meet(modes));
         if known.as_ref() == Some(&both) {
             return Ok(());

@@ -55,6 +55,7 @@ type Name = Vec<u8>;
 impl Trees {
     /// Records the project's files as they are now. The tree is kept under that name: a run and the event that made it due.
     pub fn record(&self, keep: Option<&str>) -> Result<Recorded, TreesError> {
+        // Runs of the same project, `diff` and `undo` share one index.
         let lock = self.lock()?;
         self.record_locked(&lock, keep)
     }
@@ -84,6 +85,7 @@ impl Trees {
     fn try_record(&self) -> Result<Recorded, TreesError> {
         let ignored = self.ignored().unwrap_or_default();
         let rules_changed = self.instruct(&ignored)?;
+        // On a copy: a recording that is killed halfway leaves the index of the last complete one.
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
         let mut found = self.find(&half, is_first, ignored)?;
@@ -92,6 +94,8 @@ impl Trees {
             let theirs = anyway.insert(Excludes::kept_anyway(&self.git.work));
             found.sort(parts(theirs));
         }
+        // Files that the person's repository tracks although it ignores them. Git lists them nowhere once they are gone, so
+        // those that were missing last time are looked at again.
         found.sort(parts(&self.missing()));
         let changed = !found.present.is_empty() || !found.gone.is_empty();
         if changed {
@@ -107,7 +111,9 @@ impl Trees {
         self.note_ignored(&half)?;
         let tree = self.tree_of(&half, changed || forgets)?;
         let modes = found.modes(self.last_modes().filter(|_| !is_first));
+        // Before the index: an index without its modes is not used again, modes without their index do no harm.
         self.keep_last_modes(&modes)?;
+        // The tree's objects are on disk by now, so the index may name them.
         self.settle(&half, &tree)?;
         self.keep_modes(&tree, &modes)?;
         Ok(found.recorded(tree))
@@ -120,10 +126,13 @@ impl Trees {
         let (Ok(meta), Some(hash)) = (fs::metadata(&from), hash_of(&from)) else {
             return Ok(false);
         };
+        // Somebody else has changed the index, or it is from an older version. Beginning anew is slower, and always right.
         if self.remembered(&hash).is_none() || self.last_modes().is_none() {
             return Ok(false);
         }
         let copied = fs::copy(&from, to).and_then(|_| {
+            // Git compares the index's time with those of the files to know which it must read again. A newer time would hide
+            // changes that were made within the same moment.
             let time = meta.modified()?;
             File::options().write(true).open(to)?.set_modified(time)
         });
@@ -154,6 +163,8 @@ impl Trees {
             if nested.is_empty() {
                 break;
             }
+            // Git does not look into a repository inside the repository. An entry of ours below it makes it an ordinary folder
+            // to git, whose files are then listed. The entry is removed with `found.gone`.
             self.stand_in(index, &nested, true)?;
             found.gone.extend(nested.iter().map(|folder| within(folder)));
             (others, said) = self.others(index)?;
@@ -225,6 +236,7 @@ impl Trees {
             return Ok(());
         }
         // A file above the threshold is read piece by piece, straight into a pack.
+        // Many new files go straight into one pack: thousands of loose objects would each need a file and a sync.
         let threshold = if names.len() >= PACK_FROM { "1" } else { STREAM_FROM };
         let settings =
             [format!("core.bigFileThreshold={threshold}"), "pack.compression=1".to_owned()];
@@ -247,6 +259,8 @@ impl Trees {
             return Ok(());
         }
         *tries = tries.saturating_sub(1);
+        // Git stops at the first file that it cannot read, and does not reliably name it. Halving finds it; the number of tries
+        // is limited so that many unreadable files do not cost a call each.
         if names.len() == 1 || *tries == 0 {
             unreadable.extend(names.iter().cloned());
             return Ok(());
@@ -326,6 +340,7 @@ impl Trees {
     fn settle(&self, half: &Path, tree: &TreeId) -> Result<(), TreesError> {
         let (new, old) = (hash_of(half), hash_of(&self.index()));
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
+            // The entry of the old index stays until the rename below: a crash in between must not make it unknown.
             let before = old.and_then(|old| Some(format!("{old} {}\n", self.remembered(&old)?)));
             let text = format!("{new} {tree}\n{}", before.unwrap_or_default());
             let written = atomic_write(&self.memory(), text.as_bytes());
@@ -340,6 +355,7 @@ impl Trees {
         let path = self.git.dir.join(&name);
         let free = || fs::remove_file(lock_of(&path));
         let _ = free();
+        // Without a start of git. Only for a loose object: an object in a pack is not looked for here.
         if self.is_loose(tree) && write_ref(&path, tree).is_ok() {
             return Ok(());
         }

@@ -42,6 +42,7 @@ impl Trees {
         let trees = Self { git, excludes, definitions, ignored, max_bytes };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() {
+            // Tried twice: the first may have met leftovers of one that was killed.
             trees.make().or_else(|_| trees.make())?;
         }
         Ok(trees)
@@ -70,6 +71,8 @@ impl Trees {
         let path = self.definitions.join(LOCK);
         let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            // Waits without a limit. Whoever holds it is a recording or an undo, which have limits of their own, and the kernel
+            // releases the lock of a process that dies.
             file.lock()?;
             Ok(Lock(file))
         });
@@ -85,6 +88,7 @@ impl Trees {
         let init = git.call(&half.join("index"), &[], &["init", "--quiet", "--template="]);
         Git::run("make a repository", init)?;
         let _ = fs::remove_dir_all(&self.git.dir);
+        // Made elsewhere and moved: a repository is there completely or not at all.
         fs::rename(&half, &self.git.dir).map_err(TreesError::io(&self.git.dir))
     }
 
@@ -108,6 +112,7 @@ impl Trees {
             let name = name.to_string_lossy();
             if name.starts_with(HALF) || name.ends_with(".lock") {
                 let _ = fs::remove_file(entry.path());
+                // Only under the lock, so nobody else uses them. A name may be a file or a folder; one of the two calls fails.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }

@@ -29,7 +29,7 @@ const RULES: &[u8] = b".gitignore";
 type Name = Vec<u8>;
 
 /// The result for one file.
-enum Outcome {
+enum FileOutcome {
     Done,
     /// Something that is in no tree is in its place.
     Kept,
@@ -39,7 +39,7 @@ enum Outcome {
 }
 
 /// A file that differs from its target: its metadata before it was read, or why it stays.
-type Todo<'e> = (&'e DiffEntry, Result<Seen, Outcome>);
+type Todo<'e> = (&'e DiffEntry, Result<Seen, FileOutcome>);
 
 impl Trees {
     /// Turns files that differ between two trees into those of the second, where they match the first. Can be repeated after a
@@ -50,9 +50,13 @@ impl Trees {
         // Files that go make room for those that come. As long as rules for what is ignored stand, a killed undo still sees the
         // files that they are about.
         wanted.sort_by_key(|entry| (entry.name.ends_with(RULES), entry.after.0 != NO_MODE));
+        // Looked at before the files are recorded: what changes after this moment is somebody's edit, even if it is in the
+        // recording.
         let seen: Vec<Seen> = wanted.iter().map(|entry| Seen::at(&self.place(entry))).collect();
+        // What is on disk now is kept first, so that this undo can be undone.
         let now = self.record_locked(&lock, Some(keep))?;
         let todo = self.sort_out(&wanted, seen, from, to, &now)?;
+        // All files are written to a folder of our own before the first one is moved: a full disk fails here, with nothing changed.
         let staged = self.stage(to, &todo)?;
         let mut left = Vec::new();
         let mut restored = Restored::default();
@@ -64,7 +68,7 @@ impl Trees {
                 }
                 Err(outcome) => outcome,
             };
-            if matches!(outcome, Outcome::Kept | Outcome::Failed(_)) {
+            if matches!(outcome, FileOutcome::Kept | FileOutcome::Failed(_)) {
                 left.push(entry);
             }
             note(&mut restored, entry, &outcome);
@@ -94,9 +98,10 @@ impl Trees {
             let name = &entry.name;
             match () {
                 // What is in it is in no tree: it would be gone.
-                () if now.unrecorded.contains(name) => Some((entry, Err(Outcome::Kept))),
+                () if now.unrecorded.contains(name) => Some((entry, Err(FileOutcome::Kept))),
+                // Already as it shall be, by an undo that was killed halfway.
                 () if !not_done.contains(name) => None,
-                () if not_found.contains(name) => Some((entry, Err(Outcome::Edited))),
+                () if not_found.contains(name) => Some((entry, Err(FileOutcome::Edited))),
                 () => Some((entry, Ok(seen))),
             }
         });
@@ -123,20 +128,22 @@ impl Trees {
         Ok(staged)
     }
 
-    fn put_back(&self, entry: &DiffEntry, seen: &Seen, staged: &Staged) -> Outcome {
+    fn put_back(&self, entry: &DiffEntry, seen: &Seen, staged: &Staged) -> FileOutcome {
         let path = self.place(entry);
+        // Looked at again right before it is replaced. The person may be editing while the undo runs.
         if Seen::at(&path) != *seen {
-            return Outcome::Edited;
+            return FileOutcome::Edited;
         }
         let done = if entry.after.0 == NO_MODE {
             self.remove(&path)
         } else {
+            // A file that is ignored or in no tree has come to the same place. It would be lost.
             if !is_free(&self.git.work, entry) {
-                return Outcome::Kept;
+                return FileOutcome::Kept;
             }
             staged.move_to(&path, entry)
         };
-        done.map_or_else(Outcome::Failed, |()| Outcome::Done)
+        done.map_or_else(FileOutcome::Failed, |()| FileOutcome::Done)
     }
 
     /// Removes a file and the folders that become empty.
@@ -147,6 +154,7 @@ impl Trees {
         }
         let above = path.ancestors().skip(1).take_while(|folder| *folder != self.git.work);
         for folder in above {
+            // Fails for a folder that is not empty, which is where to stop.
             if fs::remove_dir(folder).is_err() {
                 break;
             }
@@ -180,6 +188,7 @@ impl Trees {
         files: impl Iterator<Item = (&'e [u8], &'e (String, String))>,
         keep: &str,
     ) -> Result<TreeId, TreesError> {
+        // Composing uses an index of its own, but its objects must not be pruned before they are referred to.
         let _lock = self.lock()?;
         self.compose_locked(base, other, files, keep)
     }
@@ -246,16 +255,16 @@ fn short(tree: &TreeId) -> &str {
 }
 
 /// Records the result for a file.
-fn note(restored: &mut Restored, entry: &DiffEntry, outcome: &Outcome) {
+fn note(restored: &mut Restored, entry: &DiffEntry, outcome: &FileOutcome) {
     let name = shown(&entry.name);
     let (list, name, most) = match outcome {
-        Outcome::Done => {
+        FileOutcome::Done => {
             restored.files = restored.files.saturating_add(1);
             (&mut restored.list, name, TREE_FILES_MAX)
         }
-        Outcome::Kept => (&mut restored.kept, name, TREE_UNREADABLE_MAX),
-        Outcome::Edited => (&mut restored.edited, name, TREE_UNREADABLE_MAX),
-        Outcome::Failed(error) => {
+        FileOutcome::Kept => (&mut restored.kept, name, TREE_UNREADABLE_MAX),
+        FileOutcome::Edited => (&mut restored.edited, name, TREE_UNREADABLE_MAX),
+        FileOutcome::Failed(error) => {
             (&mut restored.failed, format!("{name}: {error}"), TREE_UNREADABLE_MAX)
         }
     };
@@ -289,6 +298,7 @@ impl Staged {
         if entry.after.0.starts_with("100") {
             let mode = self.modes.as_ref().map(|modes| modes.of(&entry.name, &entry.after.0));
             if let Some(mode) = mode.or_else(|| kept_mode(path, entry)) {
+                // Before it is moved: a private file must not be readable by others for even a moment.
                 fs::set_permissions(&staged, Permissions::from_mode(mode))?;
             }
         }

@@ -48,6 +48,7 @@ impl Trees {
     pub fn clear(&self, staying: impl FnOnce() -> BTreeSet<String>) -> Result<u64, TreesError> {
         let _lock = self.lock()?;
         self.sweep()?;
+        // Asked under the lock: a run that starts meanwhile cannot have recorded a tree that is about to be removed.
         let stay = staying();
         let _ = fs::remove_file(lock_of(&self.git.dir.join("packed-refs")));
         let before = bytes_below(&self.git.dir);
@@ -61,6 +62,7 @@ impl Trees {
         let _ = fs::remove_file(self.index());
         for (what, args) in [
             ("pack references", &["pack-refs", "--all", "--prune"][..]),
+            // One thread: cleaning up must not take the machine from the agents.
             ("pack trees", &["repack", "-a", "-d", "-q", "--threads=1"][..]),
             ("clear away", &["prune", "--expire=now"][..]),
         ] {

@@ -111,7 +111,7 @@ fn end_of(state: &State, id: u32) -> End {
 }
 
 #[test]
-fn whoever_gives_a_command_finds_it_lost_at_once() {
+fn a_command_reports_a_hosted_attempt_as_lost() {
     let root = tempfile::tempdir().unwrap();
     let folder = hosted(root.path());
     let note = Command::Note { place: None, text: "later".to_owned() };

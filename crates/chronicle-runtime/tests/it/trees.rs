@@ -462,7 +462,7 @@ fn needs_git_what_a_killed_git_left_blocks_nobody() {
 }
 
 #[test]
-fn needs_git_only_what_nobody_needs_is_cleared_away() {
+fn needs_git_only_unneeded_trees_are_removed() {
     let yard = Yard::new();
     let trees = yard.trees();
     let blob = |seed: u32| -> Vec<u8> {

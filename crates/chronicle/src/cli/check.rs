@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chronicle_core::base::ids::PhaseId;
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{
-    Loaded, Problem, Severity, Source, Workflow, agent_and_model, closest, unbounded,
+    FieldAt, Loaded, Problem, Severity, Source, Workflow, agent_and_model, closest, unbounded,
 };
 use chronicle_runtime::handle::agents::{self, UnknownAgent};
 use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level, Places};
@@ -49,7 +48,7 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
     for name in &names {
         if let Some((chains, problems)) = catalog.chains_at(&places, name) {
             for loaded in &chains {
-                report.add((setting, &found.settings), loaded);
+                report.add(setting, &found.settings, loaded);
             }
             for problem in problems {
                 report.push(problem);
@@ -57,7 +56,7 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
             continue;
         }
         match catalog.named(&places, name) {
-            Ok(loaded) => report.add((setting, &found.settings), &loaded),
+            Ok(loaded) => report.add(setting, &found.settings, &loaded),
             Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
             Err(error) => report.unreadable(name, &error),
         }
@@ -115,12 +114,13 @@ struct Row {
 }
 
 impl Report {
-    fn add(&mut self, known: (&Setting, &Settings), loaded: &Loaded) {
+    fn add(&mut self, setting: &Setting, settings: &Settings, loaded: &Loaded) {
         let main = loaded.workflows.first();
         let source = loaded.sources.first();
         let file = source.map_or_else(String::new, |source| source.name.clone());
         let key = source.map_or_else(String::new, |source| source.key.clone());
-        let agents = loaded.workflows.iter().flat_map(|it| unknown_agents(known, loaded, it));
+        let agents =
+            loaded.workflows.iter().flat_map(|it| unknown_agents(setting, settings, loaded, it));
         let notes = main.and_then(|main| unbounded_note(loaded, main));
         let problems: Vec<Problem> =
             loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
@@ -257,7 +257,8 @@ struct Checked<'a> {
 
 /// Agents that a file names and nobody knows.
 fn unknown_agents(
-    (setting, settings): (&Setting, &Settings),
+    setting: &Setting,
+    settings: &Settings,
     loaded: &Loaded,
     workflow: &Workflow,
 ) -> Vec<Problem> {
@@ -272,19 +273,14 @@ fn unknown_agents(
         .filter_map(|(phase, field, agent)| {
             let agent = if field == "fallback" { agent_and_model(agent).0 } else { agent };
             let error = agents::check(agent, &setting.project, settings).err()?;
-            Some(agent_problem(loaded, (workflow, phase, field), &error))
+            Some(agent_problem(loaded, &FieldAt { workflow: &workflow.key, phase, field }, &error))
         })
         .collect()
 }
 
-fn agent_problem(
-    loaded: &Loaded,
-    (workflow, phase, field): (&Workflow, Option<&PhaseId>, &'static str),
-    error: &UnknownAgent,
-) -> Problem {
-    let message = error.to_string();
-    let told = (Severity::Error, "unknown-agent", message);
-    loaded.problem((&workflow.key, phase, field), told, Some(error.hint.clone()))
+fn agent_problem(loaded: &Loaded, at: &FieldAt<'_>, error: &UnknownAgent) -> Problem {
+    let hint = Some(error.hint.clone());
+    loaded.problem(at, Severity::Error, "unknown-agent", error.to_string(), hint)
 }
 
 fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {
@@ -295,14 +291,14 @@ fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {
         more => format!(" and {more} more"),
     };
     let message = format!("nothing bounds how long {}{more} may work", names.join(", "));
-    let told = (Severity::Note, "unbounded", message);
-    let hint = "set `limits: {timeout: 1h}`".to_owned();
-    (!phases.is_empty()).then(|| loaded.problem((&workflow.key, None, "limits"), told, Some(hint)))
+    let hint = Some("set `limits: {timeout: 1h}`".to_owned());
+    let at = FieldAt { workflow: &workflow.key, phase: None, field: "limits" };
+    (!phases.is_empty()).then(|| loaded.problem(&at, Severity::Note, "unbounded", message, hint))
 }
 
 fn same_command(loaded: &Loaded, workflow: &Workflow, command: &str) -> Problem {
     let message = format!("`{command}` starts this workflow");
-    let told = (Severity::Warning, "duplicate-command", message);
-    let hint = "the first one found is used: choose another word".to_owned();
-    loaded.problem((&workflow.key, None, "commandName"), told, Some(hint))
+    let hint = Some("the first one found is used: choose another word".to_owned());
+    let at = FieldAt { workflow: &workflow.key, phase: None, field: "commandName" };
+    loaded.problem(&at, Severity::Warning, "duplicate-command", message, hint)
 }

@@ -61,14 +61,14 @@ struct Changed<'a> {
 pub(super) fn cmd_set(setting: &Setting, args: &SetArgs) -> Result<Exit, Failure> {
     let target = target(&args.key)?;
     let value = settings::literal(target.key.form, &args.value);
-    change(setting, &args.key, (&target, &args.whose), |text| {
+    change(setting, &args.key, &target, &args.whose, |text| {
         Ok(settings::set(text, &target, &value))
     })
 }
 
 pub(super) fn cmd_unset(setting: &Setting, args: &UnsetArgs) -> Result<Exit, Failure> {
     let target = target(&args.key)?;
-    change(setting, &args.key, (&target, &args.whose), |text| {
+    change(setting, &args.key, &target, &args.whose, |text| {
         settings::unset(text, &target).ok_or_else(|| {
             Failure::usage(format!("the file does not set `{}`", args.key))
                 .hint(format!("`chronicle config {}` says where it comes from", args.key))
@@ -92,7 +92,8 @@ pub(super) fn no_such(name: &str) -> Failure {
 fn change(
     setting: &Setting,
     key: &str,
-    (target, whose): (&Target, &WhoseArgs),
+    target: &Target,
+    whose: &WhoseArgs,
     edit: impl FnOnce(&str) -> Result<String, Failure>,
 ) -> Result<Exit, Failure> {
     only_for_people()?;

@@ -125,7 +125,8 @@ fn own_workflow(setting: &Setting) -> Option<String> {
 }
 
 /// Writes a file unless there is one, however it came about.
-fn put(setting: &Setting, (name, text): NewFile, report: &mut Report) -> Result<(), Failure> {
+fn put(setting: &Setting, file: NewFile, report: &mut Report) -> Result<(), Failure> {
+    let NewFile { name, text } = file;
     let path = setting.project.root().join(name);
     let failed = |error| {
         Failure::internal(format!("`{name}` cannot be written"), &error)

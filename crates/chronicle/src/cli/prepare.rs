@@ -50,7 +50,7 @@ pub(super) fn prepare(
     if wishes.trust {
         super::only_for_people()?;
     } else {
-        let used = used(setting, (catalog, loaded), &found)?;
+        let used = used(setting, catalog, loaded, &found)?;
         if wishes.dry_run {
             untrusted = trust::judge(&setting.project, &used, settings);
         } else {
@@ -132,7 +132,8 @@ fn fill_budget(settings: &Settings, workflows: &mut [Workflow]) {
 /// What this run would use of the project: it must be trusted.
 fn used(
     setting: &Setting,
-    (catalog, loaded): (&Catalog, &Loaded),
+    catalog: &Catalog,
+    loaded: &Loaded,
     found: &[String],
 ) -> Result<Vec<Item>, Failure> {
     let config = setting.project.definitions().join("config.toml");

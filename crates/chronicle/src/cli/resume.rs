@@ -99,6 +99,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     if !args.trust && !handle::was_begun(&folder) {
         confirm(&project, &[trust::run(&folder)], &[], &settings)?;
     }
+    // After the question of trust: the lock must not be taken if the person then declines.
     if args.force
         && let Some(holder) = handle::force(&folder)?
     {
@@ -114,6 +115,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     if args.stay.detach {
         return detach::detach(setting, &folder);
     }
+    // What the run was started with wins over this command's flags: a run that waits for answers keeps doing so.
     let rest = match view.on_gate {
         Some(OnGate::Wait) => Rest::WhenOver,
         Some(OnGate::Fail) | None => args.stay.rest(&settings),

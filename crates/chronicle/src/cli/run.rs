@@ -113,6 +113,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let team = with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
     let helpers = catalog.helpers(&loaded.workflows).into_iter();
     personas.extend(helpers.filter(|it| team.as_ref().is_none_or(|team| team.has(&it.name))));
+    // Flags are applied before the workflow is frozen into the first event: later ones could not be decided again.
     let wishes = Wishes {
         agent: args.agent.as_deref(),
         model: args.model.as_deref(),
@@ -149,7 +150,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);
     }
-    check_agents((setting, &found.settings), &start)?;
+    check_agents(setting, &found.settings, &start)?;
     let folder = make_run(setting, &start)?;
     if args.stay.detach {
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
@@ -268,15 +269,15 @@ fn refuse_inner(loaded: &Loaded) -> Result<(), Failure> {
 }
 
 /// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
-fn check_agents(setting: (&Setting, &Settings), start: &RunStarted) -> Result<(), Failure> {
+fn check_agents(setting: &Setting, settings: &Settings, start: &RunStarted) -> Result<(), Failure> {
     let mut all = BTreeSet::new();
     for workflow in &start.workflows {
         for agent in agents_of(workflow, &start.agent) {
-            check_agent(setting, workflow, agent)?;
+            check_agent(setting, settings, workflow, agent)?;
             all.insert(agent);
         }
     }
-    all.into_iter().try_for_each(|agent| check_program(setting, agent))
+    all.into_iter().try_for_each(|agent| check_program(setting, settings, agent))
 }
 
 fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item = &'a str> {
@@ -292,7 +293,8 @@ fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item 
 }
 
 fn check_agent(
-    (setting, settings): (&Setting, &Settings),
+    setting: &Setting,
+    settings: &Settings,
     workflow: &Workflow,
     agent: &str,
 ) -> Result<(), Failure> {
@@ -315,7 +317,7 @@ fn check_agent(
 }
 
 /// Looks whether an agent's program is what it is taken for, so that one message says it and not every attempt.
-fn check_program((setting, settings): (&Setting, &Settings), agent: &str) -> Result<(), Failure> {
+fn check_program(setting: &Setting, settings: &Settings, agent: &str) -> Result<(), Failure> {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::internal("no temporary folder can be made", &error))?;
     agents::fit(agent, &setting.project, settings, folder.path())

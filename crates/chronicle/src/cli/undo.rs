@@ -5,7 +5,7 @@ use chronicle_core::event::Change;
 use chronicle_core::event::trees::Restored;
 use chronicle_core::view::UndoRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, RunFolder, UndoOrder, UndoPlan, Undoing, programs};
+use chronicle_runtime::handle::{self, RunFolder, UndoOrder, UndoPlan, Undoing, Undone, programs};
 use clap::Args;
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
         if finished.is_none() {
             terminal::talk("No undo was interrupted: there is nothing to finish.");
         }
-        return close(setting, &folder, (Restored::default(), Vec::new()), finished);
+        return close(setting, &folder, Undone::default(), finished);
     };
     let order = UndoOrder { undoing, files: args.files.clone(), also_mine: args.also_mine };
     if !args.yes {
@@ -124,7 +124,7 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
         tell_left_alone(&plan.left_alone);
         if plan.changes.is_none() {
             terminal::talk("The files are as they were: there is nothing to undo.");
-            return close(setting, &folder, (Restored::default(), Vec::new()), finished);
+            return close(setting, &folder, Undone::default(), finished);
         }
         tell(&plan);
         if !terminal::agrees("Put them back?") {
@@ -134,11 +134,11 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     }
     let undone = handle::undo(&folder, &setting.asker, &order)?;
     if !setting.json {
-        say_restored(&undone.0);
+        say_restored(&undone.restored);
         if args.yes {
-            tell_left_alone(&undone.1);
+            tell_left_alone(&undone.left_alone);
         }
-        if undone.0.files > 0 {
+        if undone.restored.files > 0 {
             let run = folder.id.short();
             terminal::talk(&format!("`chronicle undo {run} --back` takes this back."));
         }
@@ -191,16 +191,17 @@ pub(super) fn finish_over(setting: &Setting, folder: &RunFolder) -> Result<Exit,
         say_restored(restored);
     }
     let finished = finished.map(|(_, restored)| restored);
-    close(setting, folder, (Restored::default(), Vec::new()), finished)
+    close(setting, folder, Undone::default(), finished)
 }
 
 /// An undo that did not put back all that it was to is a failure, however little is missing.
 fn close(
     setting: &Setting,
     folder: &RunFolder,
-    (restored, left_alone): (Restored, Vec<String>),
+    undone: Undone,
     finished: Option<Restored>,
 ) -> Result<Exit, Failure> {
+    let Undone { restored, left_alone } = undone;
     let all = [Some(&restored), finished.as_ref()];
     let failed = |it: &&Restored| !it.failed.is_empty() || it.error.is_some();
     let is_bad = all.into_iter().flatten().any(|it| failed(&it));

@@ -13,14 +13,19 @@ pub(crate) const SCHEMA_FILE: &str = ".chronicle/workflow.schema.json";
 /// Tells an editor where that is, as seen from a workflow.
 const SCHEMA_LINE: &str = "# yaml-language-server: $schema=../workflow.schema.json";
 
-/// Where a new file goes, relative to the project, and its text.
-pub(crate) type NewFile = (&'static str, String);
+/// A file to write.
+pub(crate) struct NewFile {
+    /// Its path, relative to the project.
+    pub(crate) name: &'static str,
+    /// What it will contain.
+    pub(crate) text: String,
+}
 
 /// Settings with these check commands.
 pub(crate) fn settings(verify: &[String]) -> NewFile {
     let said = ("verify", Value::Texts(verify.to_vec()));
     let text = commented(if verify.is_empty() { &[] } else { std::slice::from_ref(&said) });
-    (".chronicle/config.toml", text)
+    NewFile { name: ".chronicle/config.toml", text }
 }
 
 /// A workflow that is judged by the project's commands, or by a reviewer where there are none.
@@ -30,10 +35,10 @@ pub(crate) fn workflow(verify: &[String]) -> NewFile {
     } else {
         include_str!("verified.yaml")
     };
-    (WORKFLOW_FILE, format!("{SCHEMA_LINE}\n{text}"))
+    NewFile { name: WORKFLOW_FILE, text: format!("{SCHEMA_LINE}\n{text}") }
 }
 
 /// The schema of workflow files, of this version.
 pub(crate) fn schema() -> NewFile {
-    (SCHEMA_FILE, schema_text())
+    NewFile { name: SCHEMA_FILE, text: schema_text() }
 }

@@ -52,12 +52,23 @@ struct Asked {
     body: Vec<u8>,
 }
 
-/// A refusal: the status and the words.
-type Refusal = (&'static str, String);
+/// The answer to a request that is not served.
+struct Refusal {
+    /// The line of the status.
+    status: &'static str,
+    why: String,
+}
+
+impl Refusal {
+    fn new(status: &'static str, why: impl Into<String>) -> Self {
+        Self { status, why: why.into() }
+    }
+}
 
 impl Http {
     /// Listens on a free port of loopback for the run in that folder.
     pub(crate) fn start(run_folder: &Path) -> io::Result<Self> {
+        // Loopback only. Everybody on this machine can connect, so each request needs the secret of an attempt.
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
@@ -111,7 +122,7 @@ impl Shared {
         stream.set_nodelay(true)?;
         let asked = match read(stream) {
             Ok(asked) => asked,
-            Err(why) => return refuse(stream, &("400 Bad Request", why.to_string())),
+            Err(why) => return refuse(stream, &Refusal::new("400 Bad Request", why.to_string())),
         };
         if let Some(why) = barred(&asked) {
             return refuse(stream, &why);
@@ -145,6 +156,8 @@ impl Shared {
         let answer = loop {
             match answer.recv_timeout(ALIVE_EVERY) {
                 Ok(answer) => break answer,
+                // Clients give up a silent connection, and a person may need hours. Writing also shows whether the client is
+                // still there.
                 Err(RecvTimeoutError::Timeout) => sign_of_life(stream)?,
                 Err(RecvTimeoutError::Disconnected) => break gone(),
             }
@@ -173,30 +186,35 @@ impl Asked {
 }
 
 fn full() -> Refusal {
-    ("503 Service Unavailable", format!("{CLIENTS_MAX} clients are connected already"))
+    let why = format!("{CLIENTS_MAX} clients are connected already");
+    Refusal::new("503 Service Unavailable", why)
 }
 
 fn no_secret() -> Refusal {
-    ("401 Unauthorized", "the secret of an attempt is needed".to_owned())
+    Refusal::new("401 Unauthorized", "the secret of an attempt is needed")
 }
 
 /// What is refused before anything of it is read.
 fn barred(asked: &Asked) -> Option<Refusal> {
+    // A web page can make a browser send requests to loopback. Agents send no origin.
     if asked.header("origin").is_some() {
-        return Some(("403 Forbidden", "pages of a browser are not served".to_owned()));
+        return Some(Refusal::new("403 Forbidden", "pages of a browser are not served"));
     }
     if asked.path != PAGE {
-        return Some(("404 Not Found", format!("there is only `{PAGE}`")));
+        return Some(Refusal::new("404 Not Found", format!("there is only `{PAGE}`")));
     }
     if asked.method != "POST" {
-        return Some(("405 Method Not Allowed", "this server never speaks first".to_owned()));
+        return Some(Refusal::new("405 Method Not Allowed", "this server never speaks first"));
     }
     let version = asked.header("mcp-protocol-version").filter(|version| !wire::speaks(version));
-    version.map(|it| ("400 Bad Request", format!("version `{}` is not spoken here", it.trim())))
+    version.map(|it| {
+        Refusal::new("400 Bad Request", format!("version `{}` is not spoken here", it.trim()))
+    })
 }
 
 fn read(stream: &TcpStream) -> io::Result<Asked> {
     let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    // The head is limited before it is read. A client cannot make the supervisor allocate without end.
     let mut lines = BufReader::new(stream.take(HEAD_MAX));
     let mut line = String::new();
     lines.read_line(&mut line)?;
@@ -220,6 +238,7 @@ fn read(stream: &TcpStream) -> io::Result<Asked> {
     if length > LINE_MAX {
         return Err(bad("the body is too long"));
     }
+    // The reader may have read a part of the body already.
     let mut body = lines.buffer().to_vec();
     body.truncate(usize::try_from(length).unwrap_or(usize::MAX));
     let rest = length.saturating_sub(body.len() as u64);
@@ -231,8 +250,8 @@ fn read(stream: &TcpStream) -> io::Result<Asked> {
     Ok(asked)
 }
 
-fn refuse(stream: &TcpStream, (status, why): &Refusal) -> io::Result<()> {
-    write(stream, status, Some(("text/plain", why)))
+fn refuse(stream: &TcpStream, refusal: &Refusal) -> io::Result<()> {
+    write(stream, refusal.status, Some(("text/plain", &refusal.why)))
 }
 
 fn say(stream: &TcpStream, message: &Value) -> io::Result<()> {

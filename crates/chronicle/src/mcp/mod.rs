@@ -94,6 +94,7 @@ impl Server {
         if let Some(why) = unknown(&call) {
             return self.say(&why);
         }
+        // Each call has a thread that may wait for a person for days.
         if self.calls.fetch_add(1, Ordering::SeqCst) >= CALLS_MAX {
             self.calls.fetch_sub(1, Ordering::SeqCst);
             let answer = Err(format!("{CALLS_MAX} calls wait already: wait for their answers"));
@@ -115,6 +116,7 @@ impl Server {
 
     /// A call has its answer.
     fn end(&self) {
+        // The lock of the condition: otherwise `see_off` could look, miss this, and wait for another second.
         let _output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         self.calls.fetch_sub(1, Ordering::SeqCst);
         self.answered.notify_all();
@@ -157,6 +159,7 @@ fn has_no_reader(output: &io::Stdout) -> bool {
 
 /// Hands a call on to the supervisor and waits for its answer. `name` tells the calls of this server from those of another.
 fn ask(folder: &Path, secret: &str, name: &str, call: &Call) -> Result<String, String> {
+    // Ids of the protocol begin at 1 in each process. With the server's own name they are unique for the attempt.
     let own = || format!("{name}-{}", call.id);
     let call = ToolCall {
         request: call.name.clone().unwrap_or_else(own),

@@ -42,6 +42,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Wrong> {
     let message: Value = serde_json::from_slice(line)
         .map_err(|error| (Value::Null, PARSE, format!("not JSON: {error}")))?;
     let id = message.get("id").cloned().unwrap_or(Value::Null);
+    // A message without an id is a notification, which must not be answered, not even with an error.
     let has_id = id.is_string() || id.is_number();
     let is_request = message["jsonrpc"] == "2.0" && (has_id || message.get("id").is_none());
     let Some(method) = message["method"].as_str().filter(|_| is_request) else {
@@ -65,6 +66,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Wrong> {
 
 fn initialize(params: &Value) -> Value {
     let wanted = params["protocolVersion"].as_str().unwrap_or_default();
+    // As the protocol says: a server that does not speak the wanted version offers its own, and the client decides.
     let version = VERSIONS.iter().find(|version| **version == wanted).unwrap_or(&VERSIONS[0]);
     json!({
         "protocolVersion": version,
@@ -90,6 +92,7 @@ fn call(id: Value, params: &Value) -> Result<Call, Wrong> {
         Some(Value::Object(arguments)) => Value::Object(arguments.clone()),
         Some(_) => return Err((id, PARAMS, "`arguments` must be an object".to_owned())),
     };
+    // Claude's own id of the call. It stays the same when the call is repeated, ids of the protocol do not.
     let name = params["_meta"]["claudecode/toolUseId"].as_str().map(str::to_owned);
     Ok(Call { id, tool, arguments, name })
 }
@@ -100,6 +103,7 @@ pub(super) fn result(id: &Value, result: &Value) -> Value {
 
 /// The answer to a call. A refusal is a result that the model reads, not an error of the protocol.
 pub(super) fn answer(id: &Value, answer: Result<String, String>) -> Value {
+    // A refusal is a result and not an error of the protocol: the model must read the reason.
     let is_error = answer.is_err();
     let text = answer.unwrap_or_else(|why| why);
     let content = json!([{"type": "text", "text": text}]);

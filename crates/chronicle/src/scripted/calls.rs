@@ -173,6 +173,7 @@ impl Player<'_> {
         }
         match signal::parse(tool, arguments).meant() {
             Signal::Leave { .. } | Signal::Loop { .. } => Ok(Then::Leave),
+            // Already answered before the kill: what was asked for has come, so the script continues.
             Signal::Break(_) if reply.text != signal::ALREADY => Ok(Then::Break),
             _ => self.talk.say(&reply.text).map(|()| Then::Next),
         }
@@ -211,6 +212,8 @@ impl Player<'_> {
     /// Notes how the file is before it is changed, unless that was noted before a kill.
     fn begin(&mut self, file: &Path) -> Result<Beginning, Stop> {
         let step = self.session.next;
+        // The step was begun by a process that was killed. How long the file was before it is known, so that it can be done
+        // exactly once.
         if let Some(begun) = &self.session.begun
             && begun.step == step
         {
@@ -219,6 +222,7 @@ impl Player<'_> {
         let before =
             files::length(file).map_err(Stop::io(format!("look at `{}`", file.display())))?;
         self.session.begun = Some(Begun { step, length: before });
+        // Before the file is touched: after a kill the next process must know that the step may have happened.
         self.home.save(&self.session)?;
         Ok(Beginning { before, repeated: false })
     }

@@ -14,6 +14,7 @@ pub(super) type Change = &'static str;
 
 /// A file's place below the project; any other path is a mistake in the script.
 pub(super) fn below(project: &Path, path: &str) -> Result<PathBuf, Stop> {
+    // A script may come from somebody else, and is played without asking the person.
     let inside = !path.is_empty()
         && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if inside {
@@ -44,6 +45,7 @@ pub(super) fn append(file: &Path, step: &FileText, before: Option<u64>) -> io::R
     make_folder(file)?;
     let start = before.unwrap_or(0);
     let mut open = OpenOptions::new().create(true).append(true).open(file)?;
+    // Cuts off what a killed process had appended.
     if open.metadata()?.len() > start {
         open.set_len(start)?;
     }
@@ -69,6 +71,7 @@ pub(super) fn edit(file: &Path, step: &Edit, repeated: bool) -> io::Result<Resul
     }
     let beside = beside(file);
     fs::write(&beside, text.replacen(&step.find, &step.replace, 1))?;
+    // Whole or not at all, so that a kill leaves either the old text or the new one.
     fs::rename(&beside, file)?;
     Ok(Ok("changed"))
 }

@@ -72,6 +72,7 @@ impl<'a> Player<'a> {
     /// Plays to the end of a turn.
     fn turn(&mut self) -> Result<Then, Stop> {
         while let Some(step) = self.steps.get(self.session.next) {
+            // Before each step: an interrupt that came during the last one must not start another tool.
             if self.talk.catch_up()? {
                 return Ok(Then::Interrupted);
             }

@@ -60,6 +60,7 @@ impl Session {
         if self.place == place && self.try_number == try_number {
             return self;
         }
+        // Part of each step's id: the same step number of another list must not be taken for the same call.
         let list = self.list + 1;
         Self { list, ..Self::new(&self.id, place, try_number) }
     }

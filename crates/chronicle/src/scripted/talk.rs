@@ -84,6 +84,7 @@ impl Reply {
 impl Talk {
     pub(super) fn new() -> Self {
         let (tell, heard) = mpsc::channel();
+        // Read by a thread, so that an interrupt is seen while a step is being played.
         std::thread::spawn(move || {
             for line in io::stdin().lock().lines() {
                 let Ok(line) = line else { break };

@@ -85,7 +85,7 @@ fn a_lock_that_is_no_file_is_damage() {
 }
 
 #[test]
-fn what_may_be_deleted_may_be_anything() {
+fn files_that_may_be_deleted_may_contain_anything() {
     for name in ["state.cache", "run.json", "link", "ignored", "transcripts/a2.jsonl"] {
         with_each(name, |session, _| {
             session.chronicle(&["status", &session.short()]).exits(0);

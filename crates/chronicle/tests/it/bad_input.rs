@@ -49,7 +49,7 @@ fn a_broken_workflow_is_shown_where_it_is_broken() {
 }
 
 #[test]
-fn yaml_that_is_none_is_shown_where_it_ends_to_be() {
+fn invalid_yaml_is_shown_at_its_place() {
     for workflow in ["phases: [", "phases:\n  a: {next: [b}\n", "a: b: c\n", "\t- x\n"] {
         let (session, said) = run(workflow);
         let said = is_refused(&session, said, 3);

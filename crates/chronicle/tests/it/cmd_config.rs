@@ -234,7 +234,7 @@ fn a_setting_is_set_where_it_belongs_and_all_else_stays() {
 }
 
 #[test]
-fn what_would_be_wrong_is_not_written() {
+fn an_invalid_setting_is_not_written() {
     let session = session();
     session.write(".chronicle/config.toml", "# mine\nagent = 'pi'\n");
     for (args, words) in [

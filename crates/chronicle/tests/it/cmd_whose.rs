@@ -144,7 +144,7 @@ fn needs_git_what_a_person_does_while_a_run_waits_is_not_in_its_difference() {
 
 /// A worker's own file that nobody could have seen being made by a tool: said, and left alone.
 #[test]
-fn needs_git_what_comes_without_a_tool_is_nobodys() {
+fn needs_git_a_change_without_a_tool_call_has_an_unknown_origin() {
     let script = "a:\n  - write: {path: own.txt, text: own}\n  - touch: {file: unasked.txt}\n  - complete: {summary: did}\n";
     let session = project("{name: One, phases: [{id: a}]}", script);
     let supervisor = session.spawn_run();

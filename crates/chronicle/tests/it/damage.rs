@@ -195,7 +195,7 @@ fn a_damaged_run_is_repaired_and_goes_on() {
 }
 
 #[test]
-fn a_run_of_which_no_line_is_whole_cannot_be_repaired() {
+fn a_run_without_an_intact_line_cannot_be_repaired() {
     let session = waiting();
     put(&session, b"garbage\n");
     let said = session.chronicle(&["repair", "--yes"]).exits(6);

@@ -266,7 +266,7 @@ a@mender:
 }
 
 #[test]
-fn a_promise_that_nobody_keeps_is_refused_wherever_it_stands_and_can_be_accepted() {
+fn an_unsupported_field_is_refused_everywhere_and_can_be_accepted() {
     let session = Session::with(
         "phases: [{id: o, workflow: inner}]",
         "o/a:\n  - complete: {summary: done}\n",

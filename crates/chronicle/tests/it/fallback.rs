@@ -32,7 +32,7 @@ fn session() -> Session {
 }
 
 #[test]
-fn whoever_took_over_goes_on_after_a_kill() {
+fn a_fallback_agent_continues_after_a_kill() {
     let session = session();
     let supervisor = session.spawn_run();
     until("the second agent is in the middle", || session.has("reached"));
@@ -69,7 +69,7 @@ fn whoever_took_over_goes_on_after_a_kill() {
 }
 
 #[test]
-fn what_would_take_over_is_shown_before_and_must_be_known() {
+fn fallback_agents_are_shown_beforehand_and_must_be_known() {
     let session = session();
     let dry = ["run", "main", "t", "--dry-run", "--agent", "scripted:script.yaml"];
     session.chronicle(&dry).exits(0).prints("fallback  scripted:second.yaml");

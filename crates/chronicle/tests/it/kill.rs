@@ -57,7 +57,7 @@ fn whys(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn nobody_is_killed() {
+fn a_run_without_kills_ends_as_expected() {
     let session = Session::with(WORKFLOW, SCRIPT);
     session.write("go", "");
     session.run().exits(0);

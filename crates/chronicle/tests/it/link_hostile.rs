@@ -77,7 +77,7 @@ fn a_worker_gives_no_persons_commands() {
 /// A worker's process may say its piece, leave the connection to another and be gone before anybody looks who it was.
 #[test]
 #[expect(clippy::zombie_processes, reason = "the heir is left behind on purpose")]
-fn nobody_is_taken_for_a_person_who_is_gone() {
+fn a_process_that_is_gone_is_not_taken_for_a_person() {
     if let Some(socket) = std::env::var_os(SOCKET) {
         let mut stream = UnixStream::connect(socket).unwrap();
         let asks = concat!(
@@ -95,7 +95,7 @@ fn nobody_is_taken_for_a_person_who_is_gone() {
     let say = format!(
         "env -i PATH=\"$PATH\" {SOCKET}=\"$(cat .chronicle/runs/$CHRONICLE_RUN/link)\" setsid -w {} --exact {}",
         test.display(),
-        "link_hostile::nobody_is_taken_for_a_person_who_is_gone"
+        "link_hostile::a_process_that_is_gone_is_not_taken_for_a_person"
     );
     let script = format!(
         "work:\n  - shell:\n      command: |\n        : >here; read x <say; {say} >said 2>&1; : >gone\n  - wait_for: {{file: go}}\n  - transition: {{to: done, summary: x}}\n"
@@ -152,7 +152,7 @@ fn a_worker_cannot_take_all_the_room() {
 }
 
 #[test]
-fn however_many_stand_idle_a_person_is_heard() {
+fn a_person_is_served_however_many_idle_clients_there_are() {
     let (yard, mut supervisor) = at_work();
     let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| yard.connect().greeted("bob")).collect();
     // Those who set the scene may not be gone yet: the first few make way for them.

@@ -93,7 +93,7 @@ fn the_run_does_not_wait_for_a_command_that_hangs_and_ends_it_in_the_end() {
 }
 
 #[test]
-fn who_died_over_a_notice_does_not_give_it_again() {
+fn a_notice_is_not_repeated_after_its_supervisor_died() {
     let session = Session::with(APPROVED, WORKS);
     let file = told_file(&session);
     let command = format!("cat >> {}; sleep 600", file.display());
@@ -136,7 +136,7 @@ fn a_command_given_while_nobody_drives_tells_nobody_else() {
 }
 
 #[test]
-fn whoever_tells_people_cannot_answer_for_them() {
+fn a_notification_command_cannot_answer_a_gate() {
     let chronicle = env!("CARGO_BIN_EXE_chronicle");
     let session = with_command(&format!("{chronicle} approve"));
     session.run().exits(4);

@@ -56,7 +56,7 @@ fn a_paused_one_rests_and_can_be_sent_elsewhere() {
 }
 
 #[test]
-fn one_whose_supervisor_died_is_sent_elsewhere_at_once() {
+fn a_run_whose_supervisor_died_can_be_moved_at_once() {
     let session = interrupted();
     let lines = session.ledger_lines();
     session.chronicle(&["go", &session.short(), "nowhere"]).exits(2).talks("has no phase");
@@ -69,7 +69,7 @@ fn one_whose_supervisor_died_is_sent_elsewhere_at_once() {
 }
 
 #[test]
-fn one_that_was_sent_back_goes_on_there() {
+fn a_run_that_was_moved_back_continues_there() {
     let script = "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {}}]\n\
         more: [{touch: {file: more}}, {complete: {}}]";
     let workflow = "name: Two\nphases:\n  work: {next: [more]}\n  more: {next: [done]}\n";

@@ -22,7 +22,7 @@ phases:
 }
 
 #[test]
-fn a_person_who_leads_back_to_what_may_run_only_once_is_asked_and_may_insist() {
+fn going_back_to_a_once_phase_asks_before_it_runs_again() {
     let workflow = "
 name: Pay
 phases:

@@ -39,6 +39,7 @@ const NAMES: [&str; 16] = [
 impl Redactor {
     /// Redacts a line: as JSON if it is JSON, otherwise as text.
     pub fn line<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        // Almost no line has one. Parsing each as JSON would double the cost of reading an agent.
         if !self.may_have_secrets(line) {
             return Cow::Borrowed(line);
         }
@@ -75,12 +76,15 @@ impl Redactor {
 
     /// The redacted text of a field; `None` if it has no secrets.
     fn text_under(&self, key: &str, text: &str, depth: usize) -> Option<String> {
+        // Ids and names are how messages are answered. A redacted one could not be matched any more.
         if is_name(key) {
             return None;
         }
         if is_secret_field(key) && looks::is_assigned(text) {
             return Some(REDACTED.to_owned());
         }
+        // JSON inside a text inside JSON is common in tool results. A few levels are enough; without a limit a text could make
+        // this recurse.
         if depth < DEPTH_MAX
             && text.starts_with(['{', '['])
             && let Ok(mut inner) = serde_json::from_str::<Value>(text)

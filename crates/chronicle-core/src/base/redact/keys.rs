@@ -28,7 +28,9 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(begin) = BEGIN.as_ref().filter(|_| text.contains("-----BEGIN ")) else { return };
     for header in begin.find_iter(text) {
         let body = &text[header.end()..];
+        // A key may be cut off before its end, for example by a tool that prints the first lines of a file.
         let length = closed(body).or_else(|| open(body));
+        // Documentation shows headers of keys without a key. Those stay readable.
         let is_key = |length: &usize| is_material(&body[..*length]);
         found.extend(length.filter(is_key).map(|length| header.start()..header.end() + length));
     }
@@ -37,6 +39,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
 /// Length of the rest of a key that has a last line. Another first line before it ends the first key.
 fn closed(body: &str) -> Option<usize> {
     let at = body.find(END).filter(|at| *at <= KEY_MAX)?;
+    // The end belongs to another key, and everything in between would be taken for this one.
     if body[..at].contains("-----BEGIN ") {
         return None;
     }

@@ -72,6 +72,7 @@ fn escaped(text: &str) -> String {
 impl Redactor {
     /// Also hides these values, such as those of secret environment variables.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+        // A short value, such as `dev`, occurs in ordinary words. Redacting it everywhere would make texts unreadable.
         let values = values.into_iter().filter(|value| value.len() >= VALUE_MIN);
         Self { values: values.map(Value::new).collect(), patterns: Vec::new() }
     }
@@ -105,6 +106,7 @@ impl Redactor {
 impl Redactor {
     /// Finds secrets by their shape. If the rules cannot be loaded, all text counts as secret.
     fn shaped(&self, text: &str) -> Vec<Range<usize>> {
+        // Rules that cannot be read redact everything: better an unreadable record than one with secrets.
         let Some(rules) = RULES.as_ref() else { return std::iter::once(0..text.len()).collect() };
         let mut found = Vec::new();
         rules.find(text, &mut found);
@@ -132,6 +134,7 @@ impl Redactor {
     fn behind_escapes(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut plain = Plain::of(text);
+        // Text in JSON in JSON has its escapes escaped again. Each round takes off one layer.
         for _ in 0..ESCAPES_MAX {
             let Some(read) = plain else { break };
             let shapes = self.shaped(read.text());
@@ -151,6 +154,7 @@ fn merged(text: &str, mut secrets: Vec<Range<usize>>) -> Vec<Range<usize>> {
     secrets.sort_unstable_by_key(|secret| secret.start);
     let mut all: Vec<Range<usize>> = Vec::new();
     for secret in secrets {
+        // A cut between a backslash and its letter would make the text invalid JSON.
         let start = before_escape(text, secret.start);
         match all.last_mut() {
             Some(last) if start < last.end => last.end = last.end.max(secret.end),
@@ -212,6 +216,7 @@ pub fn dotenv(text: &str, named: &[String]) -> Vec<String> {
     let secrets = lines.filter_map(|(name, value)| {
         let (name, value) = (name.trim(), unquoted(value.trim()));
         let is_named = named.iter().any(|it| it == name) || is_secret_name(name);
+        // A `.env` file also holds ports and host names. Only what is named or looks like a secret is taken from it.
         let is_secret = is_named && !looks::is_placeholder(value) || looks::is_strong(value);
         (!name.starts_with('#') && is_secret).then(|| value.to_owned())
     });

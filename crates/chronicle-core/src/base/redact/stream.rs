@@ -43,10 +43,12 @@ impl Stream {
     fn safe(&self) -> usize {
         let lines = self.held.rfind('\n').map_or(0, |at| at + 1);
         let last = &self.held[lines..];
+        // A line without an end, from a program that prints no line feeds, must be shown some time.
         if last.len() > HELD_MAX {
             return self.held.len();
         }
         let may_follow = CONTEXT.as_ref().is_none_or(|context| context.is_match(last));
+        // `token: ` may be followed by the secret in the next piece, so the line is held until it is complete.
         if may_follow || self.inside_key || last.contains("-----") {
             return lines;
         }

@@ -64,6 +64,7 @@ pub(super) fn fits(words: &[String], wanted: &str) -> Proof {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let wanted: Vec<&str> = wanted.split_whitespace().map(bare).collect();
     let mut best = Proof::Absent;
+    // The line itself and what each wrapper in front of it runs: `timeout 60 cargo test` is `cargo test` too.
     for begin in begins(&words) {
         match is_run(&words[begin..], &wanted) {
             Proof::Absent => {}
@@ -95,6 +96,7 @@ fn is_run(words: &[&str], wanted: &[&str]) -> Proof {
 fn has_in_order(program: &str, words: &[&str], wanted: &[&str]) -> bool {
     let name = name(program);
     let takes_run = ["npm", "pnpm", "yarn", "bun"].contains(&name);
+    // `python -c "..." test.py` does not run `test.py`.
     let takes_options = !INTERPRETERS.contains(&name);
     let mut words = words.iter();
     wanted.iter().all(|wanted| {
@@ -102,6 +104,7 @@ fn has_in_order(program: &str, words: &[&str], wanted: &[&str]) -> bool {
             if is_same(word, wanted) {
                 return true;
             }
+            // Skips the value too: in `cargo -p test build` the word `test` is a package and not the command.
             if VALUED.contains(word) && !is_shell(program) {
                 words.next();
             }

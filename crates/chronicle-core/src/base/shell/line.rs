@@ -32,6 +32,7 @@ pub(crate) struct Part {
 pub(crate) fn parts(line: &str) -> Vec<Part> {
     let mut walk = Walk::default();
     if let Err(why) = walk.line(line, None, 0) {
+        // A line that cannot be read may still have run the command. It proves nothing, but the doubt is worth a sentence.
         return in_doubt(line, &format!("{why}, so its exit code says nothing"));
     }
     walk.out
@@ -97,6 +98,7 @@ struct Walk {
 
 impl Walk {
     fn line(&mut self, line: &str, doubt: Option<&str>, depth: usize) -> Result<(), Unclear> {
+        // The line comes from an agent: bounded, so that nested brackets cannot exhaust the stack.
         if depth > DEPTH_MAX || line.ends_with(CUT_MARK) {
             return Err("the line is too long or too deep to be read as a whole");
         }
@@ -125,6 +127,7 @@ impl Walk {
 
     /// Success of `a || b && c` proves `c`: what precedes the last `||`, or follows it directly, may have failed or been skipped.
     fn chain(&mut self, chain: &Chain, outer: Outer<'_>) -> Result<(), Unclear> {
+        // `a && b || c && d`: whether `d` ran says nothing about `a` and `b`, so only what follows the last `||` can be sure.
         let last_or = chain.pipes.iter().rposition(|pipe| pipe.is_after_or);
         for (at, pipe) in chain.pipes.iter().enumerate() {
             let own = match last_or {
@@ -143,6 +146,7 @@ impl Walk {
         let piped = format!("it ran in a pipe, whose exit code is that of `{end}`");
         let outer = outer.unless(pipe.commands.len() > 1);
         for (at, command) in pipe.commands.iter().enumerate() {
+            // Without `pipefail` only the last command of a pipe has a say.
             let hides = at + 1 < pipe.commands.len() && !self.pipefail;
             let outer = outer.with(hides.then_some(piped.as_str()));
             match command {
@@ -166,6 +170,8 @@ impl Walk {
         let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
         for inner in words.iter().flat_map(|word| &word.inner) {
             let used = "its output was used by another command, whose exit code counts";
+            // A substitution runs in a shell of its own: what it sets does not reach the rest of the line, and the other way
+            // round.
             Self::default().inside(inner, Some(used), outer.depth, &mut self.out)?;
         }
         if let Some((inner, pipefail)) = script(&texts) {
@@ -200,6 +206,7 @@ impl Walk {
         let is_harmless = match program {
             "set" => self.set(rest, is_sure),
             "exit" | "return" => {
+                // `exit 1` before the command can only make the line fail. `exit 0` would let it succeed without having run it.
                 matches!(rest, [code] if code.parse::<u8>().is_ok_and(|it| it > 0))
             }
             "source" | "." => rest
@@ -355,6 +362,7 @@ fn command(left: &mut &[Token], depth: usize) -> Result<Command, Unclear> {
         *left = &left[1..];
     }
     let first = words.first().ok_or("an operator has no command")?;
+    // Loops and conditions would need a real shell to be understood. They are not guessed at.
     if !first.is_quoted && COMPOUND.contains(&first.text.as_str()) {
         return Err("the line has a compound command");
     }

@@ -59,6 +59,7 @@ pub(crate) fn as_run(command: String, input: &Value) -> String {
     let is_background = BACKGROUND.iter().any(|field| input.get(field) == Some(&Value::Bool(true)));
     match command.contains(['#', '\n']) {
         _ if !is_background => command,
+        // A comment or a here-document would swallow the `&` on the same line.
         true => format!("{{ {command}\n}} &"),
         false => format!("{command} &"),
     }
@@ -90,6 +91,7 @@ pub fn proof(line: &str, wanted: &str) -> Proof {
         match fits(&part.words, wanted) {
             Proof::Absent => {}
             found @ (Proof::Proven | Proof::Doubtful(_)) => match part.doubt {
+                // One sure run is enough, whatever else is in the line.
                 None if found == Proof::Proven => return Proof::Proven,
                 None => proof = found,
                 Some(doubt) => proof = Proof::Doubtful(doubt),

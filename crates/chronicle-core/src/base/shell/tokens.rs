@@ -49,6 +49,7 @@ const OPERATORS: [(&str, Token); 10] = [
 pub(super) fn tokens(line: &str) -> Result<Vec<Token>, Unclear> {
     let mut reader = Reader { left: line.chars().collect(), at: 0, ..Reader::default() };
     while reader.next()? {}
+    // A missing end means that the line was cut, or is not what a shell would read.
     if reader.documents.is_empty() { Ok(reader.out) } else { Err("a here-document has no end") }
 }
 
@@ -180,6 +181,7 @@ impl Reader {
                 '\'' => self.single(&mut word)?,
                 '"' => self.double(&mut word)?,
                 '\\' => self.escaped(&mut word),
+                // Its escapes could spell any word. Reading them wrongly would be worse than not at all.
                 '$' if matches!(self.peek(1), Some('\'' | '"')) => {
                     return Err("the line uses `$'…'`, which Chronicle does not read");
                 }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fields() {
+    fn markdown_without_fields_has_no_frontmatter() {
         assert_eq!(split("# Title\n---\n"), Parts::Plain);
         assert_eq!(split("--- a\n---\n"), Parts::Plain);
         assert_eq!(split(""), Parts::Plain);

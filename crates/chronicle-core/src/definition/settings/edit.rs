@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unset_is_gone_with_its_line() {
+    fn unsetting_a_value_removes_its_line() {
         let without = unset(FILE, &target("agent").unwrap()).unwrap();
         assert_eq!(without, FILE.replace("agent = 'pi' # for now\n", ""));
         assert_eq!(unset(FILE, &target("model").unwrap()), None);

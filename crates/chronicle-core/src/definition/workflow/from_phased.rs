@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_has() {
+    fn an_unknown_name_is_an_error() {
         let taken = ["a", "a-2"].map(str::to_owned).into();
         assert_eq!(free("a", &taken), "a-3");
         assert_eq!(free("b", &taken), "b");

@@ -47,12 +47,14 @@ impl Loaded {
     /// A problem found by a caller that knows more than the files, at a field of a workflow or of one of its phases.
     pub fn problem(
         &self,
-        (workflow, phase, field): (&str, Option<&PhaseId>, &str),
-        (severity, code, message): (Severity, &'static str, String),
+        at: &FieldAt<'_>,
+        severity: Severity,
+        code: &'static str,
+        message: String,
         hint: Option<String>,
     ) -> Problem {
-        let places = self.places.iter().find(|places| places.key == workflow);
-        let span = places.and_then(|places| places.find(phase, field));
+        let places = self.places.iter().find(|places| places.key == at.workflow);
+        let span = places.and_then(|places| places.find(at.phase, at.field));
         let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
         let finding = Finding::new(severity, code, span, message);
         let finding = match hint {
@@ -61,6 +63,17 @@ impl Loaded {
         };
         place(finding, &self.sources)
     }
+}
+
+/// A field of a loaded workflow or of one of its phases.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldAt<'a> {
+    /// Key of the workflow.
+    pub workflow: &'a str,
+    /// The phase; `None` for a field of the workflow itself.
+    pub phase: Option<&'a PhaseId>,
+    /// Name of the field.
+    pub field: &'a str,
 }
 
 /// What exists beside the definitions, and what a person accepted.

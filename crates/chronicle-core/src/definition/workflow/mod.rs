@@ -36,7 +36,7 @@ pub use check::{NOT_SUPPORTED_YET, Unsupported, unbounded, unsupported};
 pub use fallback::agent_and_model;
 pub use fill::VERIFY;
 pub use format::{reference, schema};
-pub use load::{Known, Loaded, Source, assemble, load};
+pub use load::{FieldAt, Known, Loaded, Source, assemble, load};
 pub use model::*;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;

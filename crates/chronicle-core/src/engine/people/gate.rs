@@ -92,6 +92,7 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
     if text.is_empty() {
         return Err(format!("an answer to {} needs words", gate.gate));
     }
+    // Words before numbers: an option may itself be a number.
     let by_words = gate.options.iter().find(|option| option.eq_ignore_ascii_case(text));
     let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let by_number = || number.and_then(|index| gate.options.get(index));
@@ -139,6 +140,7 @@ fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Resu
 fn named(state: &State, id: GateId, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
     let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
     match &gate.answered {
+        // The first answer counts. Whoever comes second must know that theirs had no effect.
         Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(answer))),
         None if !fits(gate.opened.gate_kind) => Err(instead(gate)),
         None => Ok(gate),

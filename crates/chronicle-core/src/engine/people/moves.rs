@@ -42,6 +42,7 @@ pub(in crate::engine) fn retry(
             "{gate} asks whether `{place}` may begin, and nothing was tried yet: `approve` or `reject`"
         ));
     }
+    // The same agent would run into the same limit at once. Another agent may be one whose price is known.
     if kind == Some(GateKind::Budget) && wish.agent.is_none() {
         return Answer::Refused(format!("{gate} is about a budget: `budget` raises it"));
     }
@@ -104,6 +105,7 @@ fn check_from(phase: &Phase, from: Option<u32>) -> Result<(), String> {
 fn waiting(state: &State, place: Option<&Place>) -> Option<(Place, AttemptId)> {
     let is_meant = |at: &Place| match place {
         Some(place) => place == at,
+        // Without a place a wait is meant only if nothing else could be.
         None => state.open_gates().next().is_none() && state.waits().count() == 1,
     };
     let (_, wait) = state.waits().find(|(frame, _)| is_meant(&frame.place()))?;
@@ -257,6 +259,7 @@ pub(in crate::engine) fn go(
     let hindrance = sent::hindrance(state, &frame.path);
     let moved = if hindrance.is_some() {
         let (who, note) = (sent.who.clone(), sent.note.clone());
+        // Recorded at once, carried out later: the person's order must not depend on their terminal staying open.
         Event::GoAsked { place: place.clone(), who, note }
     } else {
         sent::edge(frame, &sent)

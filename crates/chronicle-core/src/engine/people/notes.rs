@@ -51,6 +51,7 @@ fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, Strin
         ));
     }
     let frame = frame(state, place)?;
+    // Bounded, because every waiting note is part of the next handover.
     let waiting = frame.notes.iter().filter(|note| note.told.is_none()).count();
     if waiting >= NOTES_MAX {
         return Err(format!("{NOTES_MAX} notes wait at `{}` already", frame.place()));

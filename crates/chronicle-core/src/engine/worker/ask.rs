@@ -23,6 +23,7 @@ pub(super) fn ask(
     if let Some(gate) = asked_before(state, attempt, call, question) {
         return Ok(hear(scratch, call, gate.opened.gate));
     }
+    // Each open question is a gate that a person sees. A worker in a loop must not fill the screen with them.
     if attempt.asking.len() >= QUESTIONS_MAX {
         return Err(format!("{QUESTIONS_MAX} questions of yours are open: wait for their answers"));
     }
@@ -65,6 +66,8 @@ fn asked_before<'a>(
     by_id.or_else(|| {
         known().find(|gate| {
             let is_other = asker(gate).is_some_and(|asker| asker.attempt != call.id);
+            // A resumed session may have lost the id of its call. The same question with the same options, still unheard, is
+            // the same one.
             same_words(gate) && !gate.told && is_other
         })
     })

@@ -28,6 +28,8 @@ pub(super) fn leave(
     asked: &Asked<'_>,
 ) -> Result<Answer, String> {
     let (attempt, phase) = caller(scratch.state(), call)?;
+    // Checks in this order: what the worker may do at all, what it meant, and last what it must have done. The first error is
+    // the one that it can act on.
     may_send(phase, "complete")?;
     if let Some(outcome) = asked.outcome {
         check_sent(phase, outcome)?;
@@ -37,6 +39,8 @@ pub(super) fn leave(
     }
     let outcome = outcome(phase, asked);
     let target = resolve(phase, asked.target, &outcome)?;
+    // A target and an outcome that contradict each other are refused: following either one could be the opposite of what was
+    // meant.
     agrees(phase, asked, &outcome)?;
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
     let issues = asked.issues.clone();
@@ -78,6 +82,7 @@ pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> An
 fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
     match asked.outcome {
         Some(outcome) => outcome.clone(),
+        // Where the workflow asks for a verdict, silence is not a yes.
         None if phase.asks_verdict() => Outcome::from(match judged(asked.summary) {
             Judged::Pass => "pass",
             Judged::Fail => "fail",

@@ -54,6 +54,7 @@ pub(super) fn signal(
         let why = words::other_step(attempt, step);
         return refuse(scratch, &call, bounded(&why, TEXT_MAX));
     }
+    // Refusals are recorded too: a worker that repeats the call gets the same words, and people see what it tried.
     let answered = match signal.meant() {
         Signal::OfStep { .. } => Err("a signal is for one step: name one `stepId`".to_owned()),
         Signal::Status => return step::status(scratch, &call),
@@ -87,6 +88,7 @@ fn refuse_stopped(
     answer: String,
 ) -> Answer {
     match signal {
+        // Not recorded, since it would have changed nothing either.
         Signal::Status => Answer::Refused(answer),
         Signal::Malformed(_)
         | Signal::Leave { .. }

@@ -69,6 +69,7 @@ fn may_follow_up(
     wanted: &FollowUp,
 ) -> Result<(), String> {
     may_send(phase, "needs-role-followup")?;
+    // Models write names with other case and spaces than the files have.
     let persona = wanted.persona.trim();
     let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona);
     // A helper is bound by the `followups` of its own phase, if it has one.
@@ -91,6 +92,7 @@ fn may_follow_up(
     }
     is_there(state, attempt, asker, persona)?;
     let chain = chain(state, attempt, phase);
+    // A worker that asks one who waits for it would wait for itself.
     if chain.iter().any(|name| is_it(name)) || phase.is_by(persona) {
         let names: Vec<String> = chain.iter().map(|name| code(quoted(name))).collect();
         let persona = quoted(persona);

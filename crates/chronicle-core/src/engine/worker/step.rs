@@ -61,6 +61,7 @@ pub(super) fn cancel(
     let state = scratch.state();
     let (attempt, _) = caller(state, call)?;
     is_still_open(attempt)?;
+    // Cancelling ends the work of everybody in the run, so one mistaken call must not be enough.
     if !attempt.cancel_asked {
         let (attempt, request) = (call.id, call.request.clone());
         let answer = words::CANCEL_AGAIN.to_owned();

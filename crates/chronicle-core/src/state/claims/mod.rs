@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_claim_is_not_taken_for_one() {
+    fn sentences_without_a_claim_are_not_claims() {
         for summary in [
             "",
             "Read src/parse.rs and docs/design.md; the bug is in src/lex.rs.",

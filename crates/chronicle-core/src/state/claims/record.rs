@@ -38,6 +38,7 @@ pub(super) struct Record<'s> {
 impl<'s> Record<'s> {
     pub(super) fn of(state: &'s Facts, frame: &'s Frame) -> Self {
         let mut files: BTreeSet<&str> = frame.evidence.files.iter().map(String::as_str).collect();
+        // Of the whole run and not only this visit: a worker may rightly sum up what was done before it.
         for file in state.places.values().flat_map(|tally| &tally.changes.list) {
             files.insert(&file.path);
             files.extend(file.from.as_deref());
@@ -47,6 +48,7 @@ impl<'s> Record<'s> {
         let folder = state.trees.folder(frame.folder);
         Self {
             files,
+            // Where the record has gaps it can contradict nobody. Only what it surely does not show is marked.
             knows_files: folder.last.is_some() && folder.missed.is_none() && !is_cut,
             commands: commands.map_or_else(Vec::new, |commands| {
                 commands.list.iter().map(|ran| (ran.command.as_str(), ran.ok)).collect()
@@ -62,6 +64,7 @@ impl<'s> Record<'s> {
             }
             Claim::Ran(command) => !self.knows_commands || self.ran(command).next().is_some(),
             Claim::Passed(command) => {
+                // The last run counts: a test that passed once and fails now does not pass.
                 let last = self.ran(command).last();
                 !self.knows_commands || last == Some((Proof::Proven, Some(true)))
             }
@@ -73,6 +76,7 @@ impl<'s> Record<'s> {
     fn ran(&self, command: &str) -> impl Iterator<Item = (Proof, Option<bool>)> {
         let words: Vec<&str> =
             command.split_whitespace().take_while(|word| !word.starts_with("--")).collect();
+        // Compared by what the wrapper runs: a claim `cargo test` is shown by `timeout 60 cargo test`.
         let own = &words[shell::begins(&words).last().copied().unwrap_or_default()..];
         // `npm run` alone says nothing.
         let count = if own.get(1) == Some(&"run") { 3 } else { 2 };
@@ -102,6 +106,7 @@ fn may_test(part: &Part) -> bool {
     let program = words.get(begin).copied().unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or(program);
     let tests = words.iter().any(|word| TESTING.iter().any(|it| word.to_lowercase().contains(it)));
+    // A project's own script or task may run its tests under any name, so it is given the benefit of the doubt.
     let is_own = program.starts_with("./")
         || name.rsplit_once('.').is_some_and(|(_, end)| end == "sh")
         || RUNNERS.contains(&name);

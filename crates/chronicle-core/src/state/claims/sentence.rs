@@ -86,6 +86,7 @@ fn plain(word: &str) -> &str {
 pub(super) fn of_sentence(sentence: &str, is_list: bool) -> Vec<Claim> {
     let lower = sentence.to_lowercase();
     let all: Vec<&str> = words(&lower).collect();
+    // One negation drops the whole sentence. A missed claim costs little; an honest worker marked as lying costs trust.
     if is_denied(&all) {
         return Vec::new();
     }
@@ -135,6 +136,7 @@ fn changes(sentence: &str, is_list: bool) -> Vec<Claim> {
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &words[before]);
         if is_in(CHANGED, &word.lower) {
+            // "the recently added file" describes something; "added file" and "I added file" claim it.
             let is_own = before.is_none_or(|it| it.breaks || is_in(SUBJECTS, &it.lower));
             if is_own && opens_with_path {
                 found.extend(path(words[0].text));
@@ -148,6 +150,7 @@ fn changes(sentence: &str, is_list: bool) -> Vec<Claim> {
             changes = false;
         }
         is_about |= is_in(ABOUT, &word.lower);
+        // "fixed the typo from a.rs" says where something came from, not what was changed.
         let is_pointed = before.is_some_and(|it| is_in(POINTS, &it.lower));
         if changes && !is_pointed {
             found.extend(path(word.text));
@@ -177,6 +180,7 @@ fn passive<'a>(before: &[Word<'a>]) -> Option<&'a str> {
 /// A word that is a path in the project: it has a file extension or ends with a slash.
 fn path(word: &str) -> Option<&str> {
     let word = word.strip_prefix("./").unwrap_or(word);
+    // `src/main.rs:12` names a line.
     let word = word.split_once(':').map_or(word, |(path, _)| path);
     let is_odd = word.contains("//") || word.contains(['*', '(', '{', '$', '=', '\\', '@']);
     let is_outside = ["/", "~", ".."].iter().any(|begin| word.starts_with(begin));
@@ -199,6 +203,8 @@ fn of_commands(sentence: &str, all: &[&str]) -> Vec<Claim> {
         if passed { Claim::Passed(command) } else { Claim::Ran(command) }
     };
     let pieces: Vec<&str> = sentence.split('`').collect();
+    // In backticks a command is unmistakable. Elsewhere only the few commands that nobody uses as ordinary words are
+    // recognised.
     let quoted = pieces.windows(3).step_by(2).filter(|around| is_command(around[1]));
     let quoted: Vec<Claim> =
         quoted.map(|around| said(around[1], passed && !only_ran(around[0], around[2]))).collect();

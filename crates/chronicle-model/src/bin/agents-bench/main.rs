@@ -17,11 +17,18 @@ use std::time::Duration;
 use scene::{Agent, Scene, Turn};
 
 /// How often each side takes the short turn, and how often the long one.
-const PAIRS: (usize, usize) = (9, 5);
+const PAIRS: Pairs = Pairs { short: 9, long: 5 };
 /// A prompt may take this much longer: 5 %.
 const RATIO_MOST: f64 = 1.05;
 /// What Chronicle may use for one live agent.
 const MEMORY_MOST_KIB: u64 = 8 * 1024;
+
+/// How often each kind of turn is measured.
+#[derive(Clone, Copy)]
+struct Pairs {
+    short: usize,
+    long: usize,
+}
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -30,7 +37,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut count = |usual| words.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(usual);
-    let pairs = (count(PAIRS.0), count(PAIRS.1));
+    let pairs = Pairs { short: count(PAIRS.short), long: count(PAIRS.long) };
     println!(
         "| agent | turn | alone | through Chronicle | added | of it by itself | ratio | goal |"
     );
@@ -56,19 +63,19 @@ fn main() -> ExitCode {
 /// Alone, and through Chronicle: in all, and before and after the agent.
 type Pair = (Duration, (Duration, Duration));
 
-fn wall_time(agent: Agent, chronicle: &Path, most: (usize, usize)) -> Result<(), String> {
+fn wall_time(agent: Agent, chronicle: &Path, most: Pairs) -> Result<(), String> {
     let (mut first, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
     // The first of all fills the caches of the disk.
-    for number in 0..=most.0.max(most.1) {
+    for number in 0..=most.short.max(most.long) {
         let (alone, through) = (Scene::new(agent)?, Scene::new(agent)?);
         let take =
             |turn| Ok::<Pair, String>((alone.alone(turn)?, through.through(turn, chronicle)?));
         let pairs = [take(Turn::Short)?, take(Turn::Short)?];
-        if (1..=most.0).contains(&number) {
+        if (1..=most.short).contains(&number) {
             first.push(pairs[0]);
             short.push(pairs[1]);
         }
-        if (1..=most.1).contains(&number) {
+        if (1..=most.long).contains(&number) {
             long.push(take(Turn::Long)?);
         }
     }

@@ -87,6 +87,8 @@ impl ClaudeReader {
     /// A piece of the model's answer as it comes.
     fn stream(&mut self, message: &Value) -> Vec<Seen> {
         let event = &message["event"];
+        // The cost of a request is reported before its stop. One that is killed before that has cost something that nobody
+        // knows.
         self.has_request &= text(event, "type") != Some("message_stop");
         match text(event, "type") {
             Some("content_block_delta") => {
@@ -152,6 +154,7 @@ impl ClaudeReader {
         };
         // Its price comes with the total at the end of the turn.
         let told = (id.to_owned(), priced(tokens, None));
+        // Claude repeats the same figure in several lines. A line of the ledger for each would be waste.
         if self.told.as_ref() == Some(&told) {
             return alive();
         }
@@ -165,6 +168,7 @@ impl ClaudeReader {
             return alive();
         }
         let id = text(message, "request_id").unwrap_or_default();
+        // The call's own id, because its result is reported under that one and not under the id of the question.
         let call = text(request, "tool_use_id").unwrap_or(id);
         let tool = text(request, "tool_name").unwrap_or_default();
         if !fits(id) || !fits(call) || !fits(tool) {
@@ -174,6 +178,7 @@ impl ClaudeReader {
         let own = tool.strip_prefix(OURS);
         let is_sub_agent = !request["agent_id"].is_null();
         if let Some(own) = own.filter(|_| is_sub_agent) {
+            // Its end is ignored too: it was answered as a signal, and is no tool call of the worker.
             keep(&mut self.barred, call.to_owned());
             let why =
                 format!("a sub-agent cannot call `{own}`: tell the agent that started you instead");
@@ -212,6 +217,8 @@ impl ClaudeReader {
             self.turns.ends_soon();
         }
         let was_asked = self.asked.iter().any(|asked| asked == call);
+        // Claude refuses some calls by itself without asking us. Such an end must not look like a tool that ran without
+        // permission.
         let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
         if self.barred.iter().any(|barred| barred == call) {
             return None;
@@ -266,6 +273,7 @@ impl ClaudeReader {
     fn result(&mut self, message: &Value) -> Vec<Seen> {
         let mut seen: Vec<Seen> = total(message).into_iter().collect();
         let reason = text(message, "terminal_reason").unwrap_or_default();
+        // An interrupt of ours, which Claude reports as an error. The turn has ended as it was told to.
         if reason.starts_with("aborted") {
             // It says nothing about the cost of a request that was interrupted.
             seen.push(Seen::Finished);
@@ -352,6 +360,7 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
         CrashClass::ContextFull
     } else if text.starts_with("No conversation found with session ID") {
         CrashClass::SessionGone
+    // By its words, since Claude gives no code: it names the command that signs in.
     } else if text.contains("/login") {
         CrashClass::Auth
     } else if text.contains("Credit balance is too low") {

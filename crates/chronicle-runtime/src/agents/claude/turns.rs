@@ -28,6 +28,8 @@ impl Turns {
     /// Takes a list of background tasks. Tasks that only watch, and those that run on another host, are not waited for.
     pub(super) fn running(&mut self, message: &Value) {
         let tasks = message["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+        // Tasks that run all the time, or elsewhere, never end while the session lives. Waiting for them would be waiting for
+        // ever.
         let counts = |it: &&Value| it["ambient"] != true && it["off_host"] != true;
         let ids = tasks.iter().filter(counts).filter_map(|task| text(task, "task_id"));
         self.tasks = ids.map(str::to_owned).collect();
@@ -38,7 +40,10 @@ impl Turns {
         if self.is_last {
             return Seen::Finished;
         }
+        // A result without turns only says that a task was lost with the last process. The turn of the prompt is still to come.
         self.is_between = message["num_turns"] != 0;
+        // Versions that report their state say `idle` when nothing waits in their queue. Older ones do not, and end with their
+        // result.
         let is_over = self.is_between && !self.tells_states && self.tasks.is_empty();
         if is_over { Seen::Finished } else { Seen::Alive }
     }

@@ -121,6 +121,7 @@ impl PiReader {
             Some("response") => response(&message),
             Some("message_update") => delta(&message["assistantMessageEvent"]),
             Some("message_start") => {
+                // A request is open until its message ends. If the agent is killed before that, what it cost stays unknown.
                 self.has_request |= message["message"]["role"] == "assistant";
                 alive()
             }
@@ -145,6 +146,7 @@ impl PiReader {
             return alive();
         }
         self.announce(message);
+        // Not reported yet: Pi may retry by itself. Only the last message before it settles decides.
         self.failed = (message["stopReason"] == "error")
             .then(|| failure(text(message, "errorMessage").unwrap_or_default()));
         let usage = &message["usage"];
@@ -163,6 +165,7 @@ impl PiReader {
         self.messages += 1;
         // Its own ids may be missing, and ours must not be those of another process in the same session.
         let attempt = self.attempt.map_or_else(String::new, |attempt| attempt.to_string());
+        // Each message is counted once under an id of its own; Pi's totals repeat them and are not used.
         let scope = Scope::Message(format!("{attempt}-{}", self.messages));
         let usage = priced(tokens, usage["cost"]["total"].as_f64());
         let model = text(message, "model").map(|model| bounded(model, NAME_MAX));
@@ -209,6 +212,8 @@ impl PiReader {
         let asked = self.calls.iter().position(|call| call.id == id);
         let call = asked.and_then(|at| self.calls.remove(at));
         let words = message["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        // Pi refused the call by itself (no such tool, wrong input) and never asked. It is recorded as refused, so that people
+        // see it.
         if call.is_none() && !ok && never_ran(words) {
             let announced = self.announced.iter().find(|(announced, ..)| announced == id);
             seen.extend(announced.map(|(id, tool, input)| Seen::Refused {
@@ -230,6 +235,7 @@ impl PiReader {
         self.running.retain(|running| running != call);
         let is_over = |open: &Open| {
             let waits = open.during.iter().any(|it| self.running.contains(it));
+            // Pi prints nothing when it closes a dialog. A dialog cannot outlive the calls during which it was opened.
             open.during.iter().any(|it| it == call) && !waits
         };
         let (over, open): (VecDeque<Open>, _) =
@@ -272,6 +278,7 @@ impl PiReader {
         Seen::Question {
             request: request.to_owned(),
             question: bounded(&parts.join("\n"), TEXT_MAX),
+            // A dialog with a list of choices accepts nothing else.
             closed: !options.is_empty(),
             options,
             waits_ms: message["timeout"].as_u64().filter(|ms| *ms > 0),
@@ -312,6 +319,7 @@ fn told_tools(told: &str) -> Vec<Seen> {
         let one = |it: &Value| Some(format!("`{}` of `{}`", text(it, "tool")?, text(it, "of")?));
         list.iter().filter_map(one).map(|it| bounded(&it, TEXT_MAX)).collect()
     };
+    // Without our own tools the worker could never leave its phase. It fails now instead of after hours of work.
     if let [first, ..] = named("lost").as_slice() {
         let text = format!(
             "the tool {first} stands before Chronicle's own: take that extension out of \
@@ -367,6 +375,7 @@ fn delta(event: &Value) -> Vec<Seen> {
 /// Its words for what went wrong begin with the status, where there was one: `429: {…}`.
 fn failure(words: &str) -> (CrashClass, String) {
     let digits = words.split(|c: char| !c.is_ascii_digit()).next();
+    // Pi reports failures as text, such as `429: {json}`. The number is the only part that is the same for all providers.
     let status = digits.filter(|digits| digits.len() == 3).and_then(|it| it.parse().ok());
     let lower = words.to_ascii_lowercase();
     let is_full = ["context_length_exceeded", "context length", "prompt is too long"];

@@ -40,6 +40,8 @@ fn understand(line: &str, session_named: bool) -> Result<Seen, String> {
         return Err(format!("a message of unknown type `{}`", quoted(&kind)));
     }
     let seen = by_type(&kind, message).map_err(|why| format!("`{kind}`: {why}"))?;
+    // Work before the session is named could not be resumed after a crash. Errors may come first: an agent that cannot start
+    // has no session to name.
     if session_named || is_allowed_first(&seen) {
         Ok(seen)
     } else {
@@ -125,6 +127,7 @@ struct ToolCall {
 fn raw_call(message: ToolCall) -> Result<Box<RawCall>, String> {
     let (id, tool) = (name("id", message.id)?, name("tool", message.tool)?);
     let is_shell = shell::is_shell_tool(&tool);
+    // Only the names that the protocol lists are known for sure. Everything else may do anything.
     let kind = if is_shell { ToolKind::Run } else { ToolKind::Unknown };
     let by = if message.parent.is_some() { Caller::SubAgent } else { Caller::Worker };
     Ok(RawCall::new(&id, &tool, message.input, &kind.into(), by).into())
@@ -197,6 +200,7 @@ fn usage(message: UsageReport) -> Result<Seen, String> {
         usd_micros: message.usd.map(usd_micros).transpose()?.unwrap_or(0),
         ..Usage::default()
     };
+    // No tokens cost nothing, so a missing price of nothing is not unknown.
     usage.unpriced = message.usd.is_none() && usage.tokens() > 0;
     let model = message.model.map(|model| bounded(&model, NAME_MAX));
     Ok(Seen::Usage { scope, usage, model })
@@ -235,6 +239,7 @@ fn signal(message: SignalCall) -> Result<Seen, String> {
     let request = name("id", message.id)?;
     let tool = name("tool", message.tool)?;
     let signal = if message.parent.is_some() {
+        // Refused and not ignored: the sub-agent must not wait for an answer.
         Signal::Malformed(format!(
             "a sub-agent cannot call `{tool}`: tell the agent that started you instead"
         ))
@@ -264,6 +269,7 @@ fn error(message: &Failure) -> Seen {
         "session_gone" => CrashClass::SessionGone,
         "protocol" => CrashClass::Protocol,
         "refused" => CrashClass::Refused,
+        // Later versions of the protocol may add classes. An unknown one is treated like any other crash.
         _ => CrashClass::Other,
     };
     match message.retry_in_ms {

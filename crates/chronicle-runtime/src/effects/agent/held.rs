@@ -20,11 +20,11 @@ pub(super) enum Kind {
 #[derive(Default)]
 pub(super) struct Held {
     kind: Option<Kind>,
-    lines: Vec<Line>,
+    lines: Vec<HeldLine>,
     pieces: Pieces,
 }
 
-struct Line {
+struct HeldLine {
     at: Millis,
     text: String,
     piece: String,
@@ -56,7 +56,7 @@ impl Held {
         }
         self.pieces.add(piece);
         let (text, piece) = (text.to_owned(), piece.to_owned());
-        self.lines.push(Line { at: clock::now(), text, piece });
+        self.lines.push(HeldLine { at: clock::now(), text, piece });
     }
 
     /// Writes every line, without the secrets of the text that their pieces make.
@@ -76,7 +76,7 @@ impl Held {
 }
 
 /// The line with another piece in place of its own. One that cannot be read again is left out but for the piece.
-fn with_piece(redactor: &Redactor, line: &Line, piece: &str) -> String {
+fn with_piece(redactor: &Redactor, line: &HeldLine, piece: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(&line.text) else { return piece.to_owned() };
     put(&mut value, &line.piece, piece);
     redactor.value(&mut value);

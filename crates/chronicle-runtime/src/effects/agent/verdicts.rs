@@ -9,9 +9,9 @@ const VERDICTS_MAX: usize = 1_024;
 
 /// Verdicts, the oldest first.
 #[derive(Default)]
-pub(super) struct Verdicts(VecDeque<Judged>);
+pub(super) struct Verdicts(VecDeque<JudgedCall>);
 
-struct Judged {
+struct JudgedCall {
     id: String,
     sum: CallSum,
     may_run: bool,
@@ -21,7 +21,8 @@ struct Judged {
 impl Verdicts {
     /// Remembers a verdict; the same call repeated is still one call.
     pub(super) fn add(&mut self, id: String, sum: CallSum, may_run: bool) {
-        let is_it = |known: &&mut Judged| !known.has_ended && known.sum == sum && known.id == id;
+        let is_it =
+            |known: &&mut JudgedCall| !known.has_ended && known.sum == sum && known.id == id;
         if let Some(known) = self.0.iter_mut().find(is_it) {
             known.may_run = may_run;
             return;
@@ -29,14 +30,14 @@ impl Verdicts {
         if self.0.len() >= VERDICTS_MAX {
             self.0.pop_front();
         }
-        self.0.push_back(Judged { id, sum, may_run, has_ended: false });
+        self.0.push_back(JudgedCall { id, sum, may_run, has_ended: false });
     }
 
     /// Whether a call that ended so had leave to run; one that was denied may only fail. An end names its call by the id alone.
     /// Where several bear it, a good end is taken for one that may run and a bad one for one that may not, each once: so a
     /// denied call that runs shows at the latest when all have ended.
     pub(super) fn end(&mut self, id: &str, ok: bool) -> bool {
-        let open = |it: &Judged| it.id == id && !it.has_ended;
+        let open = |it: &JudgedCall| it.id == id && !it.has_ended;
         // With several open calls of one id, assume the innocent pairing; a denied call that ran is left over in the end.
         let fitting = self.0.iter().position(|it| open(it) && it.may_run == ok);
         let of_an_open_one = fitting.or_else(|| self.0.iter().position(open));

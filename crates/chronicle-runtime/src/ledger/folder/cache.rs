@@ -36,6 +36,7 @@ struct Fits {
 pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
     let path = folder.path().join(CACHE);
     let saved = encode(folder, head, state).and_then(|bytes| match bytes.len() as u64 {
+        // Larger ones would not be read back. No cache is only slower, so it is not an error.
         ..=CACHE_BYTES_MAX => write_whole(folder.disk(), &path, &bytes),
         _ => Ok(()),
     });
@@ -88,6 +89,7 @@ fn encode(folder: &Folder, head: &Head, state: &impl Serialize) -> io::Result<Ve
     let body = serde_json::to_vec(state)?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let run = name(folder);
+    // The run's name is part of the sum: a cache that was copied from another run's folder must not vouch for this ledger.
     let sum = sum(head, &run, &body)?;
     let fits = Fits { format: FORMAT, version, head: *head, run, sum };
     let mut bytes = serde_json::to_vec(&fits)?;

@@ -33,6 +33,7 @@ impl Iterator for FolderLines {
             return None;
         }
         let next = self.chain.next().transpose();
+        // An error ends the iteration for good. Continuing behind a damaged line would skip decisions.
         self.is_over = !matches!(next, Some(Ok(_)));
         next
     }
@@ -50,6 +51,7 @@ impl Lines for FolderLines {
             if left.is_zero() {
                 return Ok(false);
             }
+            // Polled, because notifications of file changes do not work on network disks, and the file may not exist yet.
             thread::sleep(LOOK_EVERY.min(left));
         }
         self.is_over = false;
@@ -93,6 +95,8 @@ impl Chain {
     /// Verifies every sum up to a head that was stored elsewhere, without parsing the lines.
     pub(super) fn check_up_to(mut self, to: &Head) -> Result<(), LedgerError> {
         while offset(&self.head) < offset(to) {
+            // Only sums are checked, lines are not parsed: a reader that starts at a cached head knows what the lines before it
+            // meant.
             let Some(length) = self.seek()? else { return Err(self.conflict("it became shorter")) };
             let bytes = &self.buffer[self.start..self.start + length];
             let sum = line::checked(bytes, &self.head.sum)
@@ -141,6 +145,8 @@ impl Chain {
     }
 
     fn find_line(&mut self) -> Option<usize> {
+        // Continues where the last search ended. Otherwise a long line that arrives in small pieces would be searched again for
+        // each piece.
         let mut rest = &self.buffer[self.searched..self.end];
         let found = rest.skip_until(b'\n').unwrap_or(0);
         self.searched += found;
@@ -182,6 +188,7 @@ impl Chain {
         if self.end < self.buffer.len() {
             return Ok(());
         }
+        // Our writer refuses longer lines, so this is damage and not a line that is still being written.
         if self.end >= LINE_BYTES_MAX {
             let why = format!("no line ends within {LINE_BYTES_MAX} bytes");
             return Err(damaged(&self.path, &self.head, why));
@@ -190,6 +197,7 @@ impl Chain {
         let left = usize::try_from(size.saturating_sub(offset(&self.head))).unwrap_or(usize::MAX);
         // One byte more than there are, so that the end is found without a larger buffer.
         let wanted = left.saturating_add(1).clamp(READ_BYTES_MIN, READ_BYTES);
+        // Doubling keeps the total cost of copying a long line linear.
         let least = if self.end > 0 { self.end * 2 } else { 0 };
         self.buffer.resize(wanted.max(least).min(LINE_BYTES_MAX), 0);
         Ok(())
@@ -212,6 +220,7 @@ pub(super) fn stands(source: &mut LedgerFile, head: &Head) -> io::Result<bool> {
     let Some(mut at) = offset(head).checked_sub(CLOSING_BYTES as u64) else {
         return Ok(*head == Head::EMPTY);
     };
+    // Compared first: reading behind the end of the file would look like an unfinished line instead of a missing one.
     if source.size()? < offset(head) {
         return Ok(false);
     }

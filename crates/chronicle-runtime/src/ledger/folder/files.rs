@@ -29,6 +29,7 @@ impl LedgerFile {
 
     fn file(&mut self) -> io::Result<Option<&dyn DiskFile>> {
         if self.file.is_none() {
+            // Tried again at each read: a watcher may start before the run has its first line.
             self.file = match self.disk.open(&self.path, How::Read) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 opened => Some(opened?),
@@ -145,6 +146,7 @@ impl Files {
 
     /// Size in bytes; `None` if another file has replaced the ledger.
     pub(super) fn size(&self) -> io::Result<Option<u64>> {
+        // Looked up by path and not by the open file, which would stay the same after somebody replaced it.
         let entry = self.disk.look(&self.path)?.filter(|entry| entry.identity == self.identity);
         Ok(entry.map(|entry| entry.length))
     }
@@ -161,6 +163,7 @@ impl Files {
 
     /// Writes the bytes that are already there, so that the kernel marks them as dirty again.
     pub(super) fn write_again(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        // A handle of its own: writes through the usual one always go to the end.
         self.disk.open(&self.path, How::Update)?.write_at(bytes, at)
     }
 
@@ -174,6 +177,7 @@ impl Files {
     /// Saves a torn line beside the ledger, synced, and returns the file's name. A line may be torn twice: earlier files are not
     /// overwritten.
     pub(super) fn set_aside(&mut self, seq: u64, tail: &[u8]) -> io::Result<String> {
+        // Numbered, because the same line can be torn several times, each time with other bytes.
         const TORN_FILES_MAX: u32 = 1_000;
         for number in 1..=TORN_FILES_MAX {
             let name = match number {
@@ -193,6 +197,7 @@ impl Files {
 
     /// Saves a copy of the whole ledger beside it, synced, and returns the file's name.
     pub(super) fn keep_whole(&mut self) -> io::Result<String> {
+        // Never overwritten: each repair keeps what it found.
         const DAMAGED_FILES_MAX: u32 = 1_000;
         let mut source = self.source()?;
         for number in 1..=DAMAGED_FILES_MAX {

@@ -129,6 +129,7 @@ impl Lock {
         if !is_at(self.disk.as_ref(), &self.path, self.identity)? {
             return Ok(false);
         }
+        // One byte more than was written, so that a longer content differs too.
         let mut content = vec![0; self.content.len() + 1];
         let count = self.file.0.read_at(&mut content, 0)?;
         Ok(content[..count] == self.content)
@@ -152,6 +153,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        // Our name is cleared only if the file is still ours and the ledger is settled. The next writer then need not write the
+        // last lines again.
         if !self.is_broken && matches!(self.is_held(), Ok(true)) {
             // An error is harmless: the OS lock is released with the file, and a name left in it only makes the next writer more
             // careful.
@@ -217,6 +220,8 @@ fn read(file: &dyn DiskFile) -> io::Result<Content> {
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     let count = file.read_at(&mut bytes, 0)?;
     let line = bytes[..count].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // A torn line names nobody, but its epoch must not be lost: epochs never go back, or a fenced writer could pass for the new
+    // one.
     Ok(serde_json::from_slice(line).unwrap_or_else(|_| Content {
         epoch: leading_epoch(line).unwrap_or(0),
         ..Content::default()

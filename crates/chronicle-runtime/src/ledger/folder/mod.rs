@@ -67,6 +67,7 @@ impl Folder {
 
     /// Creates the folder with its parents, and returns once they are on disk.
     pub fn make(&self) -> Result<(), LedgerError> {
+        // Both folders are on disk before the first line, so that no append has to create one in the middle of a step.
         create_folder(self.disk.as_ref(), &self.path)
             .and_then(|()| create_folder(self.disk.as_ref(), &self.path.join(ARTIFACTS)))
             .map_err(|error| io_error("make the folder", &self.path, error))
@@ -113,6 +114,7 @@ impl Folder {
     /// is returned.
     pub fn cut_back(&self, who: &Holder, at: &Head) -> Result<String, LedgerError> {
         self.check_there()?;
+        // Under the lock, like every write: a supervisor that still lives must not have its ledger cut under it.
         let lock = lock::take(&self.disk, &self.lock_path(), who, self.patience)?;
         let failed = |doing| move |error| io_error(doing, &self.ledger_path(), error);
         let files =

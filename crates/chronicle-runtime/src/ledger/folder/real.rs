@@ -29,6 +29,7 @@ impl Disk for Real {
     }
 
     fn look(&self, path: &Path) -> io::Result<Option<Entry>> {
+        // Follows links, unlike `open`: a link in the place of a file is refused there, with a better error.
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             found => Ok(Some(entry(&found?)?)),

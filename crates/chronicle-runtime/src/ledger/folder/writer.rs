@@ -88,6 +88,7 @@ impl FolderClaim {
     fn write_again(&mut self, at: &Head) -> io::Result<()> {
         let mut source = self.files.source()?;
         let end = offset(at);
+        // No writer leaves more than this unsynced, so everything before it was synced once and is not in doubt.
         let mut from = end.saturating_sub(UNSYNCED_BYTES_MAX);
         let mut buffer = vec![0; usize::try_from(end - from).unwrap_or(0)];
         while from < end {
@@ -188,6 +189,7 @@ impl FolderWriter {
         check_held(&self.files)?;
         let size = self.files.size().map_err(failed(&self.files, "look at"))?;
         match size {
+            // The size is enough here. Bytes that were changed in place are found by their sums when the ledger is read.
             Some(size) if size == offset(&self.head) => Ok(()),
             Some(size) => Err(self
                 .conflict(format!("it has {size} bytes and was left with {}", offset(&self.head)))),
@@ -216,6 +218,7 @@ impl FolderWriter {
 
     fn check_due(&self, expected_seq: u64, line: &Line) -> Result<(), LedgerError> {
         let due = self.head.seq + 1;
+        // The number is checked against the caller's and ours: a decision made on an older state must not be appended.
         if expected_seq == due && line.seq == due {
             return Ok(());
         }
@@ -271,6 +274,7 @@ impl Writer for FolderWriter {
 
     fn heartbeat(&mut self) -> Result<(), LedgerError> {
         check_held(&self.files)?;
+        // Not through `write`: a heartbeat that fails says nothing about the lines, so it must not poison the writer.
         let beat = self.files.heartbeat();
         beat.map_err(failed(&self.files, "renew the lock of"))
     }
@@ -280,6 +284,7 @@ impl Writer for FolderWriter {
     }
 
     fn put_artifact(&mut self, body: &[u8]) -> Result<ArtifactId, LedgerError> {
+        // Refused before anything is written, so that an oversized body does not poison the writer.
         self.check_size("an artifact", body.len(), ARTIFACT_BYTES_MAX)?;
         let id = ArtifactId::of(body);
         self.write("keep an artifact of", |files| files.put_artifact(&id, body))?;

@@ -36,6 +36,7 @@ pub(crate) fn connect(
     }
     for id in targets.implicit {
         let persona = Some(id.as_str().to_owned());
+        // Nobody wrote what this state does, so it may look and not touch.
         let tools = Tools::read_only();
         let phase = Phase::new(id, upon.limits.clone());
         phases.push(Phase { persona, tools, implicit: true, ..phase });
@@ -59,6 +60,7 @@ fn with_edges(
         }
         // A phase called `done` ends the frame on entry.
         None if phase.id.as_str() == DONE => {}
+        // In a list the order is the path. In a map there is no order, so a phase without `next` ends the workflow.
         None => phase.next.extend(following.cloned()),
     }
     for (outcome, target) in on {
@@ -135,6 +137,7 @@ impl Targets {
     /// Reports a finding with the likely intended name.
     fn tell(&self, finding: Finding, target: &Named, problems: &mut Problems) {
         let known = self.defined.iter().map(PhaseId::as_str).chain([DONE, HUMAN_INTERVENTION]);
+        // Suggestions compare with every name; a file with thousands of mistakes must not make this slow.
         let meant = if problems.is_full() { None } else { closest(&target.text, known) };
         problems.push(finding.did_you_mean(meant));
     }

@@ -102,6 +102,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     }
     reach::judge(&workflow, &origins, problems);
     fallback::judge(&workflow, draft, problems);
+    // Only our own format is strict about words in braces; files of other programs may use braces for something else.
     if upon.format == Format::Native {
         words::judge(&workflow, draft, problems);
     }
@@ -192,6 +193,7 @@ fn read_phases(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> (Shape
             problems.push(Finding::error("too-many-phases", read.at, message));
             break;
         }
+        // The first one is kept, so that edges to it are judged as its author meant, and only the second one is told.
         if ids.insert(read.phase.id.clone()) {
             reads.push(read);
         } else {

@@ -89,6 +89,7 @@ fn read_id(fields: &mut Fields<'_, '_>, draft: &PhaseDraft, call: Option<&Named>
             .problems
             .push(Finding::error("conflicting-fields", own.at, message).hint("remove `id`"));
     }
+    // A phase that runs another workflow may be named after it.
     let Some(id) = draft.key.clone().or(own).or_else(|| call.cloned()) else {
         let finding = Finding::error("missing-id", draft.span, "a phase without an id");
         fields.problems.push(finding.hint("add `id:`"));
@@ -311,5 +312,6 @@ fn read_approval(fields: &mut Fields<'_, '_>) -> (Approval, bool) {
         (None, Some(true), None) => Approval::Before,
         (None, Some(true) | None, Some(mode)) => mode,
     };
+    // Only The Chronicle's own field shows a verdict. `approval: after` is ours, and asks about the work alone.
     (approval, mode.is_some() && approval.is_after())
 }

@@ -45,6 +45,7 @@ impl Places {
     /// The position of a field, or of its owner.
     pub(crate) fn find(&self, phase: Option<&PhaseId>, field: &str) -> Option<Span> {
         let own = self.spans.iter().find(|(of, name, _)| of.as_ref() == phase && *name == field);
+        // A field that the file does not have is told at the workflow's first line rather than nowhere.
         own.or(self.spans.first()).map(|(_, _, span)| *span)
     }
 }

@@ -46,6 +46,7 @@ fn reached(workflow: &Workflow) -> BTreeSet<&PhaseId> {
     let by_id: BTreeMap<&PhaseId, &Phase> =
         workflow.phases.iter().map(|phase| (&phase.id, phase)).collect();
     let mut reached = BTreeSet::from([&workflow.initial]);
+    // A list instead of recursion: a workflow may have hundreds of phases in a row.
     let mut waiting = vec![&workflow.initial];
     while let Some(id) = waiting.pop() {
         let Some(phase) = by_id.get(id) else { continue };

@@ -29,6 +29,7 @@ pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
     }
     if let Some(thousandths) = minutes_ms {
         limits.timeout_ms = Some(thousandths.saturating_mul(MINUTE_MS) / 1_000);
+        // A phase that sets a time of its own is timed, even if the workflow around it says `timeout: none`.
         limits.untimed = false;
     }
     limits

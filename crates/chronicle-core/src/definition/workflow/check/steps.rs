@@ -90,6 +90,7 @@ fn tell_circle(steps: &[StepRead], problems: &mut Problems) {
         for id in free {
             left.remove(id);
         }
+        // Nothing more can be removed: what is left waits for itself.
         if left.len() == before {
             break;
         }

@@ -33,9 +33,11 @@ pub(crate) fn duration_ms(text: &str) -> Option<u64> {
         let (unit, after) = after.split_at(digits);
         // A number alone is in seconds; after another unit it would be anybody's guess.
         let is_bare = unit.is_empty() && rest.len() == text.len();
+        // The iterator is not restarted: units must come in descending order and at most once, so `1m1h` is refused.
         let unit_ms = if is_bare { 1_000 } else { units.find(|(name, _)| *name == unit)?.1 };
         sum = sum.checked_add(decimal(number, 3)?.checked_mul(unit_ms)? / 1_000)?;
         if after.is_empty() {
+            // Longer than a year is a slip, and sums of such times could overflow elsewhere.
             return (sum <= DURATION_MAX_MS).then_some(sum);
         }
         rest = after;
@@ -54,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time() {
+    fn invalid_durations_are_refused() {
         let said = ["", "m", "-1s", "1 h", "10x", "1e3", "99999999h", "é", "1.2345s"];
         assert_eq!(said.map(duration_ms), [None; 9]);
         let mixed = ["1h30", "30m1h", "1h1h", "1h 30m", "1hm", "h1m", "1ms1s"];

@@ -64,6 +64,7 @@ fn of_commands(commands: &[String], known: Option<&str>, at: Span, problems: &mu
     for command in commands.iter().map(|command| command.trim()) {
         let inner = command.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let is_word = |text: &str| words(command).first() == Some(&text);
+        // Braces inside a command are the shell's own. Only a command that is nothing but a word in braces is meant for us.
         if inner.is_none_or(|inner| !is_word(inner)) || Some(command) == known {
             continue;
         }

@@ -53,18 +53,18 @@ pub fn svg(graph: &Graph) -> String {
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escaped(&graph.title)
     );
-    text_at(&mut out, "head", (MARGIN, MARGIN + 16.0), &graph.title);
+    text_at(&mut out, "head", MARGIN, MARGIN + 16.0, &graph.title);
     if let Some(about) = &about {
-        text_at(&mut out, "about", (MARGIN, MARGIN + 38.0), about);
+        text_at(&mut out, "about", MARGIN, MARGIN + 38.0, about);
     }
     let left = MARGIN + (width - 2.0 * MARGIN - layout.width).max(0.0) / 2.0;
-    draw(graph, &layout, (left, top), &mut out);
+    draw(graph, &layout, left, top, &mut out);
     out.push_str("</svg>\n");
     out
 }
 
 /// Draws a graph with its corner at a point: edges below, boxes above them.
-fn draw(graph: &Graph, layout: &Layout, (left, top): (f64, f64), out: &mut String) {
+fn draw(graph: &Graph, layout: &Layout, left: f64, top: f64, out: &mut String) {
     let _ = writeln!(out, "<g transform=\"translate({left:.1} {top:.1})\">");
     let routes = &layout.routes;
     for route in routes {
@@ -120,7 +120,7 @@ fn draw_node(node: &Node, spot: &Spot, out: &mut String) {
                 NodeKind::Start | NodeKind::Done | NodeKind::Phase(_) => ("done", "name donename"),
             };
             rect(out, class, spot, height / 2.0);
-            centred(out, name, (x, middle + 5.0), &node.title);
+            centred(out, name, x, middle + 5.0, &node.title);
         }
         NodeKind::Phase(kind) => {
             let class = if spot.inside.is_some() { "inside" } else { "box" };
@@ -135,17 +135,17 @@ fn draw_node(node: &Node, spot: &Spot, out: &mut String) {
                 y + 9.0,
                 height - 18.0
             );
-            words(node, (left + PAD + 6.0, y), kind, out);
+            words(node, left + PAD + 6.0, y, kind, out);
         }
     }
     if let (Some(inside), Some(graph)) = (&spot.inside, &node.inside) {
         let head = layout::words_height(node);
-        draw(graph, inside, (x + 6.0 - inside.width / 2.0, y + head), out);
+        draw(graph, inside, x + 6.0 - inside.width / 2.0, y + head, out);
     }
 }
 
-fn words(node: &Node, (x, y): (f64, f64), kind: PhaseKind, out: &mut String) {
-    text_at(out, "name", (x, y + PAD + 11.0), &node.title);
+fn words(node: &Node, x: f64, y: f64, kind: PhaseKind, out: &mut String) {
+    text_at(out, "name", x, y + PAD + 11.0, &node.title);
     for (index, line) in node.lines.iter().enumerate() {
         let class = match line {
             line if line.starts_with(GATE) => "gate",
@@ -156,16 +156,16 @@ fn words(node: &Node, (x, y): (f64, f64), kind: PhaseKind, out: &mut String) {
         let down = y + PAD + HEAD + LINE * index as f64 + 10.0;
         match line.strip_prefix(GATE) {
             Some(said) => {
-                gate_sign(out, (x, down));
-                text_at(out, class, (x + 14.0, down), said);
+                gate_sign(out, x, down);
+                text_at(out, class, x + 14.0, down, said);
             }
-            None => text_at(out, class, (x, down), line),
+            None => text_at(out, class, x, down, line),
         }
     }
 }
 
 /// Two bars: not every font has the symbol.
-fn gate_sign(out: &mut String, (x, y): (f64, f64)) {
+fn gate_sign(out: &mut String, x: f64, y: f64) {
     for x in [x, x + 5.0] {
         let y = y - 9.5;
         let _ = writeln!(
@@ -185,12 +185,12 @@ fn rect(out: &mut String, class: &str, spot: &Spot, radius: f64) {
     );
 }
 
-fn text_at(out: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
+fn text_at(out: &mut String, class: &str, x: f64, y: f64, text: &str) {
     let text = escaped(text);
     let _ = writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
 }
 
-fn centred(out: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
+fn centred(out: &mut String, class: &str, x: f64, y: f64, text: &str) {
     let text = escaped(text);
     let _ = writeln!(
         out,

@@ -15,27 +15,30 @@ const LABEL_SIZE: f64 = 12.0;
 /// Radius of a corner.
 const CORNER: f64 = 8.0;
 
+/// A position on the page: right, down.
+type Point = (f64, f64);
+
 /// How one edge is drawn.
 #[derive(Debug)]
 pub(super) struct Route {
     pub way: EdgeWay,
-    points: Vec<(f64, f64)>,
+    points: Vec<Point>,
     is_curve: bool,
     /// Value of the `d` attribute.
     pub path: String,
     /// Whether it reaches its node. Else it joins another one that does.
     pub has_tip: bool,
     /// End point and direction of the arrow.
-    pub tip: (f64, f64),
+    pub tip: Point,
     pub heading: (f64, f64),
     pub label: String,
-    pub label_at: (f64, f64),
+    pub label_at: Point,
     /// Value of the label's `text-anchor`.
     pub anchor: &'static str,
 }
 
 impl Route {
-    fn new(edge: &Edge, points: Vec<(f64, f64)>, is_curve: bool) -> Self {
+    fn new(edge: &Edge, points: Vec<Point>, is_curve: bool) -> Self {
         let last = points.last().copied().unwrap_or((0.0, 0.0));
         let before = points.iter().rev().nth(1).copied().unwrap_or(last);
         let heading = match (is_curve, last.0 - before.0) {
@@ -59,7 +62,7 @@ impl Route {
         route
     }
 
-    fn labelled(self, label_at: (f64, f64), anchor: &'static str) -> Self {
+    fn labelled(self, label_at: Point, anchor: &'static str) -> Self {
         Self { label_at, anchor, ..self }
     }
 
@@ -109,7 +112,7 @@ pub(super) fn extent(spots: &[Spot], routes: &[Route]) -> (f64, f64) {
 }
 
 /// A direct edge, with room at both ends for its bend.
-fn curve(points: &[(f64, f64)]) -> String {
+fn curve(points: &[Point]) -> String {
     let [(x1, y1), .., (x2, y2)] = points else { return String::new() };
     let bend = (y2 - y1) / 2.0;
     let y2 = y2 - 6.0;
@@ -117,7 +120,7 @@ fn curve(points: &[(f64, f64)]) -> String {
 }
 
 /// Straight lines with rounded corners.
-fn corners(points: &[(f64, f64)]) -> String {
+fn corners(points: &[Point]) -> String {
     let Some((first, rest)) = points.split_first() else { return String::new() };
     let mut path = format!("M{:.1} {:.1}", first.0, first.1);
     let mut from = *first;
@@ -139,7 +142,7 @@ fn corners(points: &[(f64, f64)]) -> String {
 }
 
 /// A point near a corner, towards another one.
-fn toward(corner: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+fn toward(corner: Point, other: Point) -> Point {
     let (dx, dy) = (other.0 - corner.0, other.1 - corner.1);
     let length = dx.hypot(dy).max(0.01);
     let step = CORNER.min(length / 2.0);

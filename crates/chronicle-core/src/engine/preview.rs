@@ -33,6 +33,7 @@ pub struct Next {
 pub fn next(state: &State) -> Result<Next, String> {
     let mut state = state.clone();
     let mut assumed = Vec::new();
+    // Each round assumes one thing that usually happens next. A workflow of commands alone would go on without a worker.
     for _ in 0..STEPS_MAX {
         if state.run.is_none() {
             return Err("the run has not started".to_owned());
@@ -64,6 +65,7 @@ pub fn next(state: &State) -> Result<Next, String> {
 
 /// The least that must happen for the run to continue, in words and as an input.
 fn assume(state: &State) -> Result<(String, Input), String> {
+    // Not worth a word to the person: recording files takes a moment and changes nothing about who comes next.
     if let Some(attempt) = state.trees.after.keys().next() {
         return Ok((String::new(), nothing_changed(state, *attempt)));
     }
@@ -114,6 +116,7 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
             (format!("{id} is answered"), Command::Answer { gate: Some(id), text })
         }
         GateKind::Budget => {
+            // How much a person would grant cannot be assumed.
             return Err(format!("{id} is about a budget, which must be raised first"));
         }
         GateKind::Intervention => {

@@ -109,6 +109,7 @@ struct Branch {
 
 /// Walks a run that is never started.
 pub fn rehearse(start: RunStarted) -> Rehearsal {
+    // A made-up id: ids of sessions follow from it, and a rehearsal must not look like a run that exists.
     let start = RunStarted { run: RunId::from(RUN), ..start };
     let mut walk = Walk { scenes: Vec::new(), seen: BTreeSet::new(), branches: VecDeque::new() };
     let mut state = State::default();
@@ -169,6 +170,7 @@ impl Walk {
                 continue;
             }
             let place = work.intent.place.clone();
+            // Each place once. A loop would never end, and shows nothing new.
             if !self.seen.insert(place.clone()) {
                 return Err(format!("it goes back to `{place}`"));
             }
@@ -217,6 +219,7 @@ impl Walk {
             if [DONE, HUMAN_INTERVENTION].contains(&target.as_str()) {
                 continue;
             }
+            // The state is kept as it was here, so that the other edges can be walked from the same point later.
             self.branches.push_back(Branch {
                 state: state.clone(),
                 attempt: work.intent.attempt,
@@ -271,6 +274,7 @@ fn main_way(phase: &Phase, place: &Place, seen: &BTreeSet<Place>) -> Option<Phas
         target.as_str() != HUMAN_INTERVENTION && !seen.contains(&place.frame().place(target))
     };
     // What runs commands cannot choose.
+    // Commands take the edge of their outcome. If that leads back, the rehearsal ends there, as it would be seen.
     if phase.run == PhaseKind::Command {
         return Some(ways.first().map_or_else(|| PhaseId::from(DONE), |it| (*it).clone()));
     }
@@ -296,6 +300,7 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
     } else {
         let demands = phase.map(|phase| phase.requires.clone()).unwrap_or_default();
         let outcome = outcome.cloned().or_else(|| verdict(phase?, target));
+        // The real engine checks evidence. The rehearsed worker has to bring some, or it could not leave.
         do_what_is_demanded(state, attempt, &demands);
         let summary = format!("‹what the worker of `{}` says›", intent.place);
         let (target, task) = (Some(target.clone()), None);

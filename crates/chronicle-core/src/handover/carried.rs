@@ -29,6 +29,7 @@ pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
     let newest =
         |title, entries, most, rank| Part::list(title, entries, Keeps::First, most, 300, rank);
     vec![
+        // The last to be cut: findings are what a worker chose to pass on, and nobody else knows them.
         Part::list("Found out", each_cited(&snapshot.findings), Keeps::Last, ALL, 4_000, u8::MAX),
         list("Still to be done", &snapshot.pending, 8),
         newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
@@ -58,6 +59,7 @@ pub(super) fn reasons(state: &State, attempt: &Attempt, why: impl Fn(&Why) -> St
     let known = frame(state, attempt).map(|frame| frame.worker.reasons.as_slice());
     let reasons = known.filter(|reasons| !reasons.is_empty()).unwrap_or(&own);
     // That a phase begins is worth a word only where nothing came since.
+    // All reasons of this try and not only the last: after a rejection and then a crash, the rejection still matters.
     let told = reasons.iter().filter(|why| reasons.len() == 1 || **why != Why::First);
     told.map(why).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -143,6 +145,7 @@ pub(super) fn before(state: &State, attempt: &Attempt) -> Vec<String> {
     let ordered = in_order_of_leaving(state);
     let is_first = attempt.intent.why == Why::First;
     let came = came_from(state, &attempt.intent.place).filter(|_| is_first);
+    // What led here is told at the top, with its summary. Here it would only take room.
     let at_the_top = came.and_then(|came| {
         ordered.iter().rposition(|visit| visit.left.is_some() && visit.place == came.place)
     });
@@ -184,6 +187,7 @@ fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
 /// Unproven claims of workers, newest first. Claims that the record shows by now are left out.
 fn doubts(state: &State) -> Vec<String> {
     let doubted = |visit: &Visit| -> Vec<Claim> {
+        // What a later worker made true is no longer worth a doubt.
         let claims = visit.unproven.iter().filter(|claim| !is_shown_later(state, claim));
         claims.cloned().collect()
     };

@@ -32,6 +32,7 @@ pub(super) fn read(source: usize, text: &str) -> Option<Node> {
                 span,
             )),
             Line::Said(name, said, begins) => say(chains.last_mut()?, name, said, begins, span)?,
+            // One line that makes no sense, and none of it is used: half of a chain would be another chain.
             Line::Other => return None,
         }
     }

@@ -113,6 +113,7 @@ fn chain(field: Field) -> Chain {
     let mut problems = Problems::default();
     let name = Named { text: name, at };
     let mut draft = Draft { span: at, fields: Vec::new(), phases: Phases::Missing };
+    // As in the program that this format comes from: a step that fails is not tried again by itself.
     draft.fields.push(Field::with("limits", no_retries(at), at));
     match value.value {
         Value::Map(said) => {
@@ -183,9 +184,11 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Ph
     let persona = phase.fields.iter().find(|field| field.name == "persona");
     let (name, at) = persona
         .map_or(("step", span), |field| (field.value.text().unwrap_or("step"), field.value.span));
+    // The same persona may work in several steps, and each place needs its own name.
     let id = free(&id_of(name), taken);
     taken.insert(id.clone());
     phase.fields.push(Field::said("id", id, at));
+    // A chain knows only forward. A step that fails must not feed its failure to the next one as a result.
     let fail = Field::said("fail", HUMAN_INTERVENTION, at);
     phase.fields.push(Field::with("on", Value::Map(vec![fail]), at));
     PhaseEntry::Phase(phase)

@@ -73,6 +73,7 @@ const ROUNDS: u32 = 10;
 /// Default limits of such workflows.
 pub(crate) fn limits(outer: &Limits) -> Limits {
     let mut limits = outer.clone();
+    // Only where nobody said otherwise: a person's own setting holds for these files too.
     if limits.loops == Limits::default().loops {
         limits.loops.max = ROUNDS;
     }
@@ -92,6 +93,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     let mut sheet = Sheet { text, owner: "a workflow", at: span, fields, problems };
     sheet.drop_unknown(&[&OWN, &TEXTS, &NATIVE]);
     sheet.require("name");
+    // A workflow that only others use needs no command and no opening message.
     let internal = sheet.get("show").and_then(Node::text) == Some("workflows");
     if internal {
         sheet.keep_if("commandName", |text| !text.trim().is_empty());
@@ -107,6 +109,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     sheet.drop_unless("sessionNameMaxLength", "a number", Sheet::is_number);
     sheet.drop_unless("loopable", "`true` or `false`", Sheet::is_flag);
     if sheet.get("loopable").is_none() {
+        // That program's default. Ours is the opposite, so it is written down.
         sheet.fields.push(Field::said("loopable", "true", span));
     }
     let phases = sheet.phases();
@@ -288,6 +291,8 @@ impl Sheet<'_, '_> {
 
     fn is_quoted(&self, node: &Node) -> bool {
         let said = self.text.get(node.span.start..node.span.end).unwrap_or_default();
+        // The parser gives every scalar as a text. Whether it was quoted decides whether that program would read `12` as a
+        // number.
         said.starts_with(['"', '\'', '|', '>'])
     }
 
@@ -343,6 +348,7 @@ impl Sheet<'_, '_> {
             }
             return;
         };
+        // The same helpers work on the inner map for a moment.
         let outer = std::mem::replace(&mut self.fields, lists);
         self.drop_unknown(&[&["blacklist", "whitelist", "subagents"]]);
         self.mend_list("blacklist");

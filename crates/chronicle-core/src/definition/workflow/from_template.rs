@@ -73,7 +73,9 @@ fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
     }
     for field in &mut phase.fields {
         match field.name.as_str() {
+            // In that format `agent` names a persona file. Our `agent` is a program.
             "agent" => "persona".clone_into(&mut field.name),
+            // A list there is a list of what is allowed, and nothing else.
             "tools" => allow(&mut field.value),
             _ => {}
         }

@@ -122,6 +122,7 @@ pub fn assemble(
     };
     let mut broken = BTreeSet::new();
     let mut calls = Calls::new();
+    // Each workflow is read once, however often it is called; a name that was not found is remembered too.
     let mut found = BTreeMap::from([(main.key.clone(), true)]);
     let mut waiting = VecDeque::from([Arc::clone(main)]);
     while let Some(unit) = waiting.pop_front() {
@@ -129,6 +130,7 @@ pub fn assemble(
         let errors = problems.errors();
         let mut own = unit.problems.clone();
         if known.accepts_unenforced {
+            // Made a warning and not removed: the person accepted it, and should still see what they accepted.
             own.accept(NOT_SUPPORTED_YET);
         }
         problems.absorb(&own, before);
@@ -222,6 +224,7 @@ fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Probl
                 }
             }
         }
+        // Nothing new was told in this round: errors have spread to every workflow that depends on them.
         if told.len() == before {
             return;
         }
@@ -252,6 +255,8 @@ fn walk<'c>(
         }
     }
     trail.pop();
+    // A workflow that leads to no cycle is not walked again. Without this, files that call each other widely would take for
+    // ever.
     finished.insert(key);
 }
 

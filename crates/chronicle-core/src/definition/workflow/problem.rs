@@ -139,12 +139,14 @@ impl Problems {
     /// Adds a finding. A duplicate, such as one from an aliased value, is kept once.
     pub(crate) fn push(&mut self, finding: Finding) {
         if !self.is_full() {
+            // An alias repeats what is wrong with its anchor, and the person wrote it once.
             if !self.found.contains(&finding) {
                 self.found.push(finding);
             }
             return;
         }
         self.left_out += 1;
+        // An error among those left out still makes the file unusable.
         self.worst_left_out = self.worst_left_out.max(Some(finding.severity));
         self.last = Some(finding.span);
     }

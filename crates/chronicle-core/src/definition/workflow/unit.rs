@@ -157,6 +157,7 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
         from_phased::name_references(&mut draft);
     }
     if format != Format::Native {
+        // Before the checks: other programs allow a state called `done`, which our checks refuse.
         ends::mend(&mut draft, &mut unit.problems);
     }
     let limits =
@@ -229,6 +230,7 @@ fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Fi
             }
         };
         let key = key.take();
+        // Told already, so the check of the draft must not say again that this phase is missing.
         *entry =
             phase.map_or(PhaseEntry::Told, |phase| PhaseEntry::Phase(PhaseDraft { key, ..phase }));
     }
@@ -251,6 +253,7 @@ fn native_phase(index: usize, source: &Source, problems: &mut Problems) -> Optio
     let text = &source.text;
     let (mut fields, body) = match frontmatter::split(text) {
         Parts::Both { head, body } => (frontmatter::fields(index, text, head, problems)?, body),
+        // A native phase file without fields is all instructions, named after its file.
         Parts::Plain => (Vec::new(), 0..text.len()),
         Parts::Unclosed => {
             problems.push(frontmatter::unclosed(index));

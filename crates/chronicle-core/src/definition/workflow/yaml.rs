@@ -40,6 +40,7 @@ pub(crate) fn read_part(
     part: Range<usize>,
     problems: &mut Problems,
 ) -> Result<Option<Node>, Told> {
+    // Checked before parsing: memory and time of a parser grow with its input.
     if whole.len() > FILE_MAX {
         // A text that was cut when it was read has a size that means nothing.
         let message = format!("larger than {FILE_MAX} bytes");
@@ -50,6 +51,7 @@ pub(crate) fn read_part(
     let (offset, text) = (part.start, whole.get(part).unwrap_or_default());
     let options = granit_parser::options! {
         emit_comments: false,
+        // Later passes go through the tree recursively, and must not run out of stack on a hostile file.
         flow_nesting_limit: DEPTH_MAX,
         block_nesting_limit: DEPTH_MAX,
     };
@@ -195,6 +197,7 @@ impl<'p> Builder<'p> {
     /// Adds a complete node to its parent.
     fn place(&mut self, node: Node, anchor: usize) -> Result<(), Finding> {
         if anchor != 0 {
+            // Keeping an anchor copies it too. A few lines of nested anchors could otherwise expand to gigabytes.
             self.count_copy(weight(&node), node.span)?;
             self.anchors.insert(anchor, node.clone());
         }
@@ -249,6 +252,7 @@ impl<'p> Builder<'p> {
 
 fn scalar(text: &str, style: ScalarStyle, tagged: bool) -> Value {
     let is_null = matches!(text, "" | "~" | "null" | "Null" | "NULL");
+    // `""` and `"null"` are texts that somebody wrote. Only the bare forms mean nothing.
     if is_null && style == ScalarStyle::Plain && !tagged {
         Value::Null
     } else {
@@ -259,6 +263,7 @@ fn scalar(text: &str, style: ScalarStyle, tagged: bool) -> Value {
 fn read_key(node: Node, seen: &mut BTreeSet<String>) -> (Key, Option<Finding>) {
     let Value::Scalar(name) = node.value else {
         let finding = Finding::error("bad-key", node.span, "a key must be a text");
+        // Its value is skipped with it, so that one mistake is told once.
         return (Key::Refused, Some(finding));
     };
     if seen.insert(name.clone()) {

@@ -1,6 +1,6 @@
 //! Pi, driven in its RPC mode. What it prints was seen by running it: `docs/agents/pi.md`.
 //!
-//! This file writes; `pi/reading.rs` reads. An extension of ours, `pi/chronicle.ts`, is written to the attempt's private
+//! This file writes; `pi/reading.rs` reads. An extension of ours, `pi/chronicle.cjs`, is written to the attempt's private
 //! folder and loaded at the start: it asks before every tool and has the tools for signals. Both wait for our answer.
 
 mod reading;
@@ -17,10 +17,11 @@ use super::{Adapter, GivenFile, Launch, Order, Seen, Trial, signal_tools};
 use reading::{Dialog, PiReader, YES};
 
 /// The extension, and where its list of tools goes.
-const EXTENSION: &str = include_str!("pi/chronicle.ts");
+const EXTENSION: &str = include_str!("pi/chronicle.cjs");
 const TOOLS_MARK: &str = "[/* TOOLS */]";
-/// The files that it is given.
-const EXTENSION_FILE: &str = "chronicle.ts";
+/// The files that it is given. The extension is plain CommonJS by its name and its content: anything else Pi has transpiled first, in
+/// each start anew.
+const EXTENSION_FILE: &str = "chronicle.cjs";
 const PERSONA_FILE: &str = "persona.md";
 /// The session of a trial: nothing is said in it.
 const TRIAL_SESSION: &str = "chronicle-trial";

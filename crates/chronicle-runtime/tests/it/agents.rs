@@ -46,6 +46,17 @@ pub(crate) fn order() -> Order {
     }
 }
 
+/// Pi has anything but CommonJS transpiled in each start anew, which takes longer than all that Chronicle does itself.
+#[test]
+fn the_extension_of_pi_is_loaded_as_it_is() {
+    let pi = find("pi", Path::new("/p"), &Settings::default()).unwrap();
+    let launch = pi.launch(&order(), Path::new("/bin/c"));
+    let extension = launch.files.iter().find(|file| file.name == "chronicle.cjs").unwrap();
+    let needs_more =
+        |line: &str| ["import ", "export ", "require("].iter().any(|it| line.contains(it));
+    assert_eq!(extension.text.lines().find(|line| needs_more(line)), None);
+}
+
 /// What is seen in lines after the session was named, a row each.
 fn seen(lines: &str) -> String {
     let mut adapter = adapter();

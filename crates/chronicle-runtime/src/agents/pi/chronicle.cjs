@@ -1,6 +1,6 @@
 // Brings Pi under Chronicle: asks the supervisor before every tool, and hands the worker's signals on.
 // Both go over the dialogs of RPC mode, which wait until they are answered. Works on Pi 0.87 and 1.5.
-import { Type } from "typebox";
+// Plain CommonJS without imports, so that Pi loads it as it is: a transpiler and a library would take longer than a short turn.
 
 const TOOLS = [/* TOOLS */];
 
@@ -19,7 +19,7 @@ function register(pi, tool) {
     name: tool.name,
     label: tool.name,
     description: tool.description,
-    parameters: Type.Unsafe(tool.schema),
+    parameters: tool.schema,
     async execute(id, params, signal, onUpdate, ctx) {
       const answer = await ask(ctx, "chronicle:signal", { id, tool: tool.name, input: params });
       if (!answer?.accepted) throw new Error(answer?.text ?? "the supervisor gave no answer");
@@ -28,7 +28,7 @@ function register(pi, tool) {
   });
 }
 
-export default function (pi) {
+module.exports = function (pi) {
   // Not while Pi loads its extensions: it would refuse to start where another one brings a tool of the same name. Later it takes
   // the tool of the extension that was loaded first, which is this one: those of the command line come before installed ones.
   pi.on("session_start", async (event, ctx) => {
@@ -51,4 +51,4 @@ export default function (pi) {
     if (answer?.allow === true) return undefined;
     return { block: true, reason: answer?.deny ?? "the supervisor gave no answer" };
   });
-}
+};

@@ -135,6 +135,7 @@ impl FaultyFile {
     ) -> io::Result<()> {
         self.faults.check_writable()?;
         let fitting = self.faults.take_room(bytes.len(), new);
+        // As real disks do: what fits is written before the error comes.
         write(&bytes[..fitting])?;
         if fitting < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }

@@ -43,6 +43,7 @@ impl Simulated {
             platter.kill(process);
         }
         for change in std::mem::take(&mut platter.pending) {
+            // Each rename by itself: without a sync of the folder, a disk may keep a later one and lose an earlier one.
             if chance(2) == 0 {
                 platter.names_on_disk.apply(&change);
             }

@@ -136,6 +136,7 @@ impl Table {
 
     fn change<T>(&self, change: impl FnOnce(&mut Database) -> T) -> T {
         let done = change(&mut self.database());
+        // A claim that waits for the lock, or a reader that waits for a row, looks again.
         self.shared.changed.notify_all();
         done
     }

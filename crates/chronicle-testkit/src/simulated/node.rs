@@ -70,6 +70,7 @@ impl Node {
             match chance(10) {
                 0..=1 => {}
                 2..=3 => pending.iter().for_each(|change| self.keep(change, usize::MAX)),
+                // The usual case: writes reach the disk in order, and the last one only in part.
                 4..=7 => {
                     let whole = chance(pending.len() + 1);
                     pending[..whole].iter().for_each(|change| self.keep(change, usize::MAX));
@@ -99,6 +100,7 @@ impl Node {
         };
         let mut from = at;
         while from < at + length {
+            // Disks write sectors whole, and in any order.
             let end = ((from / SECTOR + 1) * SECTOR).min(at + length);
             if chance(2) == 0 {
                 self.keep(&Change::Written { at: from, length: end - from }, usize::MAX);

@@ -96,6 +96,7 @@ impl Platter {
     pub(super) fn kill(&mut self, process: usize) {
         self.lives[process].is_over = true;
         for node in &mut self.nodes {
+            // The kernel releases the locks of a process that dies. Everything that it had written stays in the cache.
             node.locks.retain(|held| held.process != process);
         }
     }

@@ -22,10 +22,12 @@ pub(crate) fn split(text: &str) -> Parts {
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
     let Some(after) = text[begin..].strip_prefix("---") else { return Parts::Plain };
     let line = after.split(['\n', '\r']).next().unwrap_or_default();
+    // `---` with more behind it is a heading or a table of Markdown.
     if !line.trim().is_empty() {
         return Parts::Plain;
     }
     let head = begin + 3;
+    // Files from Windows or an old Mac have other line ends, and their fields must be found too.
     let ends = ["\n---", "\r---"].into_iter().filter_map(|end| text[head..].find(end));
     match ends.min() {
         Some(end) => Parts::Both { head: head..head + end, body: head + end + 4..text.len() },

@@ -70,6 +70,7 @@ pub fn read(source: &Source) -> PersonaRead {
 fn plain(source: &Source, problems: &mut Problems) -> Option<Persona> {
     let whole = Span { source: 0, start: 0, end: 0 };
     let prompt = frontmatter::body(&source.text, 0..source.text.len());
+    // People keep such pages in the same folder, and a worker with the text of a README as its persona would be a surprise.
     let is_page = PAGES.contains(&source.key.to_lowercase().as_str());
     if is_page || prompt.is_empty() {
         let message = "no fields before the text: it is no persona";
@@ -189,12 +190,14 @@ struct Sheet<'p> {
 impl Sheet<'_> {
     fn persona(&mut self, stem: &str) -> Persona {
         let provider = self.text(&["provider"]);
+        // Claude Code's word for "the same as the session", which is what no model means here.
         let model = self.text(&["model"]).filter(|model| model != "inherit");
         Persona {
             name: self.text(&["name"]).unwrap_or_else(|| stem.to_owned()),
             description: self.text(&["description"]).unwrap_or_default(),
             prompt: String::new(),
             tools: Tools {
+                // `*` allows everything, which is no list at all.
                 allow: self.names(&["tools"]).filter(|names| !names.iter().any(|it| it == "*")),
                 deny: self.names(&["disallowedTools"]).unwrap_or_default(),
                 own_only: false,

@@ -94,6 +94,7 @@ fn members(node: &Node, personas: &[&str], problems: &mut Problems) -> Vec<Strin
     };
     for item in items.iter().take(MEMBERS_MAX) {
         let Some(name) = item.text().map(str::trim) else { continue };
+        // A warning and not an error: the other members of the team can still work.
         if !personas.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             let message = format!("no persona is called {}: the team lacks it", quoted(name));
             let finding = Finding::warning("unknown-persona", item.span, message);

@@ -27,6 +27,7 @@ pub(super) fn read(index: usize, layer: Layer, text: &str, problems: &mut Proble
     }
     // A byte order mark is a matter of editors.
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // All errors at once, and what can still be read is read: a file with one wrong line should not hide what else is wrong.
     let (table, errors) = DeTable::parse_recoverable(body);
     let shift = text.len() - body.len();
     for error in errors {
@@ -80,6 +81,7 @@ impl SettingsReader<'_, '_> {
         said: &DeValue<'_>,
         value_at: Range<usize>,
     ) {
+        // Such settings concern the person's money, safety or machine. A cloned project must not be able to set them.
         if key.whose == Whose::User && self.layer == Layer::Project {
             let message = format!("only the user's own settings may say {}", code(names));
             let hint = "move it to the file that `chronicle config path` names as the user's";
@@ -91,6 +93,7 @@ impl SettingsReader<'_, '_> {
                 let line = self.text[..at.start.min(self.text.len())].matches('\n').count() + 1;
                 self.found.push((names.join("."), value, line));
             }
+            // The parser has told it already.
             Err(_) if self.broken.contains(&value_at.start) => {}
             Err(Wrong { expected, meant }) => {
                 let message =

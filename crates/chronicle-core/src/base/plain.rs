@@ -4,6 +4,8 @@ use std::ops::Range;
 
 /// Replaces a bare quote: it ends a string and is part of none.
 const STRUCTURE: char = '\0';
+/// Begins a terminal's escape sequence.
+pub(crate) const ESCAPE: char = '\u{1b}';
 
 /// Text without its escapes.
 pub(crate) struct Plain {
@@ -17,6 +19,34 @@ impl Plain {
     pub(crate) fn of(text: &str) -> Option<Self> {
         let from = (0..=text.len()).collect();
         Self { text: text.to_owned(), from }.again()
+    }
+
+    /// The text without a terminal's colours and other sequences; `None` if it has none.
+    pub(crate) fn without_colours(text: &str) -> Option<Self> {
+        if !text.contains(ESCAPE) {
+            return None;
+        }
+        Self { text: text.to_owned(), from: (0..=text.len()).collect() }.uncoloured()
+    }
+
+    /// The same of text whose escapes were resolved.
+    pub(crate) fn uncoloured(&self) -> Option<Self> {
+        if !self.text.contains(ESCAPE) {
+            return None;
+        }
+        let mut plain = Self { text: String::new(), from: Vec::new() };
+        let mut at = 0;
+        while let Some(sign) = self.text[at..].chars().next() {
+            if sign == ESCAPE {
+                at += sequence(&self.text[at..]);
+                continue;
+            }
+            plain.text.push(sign);
+            plain.from.resize(plain.text.len(), self.from[at]);
+            at += sign.len_utf8();
+        }
+        plain.from.push(self.from[at]);
+        Some(plain)
     }
 
     /// The text to search in.
@@ -44,6 +74,14 @@ impl Plain {
         plain.from.push(self.from[at]);
         Some(plain)
     }
+}
+
+/// Length of the escape sequence that a text begins with: `ESC [ … letter`, or the escape alone.
+fn sequence(text: &str) -> usize {
+    let Some(inner) = text[1..].strip_prefix('[') else { return 1 };
+    let parameters = inner.bytes().take_while(|byte| (0x20..0x40).contains(byte)).count();
+    let ends = inner.as_bytes().get(parameters).is_some_and(|byte| (0x40..0x7f).contains(byte));
+    2 + parameters + usize::from(ends)
 }
 
 /// The first character of a text and the number of bytes it takes, escaped or not.

@@ -100,7 +100,7 @@ fn sample(line: &str, number: usize) -> String {
         }
     }
     out.push_str(rest);
-    out.replace('␤', "\n").replace('⇥', "\t")
+    out.replace('␤', "\n").replace('⇥', "\t").replace('␛', "\u{1b}")
 }
 
 /// A text without its marks, and the secret between them.

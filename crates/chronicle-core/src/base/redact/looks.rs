@@ -33,7 +33,9 @@ const COMMON: [&str; 16] = [
     "postgres", "admin", "guest", "test", "example", "changeme",
 ];
 /// Characters of code, a template or a variable.
-const CODE: [char; 9] = ['$', '{', '}', '(', ')', '[', ']', '*', '<'];
+const CODE: [char; 8] = ['{', '}', '(', ')', '[', ']', '*', '<'];
+/// Closing brackets with what opens them, and emphasis, which opens itself.
+const CLOSING: [(char, char); 4] = [(')', '('), (']', '['), ('}', '{'), ('*', '*')];
 /// Least entropy per character, in bits, of random text.
 const BITS_MIN: f64 = 3.0;
 /// Text without digits is random if its character class changes at least every third character.
@@ -66,7 +68,10 @@ pub(super) fn is_strong(text: &str) -> bool {
 pub(crate) fn is_assigned(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_stand_in = PLACEHOLDERS.iter().any(|word| lower.contains(word));
-    let is_code = text.contains(CODE) || text.contains("::") || text.ends_with(['?', ':']);
+    let is_code = text.contains(CODE)
+        || has_variable(text)
+        || text.contains("::")
+        || text.ends_with(['?', ':']);
     let has_letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_mixed = has_letter && (has_digit(text) || (changes_often(text) && !text.contains('/')));
     text.len() >= 8
@@ -77,6 +82,28 @@ pub(crate) fn is_assigned(text: &str) -> bool {
         && !is_path(text)
         && !is_expression(text)
         && !is_wordy(text)
+}
+
+/// A value without the brackets and the emphasis that close around it: `(password=…)`, `**token: …**`.
+pub(super) fn without_closing(text: &str) -> &str {
+    let mut value = text;
+    while let Some((close, open)) = CLOSING.iter().find(|(close, _)| value.ends_with(*close)) {
+        let inner = value.trim_end_matches(*close);
+        if inner.contains(*open) {
+            break;
+        }
+        value = inner;
+    }
+    value
+}
+
+/// True for `$NAME` and `pre$NAME`. A `$` within random characters is one of them.
+fn has_variable(text: &str) -> bool {
+    let begins =
+        |rest: &str| rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
+    let is_first = text.starts_with('$') || text.ends_with('$');
+    let mut named = text.split('$').skip(1);
+    is_first || named.any(|rest| begins(rest) && is_wordy(rest))
 }
 
 /// True if the part of an address after its colon is a password.

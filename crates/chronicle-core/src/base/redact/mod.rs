@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::base::plain::Plain;
+use crate::base::plain::{ESCAPE, Plain};
 use rules::RULES;
 
 pub use stream::{Pieces, Stream};
@@ -125,27 +125,38 @@ impl Redactor {
         RULES.as_ref().is_none_or(|rules| rules.may_match(text))
             || text.contains("-----BEGIN ")
             || text.contains("\\u")
+            || text.contains(ESCAPE)
             || text.contains("\\/")
             || self.values.iter().any(has_value)
             || !self.patterns.is_empty()
     }
 
-    /// Finds secrets in which JSON escapes characters without need: `\/`, or any character as `\u002d`, up to two levels deep.
+    /// Finds secrets in which JSON escapes characters without need: `\/`, or any character as `\u002d`, up to two levels deep; and
+    /// those that a terminal's colours cut in pieces.
     fn behind_escapes(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
+        if let Some(read) = Plain::without_colours(text) {
+            self.search(&read, &mut found);
+        }
         let mut plain = Plain::of(text);
         // Text in JSON in JSON has its escapes escaped again. Each round takes off one layer.
         for _ in 0..ESCAPES_MAX {
             let Some(read) = plain else { break };
-            let shapes = self.shaped(read.text());
-            found.extend(shapes.into_iter().map(|secret| read.origin(secret)));
-            for value in &self.values {
-                let all = read.text().match_indices(value.raw.as_str());
-                found.extend(all.map(|(at, secret)| read.origin(at..at + secret.len())));
+            self.search(&read, &mut found);
+            if let Some(read) = read.uncoloured() {
+                self.search(&read, &mut found);
             }
             plain = read.again();
         }
         found
+    }
+
+    fn search(&self, read: &Plain, found: &mut Vec<Range<usize>>) {
+        found.extend(self.shaped(read.text()).into_iter().map(|secret| read.origin(secret)));
+        for value in &self.values {
+            let all = read.text().match_indices(value.raw.as_str());
+            found.extend(all.map(|(at, secret)| read.origin(at..at + secret.len())));
+        }
     }
 }
 

@@ -8,8 +8,9 @@ use serde::Deserialize;
 
 use super::looks;
 
-/// Start of a word: at the start of the text, after a character that no key contains, or after a JSON escape.
-const LEFT: &str = r"(?:\A|[^A-Za-z0-9_]|\\[nrtbf])";
+/// Start of a word: at the start of the text, after a character that no key contains, or after an escape of JSON, of an address
+/// or of a terminal's colours.
+const LEFT: &str = r"(?:\A|[^A-Za-z0-9_]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\[[0-9;]*[mK])";
 /// Name of the capture group that is the secret.
 const SECRET: &str = "secret";
 /// Name of the capture group for the whole match, used if nothing smaller is the secret.
@@ -85,16 +86,27 @@ impl Rule {
 
     fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
         for captures in self.regex.captures_iter(text) {
-            let secret = captures.name(SECRET).or_else(|| captures.name(WHOLE));
+            let Some(secret) = captures.name(SECRET).or_else(|| captures.name(WHOLE)) else {
+                continue;
+            };
             let name = captures.name("name").map_or("", |name| name.as_str());
-            found.extend(
-                secret.filter(|it| self.check.holds(name, it.as_str())).map(|it| it.range()),
-            );
+            let value = self.check.value(secret.as_str());
+            if self.check.holds(name, value) {
+                found.push(secret.start()..secret.start() + value.len());
+            }
         }
     }
 }
 
 impl Check {
+    /// What of a match is the value: brackets and emphasis around an assignment are not part of it.
+    fn value(self, secret: &str) -> &str {
+        match self {
+            Self::Assigned | Self::Strong => looks::without_closing(secret),
+            Self::Plain | Self::Random | Self::Basic | Self::Address => secret,
+        }
+    }
+
     fn holds(self, name: &str, secret: &str) -> bool {
         match self {
             Self::Plain => !looks::is_placeholder(secret),

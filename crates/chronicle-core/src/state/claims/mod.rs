@@ -91,6 +91,13 @@ mod tests {
             ("All tests pass.", "tests pass"),
             ("cargo test is green", "passed cargo test"),
             ("Updated README.md:12 too", "changed README.md"),
+            ("Updated `src/x.rs` and `src/y.rs`.", "changed src/x.rs, changed src/y.rs"),
+            ("Refactored the parser (src/parse.rs).", "changed src/parse.rs"),
+            ("Fixed [the lexer](src/lex.rs).", "changed src/lex.rs"),
+            ("Fixed [lex.rs](src/lex.rs).", "changed src/lex.rs"),
+            ("### Files changed\n- src/a.rs\n- Makefile", "changed src/a.rs, changed Makefile"),
+            ("Updated the Dockerfile and .gitignore", "changed Dockerfile, changed .gitignore"),
+            ("Wrote the plan to PLAN.md", "changed PLAN.md"),
             ("Moved the code from a.rs to b.rs", "changed b.rs"),
         ] {
             assert_eq!(told(summary), expected, "{summary}");

@@ -33,6 +33,8 @@ const PASSED: &str = "pass passes passed passing green succeeds succeeded clean 
 const RAN: &str = "ran executed rerun verified validated confirmed checked running";
 /// Words before `run` that make it past tense.
 const WAS: &str = "was were have has been successfully";
+/// Words before a noun.
+const NOUN_BEFORE: &str = "the a an this that our my its";
 /// Counts of zero, which negate nothing.
 const NONE_OF: [&str; 3] = ["0", "no", "without"];
 const FAILURES: &str =
@@ -56,6 +58,10 @@ const PLAIN: [&str; 8] = [
 const ENDINGS: &str = "rs py js jsx ts tsx mjs cjs go md toml yaml yml json jsonl sh c h cc cpp hpp java kt rb php css scss \
     html sql txt lock cfg ini conf xml svg proto swift cs vue svelte ex exs erl hs ml scala lua r ipynb csv tf mod sum";
 
+/// Files that have no extension.
+const NAMES: &str = "Makefile Dockerfile Containerfile Justfile Procfile Jenkinsfile Gemfile Rakefile Vagrantfile CODEOWNERS .gitignore \
+    .gitattributes .dockerignore .editorconfig .npmrc .nvmrc .prettierrc .eslintrc";
+
 fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
@@ -64,7 +70,10 @@ fn is_in(list: &str, word: &str) -> bool {
 pub(super) fn opens_list(line: &str) -> bool {
     let lower = line.to_lowercase();
     let mut all = words(&lower);
-    lower.trim_end().trim_end_matches('*').ends_with(':') && all.any(|word| is_in(CHANGED, word))
+    let is_heading = lower.trim_end().trim_end_matches('*').ends_with(':')
+        || lower.starts_with('#')
+        || (lower.starts_with("**") && lower.trim_end().ends_with("**"));
+    is_heading && all.any(|word| is_in(CHANGED, word))
 }
 
 /// The sentences of a line; a full stop within a name does not end one.
@@ -78,8 +87,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn plain(word: &str) -> &str {
-    let word = word.trim_matches(['`', '"', '\'', '(', ')', '[', ']', ',', '*', '<', '>', ':']);
-    word.strip_suffix('.').unwrap_or(word)
+    let around = ['`', '"', '\'', '(', ')', '[', ']', ',', '*', '<', '>', ':'];
+    let word = word.trim_matches(around);
+    // The full stop may stand behind what surrounds the word: "`src/a.rs`."
+    word.strip_suffix('.').map_or(word, |word| word.trim_end_matches(around))
 }
 
 /// The claims of a sentence; in a list of changed files, each path is one.
@@ -105,7 +116,10 @@ fn is_denied(all: &[&str]) -> bool {
         };
         let is_none = counts_none(at, at + 1)
             || at.checked_sub(1).is_some_and(|before| counts_none(before, at));
-        denies(all[at]) && !is_none
+        // "Wrote the plan" speaks of a thing, not of an intention.
+        let is_noun = all[at] == "plan"
+            && at.checked_sub(1).is_some_and(|before| is_in(NOUN_BEFORE, all[before]));
+        denies(all[at]) && !is_none && !is_noun
     })
 }
 
@@ -179,6 +193,8 @@ fn passive<'a>(before: &[Word<'a>]) -> Option<&'a str> {
 
 /// A word that is a path in the project: it has a file extension or ends with a slash.
 fn path(word: &str) -> Option<&str> {
+    // The target of a Markdown link: `[a.rs](src/a.rs`, without the bracket that ended the word.
+    let word = word.split_once("](").map_or(word, |(_, target)| target);
     let word = word.strip_prefix("./").unwrap_or(word);
     // `src/main.rs:12` names a line.
     let word = word.split_once(':').map_or(word, |(path, _)| path);
@@ -188,6 +204,7 @@ fn path(word: &str) -> Option<&str> {
     let is_file = ending.is_some_and(|(name, ending)| {
         is_in(ENDINGS, ending) && (!name.is_empty() || word.contains('/'))
     });
+    let is_file = is_file || word.rsplit('/').next().is_some_and(|name| is_in(NAMES, name));
     let is_folder = word.len() > 1 && word.ends_with('/');
     ((is_file || is_folder) && !is_odd && !is_outside).then_some(word)
 }

@@ -3,7 +3,7 @@
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
 use crate::base::ids::{AttemptId, GateId, SHELL};
-use crate::definition::workflow::Tools;
+use crate::definition::workflow::{Tools, is_named};
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
@@ -283,7 +283,7 @@ fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
 
 /// Why this tool is refused. Chronicle's own tools are always allowed; no other is after the leaving signal.
 fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
-    let named = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(tool));
+    let named = |list: &[String]| is_named(list, tool);
     if is_ours(tool) {
         return None;
     }

@@ -104,7 +104,7 @@ fn what_the_checker_refuses_the_schema_refuses() {
         "budget: {usd: -1}\nphases: {a: }",
         "colour: red\nphases: {a: }",
         "phases: {a: {commands: make, persona: p}}",
-        "phases: {a: {run: command, commands: make, tools: {deny: [x]}}}",
+        "phases: {a: {run: command, commands: make, tools: {deny: [bash]}}}",
         "phases: {a: {commands: make, limits: {idle: 1m}}}",
         "phases: {a: {workflow: b, cleanup: make}}",
         "phases: {a: {subworkflow: b, availableProfiles: [x]}}",

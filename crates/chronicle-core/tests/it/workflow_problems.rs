@@ -101,7 +101,7 @@ phases:
   - {id: a, run: command}
   - {id: b, run: workflow}
   - {id: c, run: worker, commands: make, slots: 2}
-  - {id: d, tools: {allow: x, deny: y}}
+  - {id: d, tools: {allow: read, deny: bash}}
   - {id: e, commands: make, next: [a, b]}
   - {id: f, commands: make, next: [a, b], on: {complete: a}}
 ";
@@ -256,7 +256,7 @@ fn fields_that_would_do_nothing() {
     let text = "\
 name: W
 phases:
-  a: {workflow: w2, tools: {deny: [x]}, cleanup: make, limits: {timeout: 1h, loop: 3}, next: [b]}
+  a: {workflow: w2, tools: {deny: [bash]}, cleanup: make, limits: {timeout: 1h, loop: 3}, next: [b]}
   b: {commands: make, persona: p, signals: [complete], limits: {retries: 1, idle: 3m}, next: [c]}
   c: {run: human, agent: claude, instructions: look, budget: {usd: 1}, next: [d, b]}
   d: {commands: make, next: [done], verify: test, cleanup: rm, approval: after}

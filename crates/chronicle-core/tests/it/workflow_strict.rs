@@ -207,3 +207,38 @@ fn an_edge_for_rejected_needs_an_approval() {
     "#]],
     );
 }
+
+#[test]
+fn tools_are_whole_and_known() {
+    check(
+        "phases:\n  a: {tools: {deny: [bsh, 'Bash(rm *)', mcp__mine__*, MultiEdit]}, next: [b]}\n  b: {tools: {allow: [Reed, web_lookup, 'notebook*']}}",
+        &expect![[r#"
+            error[unknown-tool] w.yaml:2:22: no agent that Chronicle knows has a tool `bsh` (hint: did you mean `bash`?)
+            error[tool-with-arguments] w.yaml:2:27: `Bash(rm *)` is no tool: a list names whole tools, not some calls (hint: write `Bash`)
+            error[unknown-tool] w.yaml:3:23: no agent that Chronicle knows has a tool `Reed` (hint: did you mean `read`?)
+            warning[unknown-tool] w.yaml:3:29: no agent that Chronicle knows has a tool `web_lookup` (hint: it counts for a tool of exactly that name, such as an extension's)
+        "#]],
+    );
+}
+
+#[test]
+fn a_star_in_the_name_of_a_tool_stands_for_anything() {
+    use chronicle_core::definition::workflow::is_named;
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    for (pattern, tool, expected) in [
+        ("mcp__*", "mcp__mine__delete", true),
+        ("mcp__*__delete", "MCP__mine__Delete", true),
+        ("mcp__*__delete", "mcp__mine__read", false),
+        ("*edit", "MultiEdit", true),
+        ("*edit*", "notebookedit", true),
+        ("a*ab", "ab", false),
+        ("*", "anything", true),
+        ("bash", "bashoutput", false),
+    ] {
+        assert_eq!(is_named(&list(&[pattern]), tool), expected, "{pattern} {tool}");
+    }
+    let tools = |allow: &[&str]| Tools { allow: Some(list(allow)), ..Tools::default() };
+    let both = tools(&["read", "mcp__*"]).within(&tools(&["mcp__mine__*", "bash"]));
+    assert_eq!(both.allow, Some(list(&["mcp__mine__*"])));
+    assert_eq!(both.exactly(), None, "no agent's own list knows a star");
+}

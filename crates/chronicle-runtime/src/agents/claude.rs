@@ -71,8 +71,9 @@ impl Adapter for Claude {
         let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
         option("--settings", r#"{"permissions":{"ask":["*"]}}"#.into());
         option("--disallowedTools", NOT_HERE.into());
-        // Its own list would bind its sub-agents, too: where they are free, the worker's calls are judged one by one.
-        if let Some(allow) = order.tools.allow.as_ref().filter(|_| !order.tools.own_only) {
+        // Its own list would bind its sub-agents, too, and it knows no `*`: where they are free, and where names are open, the
+        // worker's calls are judged one by one.
+        if let Some(allow) = order.tools.exactly().filter(|_| !order.tools.own_only) {
             option("--tools", own_names(allow).join(",").into());
         }
         option("--mcp-config", order.given.join(SERVERS).into());

@@ -60,7 +60,8 @@ impl Adapter for Pi {
         if let Some(model) = &order.model {
             option("--model", model.into());
         }
-        if let Some(allow) = &order.tools.allow {
+        // Its list knows no `*`: then each call is judged when it is asked for.
+        if let Some(allow) = order.tools.exactly() {
             // Its list counts for extensions, too: without our own tools there would be no way out.
             let ours = signal_tools().into_iter().map(|tool| tool.name.to_owned());
             let all: Vec<String> =

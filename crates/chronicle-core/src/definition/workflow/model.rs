@@ -399,17 +399,21 @@ impl Tools {
     /// What both lists let through. Only lists that both spare sub-agents spare them together.
     #[must_use]
     pub fn within(&self, other: &Self) -> Self {
-        let named =
-            |list: &[String], tool: &str| list.iter().any(|it| it.eq_ignore_ascii_case(tool));
         let mut deny = self.deny.clone();
-        deny.extend(other.deny.iter().filter(|tool| !named(&self.deny, tool)).cloned());
-        let allow = self.allow.as_ref().or(other.allow.as_ref()).map(|tools| {
-            let is_left = |tool: &&String| {
-                other.allow.as_ref().is_none_or(|list| named(list, tool)) && !named(&deny, tool)
-            };
-            tools.iter().filter(is_left).cloned().collect()
-        });
+        deny.extend(other.deny.iter().filter(|tool| !is_named(&self.deny, tool)).cloned());
+        let mut allow = match (&self.allow, &other.allow) {
+            (Some(own), Some(other)) => Some(in_both(own, other)),
+            (only, None) | (None, only) => only.clone(),
+        };
+        if let Some(allow) = &mut allow {
+            allow.retain(|tool| !is_named(&deny, tool));
+        }
         Self { allow, deny, own_only: self.own_only && other.own_only }
+    }
+
+    /// The allowed tools as a list of exact names, for agents that take no other; `None` if there is no list, or a name has a `*`.
+    pub fn exactly(&self) -> Option<&[String]> {
+        self.allow.as_deref().filter(|allow| allow.iter().all(|name| !name.contains('*')))
     }
 
     /// True if it neither allows nor denies anything.
@@ -418,10 +422,36 @@ impl Tools {
     }
 }
 
+/// True if a list names a tool. Case does not count, and `*` stands for any characters.
+pub fn is_named(list: &[String], tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    list.iter().any(|name| fits(&name.trim().to_ascii_lowercase(), &tool))
+}
+
+fn fits(pattern: &str, tool: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == tool };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(between) = tool.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+        return false;
+    };
+    // The earliest place of each part leaves the most for the next.
+    let mut parts = middle.split('*').filter(|part| !part.is_empty());
+    parts.try_fold(between, |left, part| left.split_once(part).map(|(_, after)| after)).is_some()
+}
+
+/// Names of one list that the other has too, a name that another one covers included.
+fn in_both(own: &[String], other: &[String]) -> Vec<String> {
+    let mut both: Vec<String> = own.iter().filter(|tool| is_named(other, tool)).cloned().collect();
+    let more = other.iter().filter(|tool| is_named(own, tool) && !is_named(&both, tool));
+    let more: Vec<String> = more.cloned().collect();
+    both.extend(more);
+    both
+}
+
 /// Which tools a worker may call. Empty lists restrict nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tools {
-    /// If set, only these.
+    /// If set, only these. `*` in a name stands for any characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
     /// Denied even if they are allowed.

@@ -13,6 +13,7 @@ mod places;
 mod reach;
 mod shared;
 mod steps;
+mod tools;
 mod unsupported;
 pub(crate) mod values;
 mod words;

@@ -2,12 +2,12 @@
 
 use super::super::draft::{Named, PhaseDraft, Span};
 use super::super::format::PHASE;
-use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse, Tools};
+use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse};
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
-use super::{Upon, misplaced, shared, steps};
+use super::{Upon, misplaced, shared, steps, tools};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::definition::workflow::{CHANGED_FILES, SIGNALS, signal_named};
 
@@ -35,7 +35,6 @@ const ISOLATIONS: &[(&str, Isolation)] =
     &[("shared", Isolation::Shared), ("worktree", Isolation::Worktree)];
 const SESSIONS: &[(&str, SessionUse)] =
     &[("fresh", SessionUse::Fresh), ("continue", SessionUse::Continue)];
-const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 const PRODUCTS: &[(&str, &str)] = &[("steps", "steps")];
 
 /// A phase without its edges, and its edges as written.
@@ -72,6 +71,7 @@ pub(crate) fn read(
     let mut phase = Phase { outcomes: read_outcomes(&mut fields), ..Phase::new(phase_id, limits) };
     read_words(&mut fields, &mut phase);
     read_work(&mut fields, &mut phase, call.as_ref(), at);
+    phase.tools = tools::read(&mut fields, upon.format);
     read_rules(&mut fields, &mut phase);
     misplaced::tell(&mut fields, phase.run, upon.format);
     fields.finish();
@@ -211,7 +211,6 @@ fn tell_no_work(phase: &Phase, at: Span, problems: &mut Problems) {
 
 /// What holds while the phase works and when it is left.
 fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
-    phase.tools = read_tools(fields);
     phase.signals = read_signals(fields);
     phase.followups = fields.texts("followups");
     (phase.approval, phase.shows_verdict) = read_approval(fields);
@@ -273,22 +272,6 @@ fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
         }
     }
     words
-}
-
-fn read_tools(fields: &mut Fields<'_, '_>) -> Tools {
-    let Some(field) = fields.take("tools") else { return Tools::default() };
-    let said = fields.map("tools", &field.value, |fields| Tools {
-        allow: fields.texts("allow"),
-        deny: fields.texts("deny").unwrap_or_default(),
-        own_only: fields.choice("subagents", SUB_AGENTS).unwrap_or_default(),
-    });
-    let tools = said.unwrap_or_default();
-    if tools.allow.is_some() && !tools.deny.is_empty() {
-        let message = "`tools` both allows and denies: what is in neither list?";
-        let finding = Finding::error("tools-both-ways", field.at, message);
-        fields.problems.push(finding.hint("keep `allow` alone"));
-    }
-    tools
 }
 
 /// `approval`, or the two older fields for the same. The flag says whether the worker's verdict is shown to whoever approves;

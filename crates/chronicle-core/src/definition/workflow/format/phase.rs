@@ -159,7 +159,12 @@ const TOOLS: Shape = Shape {
     about: "Which tools the worker may call: one of the two lists.",
     fields: &[
         field(&["allow", "whitelist"], Kind::Texts, "", "These and no others."),
-        field(&["deny", "blacklist"], Kind::Texts, "", "All but these."),
+        field(
+            &["deny", "blacklist"],
+            Kind::Texts,
+            "",
+            "All but these. `*` in a name stands for any characters: `mcp__github__*`.",
+        ),
         field(
             &["subagents"],
             Kind::Choice(&["bound", "free"]),

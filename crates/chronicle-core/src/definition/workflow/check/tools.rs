@@ -1,0 +1,94 @@
+//! Lists of tools: what a name in them may be, so that no entry is read and never enforced.
+
+use super::super::draft::Named;
+use super::super::model::Tools;
+use super::super::problem::{Finding, Severity, quoted};
+use super::super::suggest::closest;
+use super::super::unit::Format;
+use super::fields::Fields;
+
+/// Tools of the agents that Chronicle knows, in lower case. Servers and extensions bring others, under any name.
+const KNOWN: [&str; 30] = [
+    "agent",
+    "askuserquestion",
+    "bash",
+    "bashoutput",
+    "edit",
+    "enterplanmode",
+    "exitplanmode",
+    "fetch",
+    "find",
+    "glob",
+    "grep",
+    "killshell",
+    "list",
+    "ls",
+    "monitor",
+    "multiedit",
+    "notebookedit",
+    "patch",
+    "read",
+    "search",
+    "shell",
+    "skill",
+    "task",
+    "taskoutput",
+    "taskstop",
+    "todowrite",
+    "toolsearch",
+    "webfetch",
+    "websearch",
+    "write",
+];
+
+const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
+
+/// Reads `tools` of a phase.
+pub(super) fn read(fields: &mut Fields<'_, '_>, format: Format) -> Tools {
+    let Some(field) = fields.take("tools") else { return Tools::default() };
+    let said = fields.map("tools", &field.value, |fields| Tools {
+        allow: names(fields, "allow", format),
+        deny: names(fields, "deny", format).unwrap_or_default(),
+        own_only: fields.choice("subagents", SUB_AGENTS).unwrap_or_default(),
+    });
+    let tools = said.unwrap_or_default();
+    if tools.allow.is_some() && !tools.deny.is_empty() {
+        let message = "`tools` both allows and denies: what is in neither list?";
+        let finding = Finding::error("tools-both-ways", field.at, message);
+        fields.problems.push(finding.hint("keep `allow` alone"));
+    }
+    tools
+}
+
+fn names(fields: &mut Fields<'_, '_>, list: &'static str, format: Format) -> Option<Vec<String>> {
+    let said = fields.named_list(list)?;
+    for finding in said.iter().filter_map(|name| doubt(name, format)) {
+        fields.problems.push(finding);
+    }
+    Some(said.into_iter().map(|name| name.text).collect())
+}
+
+/// What is wrong with a name. Files of other programs are only warned about: those programs have tools of their own.
+fn doubt(name: &Named, format: Format) -> Option<Finding> {
+    let text = name.text.trim();
+    let error = if format == Format::Native { Severity::Error } else { Severity::Warning };
+    if text.contains(['(', ' ']) {
+        let tool = text.split(['(', ' ']).next().unwrap_or_default();
+        let message =
+            format!("{} is no tool: a list names whole tools, not some calls", quoted(text));
+        let finding = Finding::new(error, "tool-with-arguments", name.at, message);
+        return Some(finding.hint(format!("write {}", quoted(tool))));
+    }
+    let is_open = text.contains('*') || text.starts_with("mcp__");
+    if is_open || KNOWN.contains(&text.to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    let message = format!("no agent that Chronicle knows has a tool {}", quoted(text));
+    let Some(meant) = closest(text, KNOWN) else {
+        let finding = Finding::warning("unknown-tool", name.at, message);
+        return Some(
+            finding.hint("it counts for a tool of exactly that name, such as an extension's"),
+        );
+    };
+    Some(Finding::new(error, "unknown-tool", name.at, message).did_you_mean(Some(meant)))
+}

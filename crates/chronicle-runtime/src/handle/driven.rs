@@ -24,6 +24,7 @@ use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
 use crate::secrets;
+use crate::trees::Trees;
 
 /// Most updates that wait for the face; a slower face misses some and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -163,6 +164,9 @@ impl Job {
             // All that was written is synced, and the lock is still ours.
             anchor::rest(&self.folder, self.run.head());
         }
+        // Nobody has to wait with the run for a figure.
+        drop(self.run);
+        Trees::measure(&self.folder.project);
         finish
     }
 }

@@ -109,6 +109,11 @@ pub fn recorded_bytes(project: &Project) -> Option<u64> {
     Trees::bytes(project.root())
 }
 
+/// The same as it was when a run last came to rest in that project, without looking at every file.
+pub fn recorded_bytes_at_rest(project: &Project) -> Option<u64> {
+    Trees::bytes_at_rest(project.root())
+}
+
 /// Removes them. Returns the number of freed bytes.
 pub fn make_room(project: &Project, days: u64) -> Result<u64, HandleError> {
     let Some(trees) = Trees::existing(project.root())? else { return Ok(0) };

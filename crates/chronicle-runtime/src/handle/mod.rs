@@ -38,7 +38,9 @@ pub use crate::ledger::{Holder, LedgerError};
 pub use crate::link::{LinkError, News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
-pub use files::{DiffForm, Difference, Part, difference, make_room, recorded_bytes, room};
+pub use files::{
+    DiffForm, Difference, Part, difference, make_room, recorded_bytes, recorded_bytes_at_rest, room,
+};
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, sweep_unfinished, unstarted};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};

@@ -78,8 +78,9 @@ pub(super) fn check_started(
     }
 }
 
-/// The anchor is read after the ledger: a process that appends in between has announced that before.
-fn check_anchor(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
+/// Compares it with the anchor alone. The anchor is read after the ledger: a process that appends in between has announced that
+/// before.
+pub(super) fn check_anchor(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
     let mut known = anchor::read(folder);
     for _ in 0..LOOKS_MAX {
         let Some(anchor) = known else { return Ok(()) };

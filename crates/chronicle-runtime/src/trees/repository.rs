@@ -7,7 +7,7 @@ use super::excludes::Excludes;
 use super::git::Git;
 use super::ignored::Ignored;
 use super::{Trees, TreesError};
-use crate::ledger::atomic_write;
+use crate::ledger::{atomic_write, is_unfinished};
 
 /// Held while trees are written.
 const LOCK: &str = "worktrees/trees.lock";
@@ -110,7 +110,9 @@ impl Trees {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(HALF) || name.ends_with(".lock") {
+            let is_left =
+                name.starts_with(HALF) || name.ends_with(".lock") || is_unfinished(&entry.path());
+            if is_left {
                 let _ = fs::remove_file(entry.path());
                 // Only under the lock, so nobody else uses them. A name may be a file or a folder; one of the two calls fails.
                 let _ = fs::remove_dir_all(entry.path());

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::record::lock_of;
 use super::{Trees, TreesError};
+use crate::ledger::quick_write;
+use crate::regular::{self, Links};
+
+/// Longest figure that is read; ours has a line.
+const FIGURE_MAX: u64 = 100;
 
 /// Used and freeable space.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -24,6 +29,20 @@ impl Trees {
     pub(crate) fn bytes(project: &Path) -> Option<u64> {
         let folder = project.join(".chronicle/trees.git");
         folder.is_dir().then(|| bytes_below(&folder))
+    }
+
+    /// Disk space as it was when a run last came to rest here. A look at every file would make `status` slower with each recording.
+    pub(crate) fn bytes_at_rest(project: &Path) -> Option<u64> {
+        let known = regular::read(&figure(project), FIGURE_MAX, Links::Refused).ok();
+        let known = known.and_then(|text| String::from_utf8(text).ok()?.trim().parse().ok());
+        known.or_else(|| Self::bytes(project))
+    }
+
+    /// Notes the disk space for `bytes_at_rest`. If that fails, the figure before it stays, and `doctor` has the exact one.
+    pub(crate) fn measure(project: &Path) {
+        if let Some(bytes) = Self::bytes(project) {
+            let _ = quick_write(&figure(project), format!("{bytes}\n").as_bytes());
+        }
     }
 
     /// What would be freed if only the trees of these runs stayed.
@@ -70,6 +89,7 @@ impl Trees {
         }
         let kept: BTreeSet<String> = self.kept()?.into_iter().map(|it| it.tree).collect();
         self.clear_modes(|tree| std::str::from_utf8(tree).is_ok_and(|tree| kept.contains(tree)));
+        Self::measure(&self.git.work);
         Ok(before.saturating_sub(bytes_below(&self.git.dir)))
     }
 
@@ -102,6 +122,11 @@ struct Kept {
     tree: String,
     name: String,
     run: String,
+}
+
+/// The file with the last measured size.
+fn figure(project: &Path) -> PathBuf {
+    project.join(".chronicle/trees.git/chronicle/bytes")
 }
 
 /// Bytes on the disk of all files below.

@@ -31,15 +31,21 @@ pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, F
         json::say_view(&view)?;
     } else {
         say(&view);
-        warn_of_trees(&Project::at(&folder.project));
+        warn_of_trees(&Project::at(&folder.project), view.supervised);
     }
     Ok(Exit::Done)
 }
 
 /// Recorded files grow with the project and its runs: people are told before the disk is full.
-fn warn_of_trees(project: &Project) {
+fn warn_of_trees(project: &Project, supervised: bool) {
     let limit = definitions::settings(project).settings.trees_warn_bytes();
-    if let Some(bytes) = handle::recorded_bytes(project).filter(|bytes| *bytes >= limit) {
+    // A run at work may have recorded much since one last came to rest.
+    let bytes = if supervised {
+        handle::recorded_bytes(project)
+    } else {
+        handle::recorded_bytes_at_rest(project)
+    };
+    if let Some(bytes) = bytes.filter(|bytes| *bytes >= limit) {
         let text = words::bytes(bytes);
         terminal::talk(&format!(
             "Recorded files take {text}: `chronicle gc` frees what is no longer needed."

@@ -124,8 +124,18 @@ fn needs_git_people_are_told_when_trees_take_much_room() {
     assert!(!warned && doctor.contains('✓'), "{doctor}");
     session.write(".chronicle/config.toml", "[trees]\nwarn_mb = 1\n");
     session.shell("head -c 1500000 /dev/urandom > .chronicle/trees.git/objects/big").exits(0);
+    // `doctor` looks at every file. `status` knows what was there when a run last came to rest, whatever became of the files.
+    let (warned, doctor) = told(&session);
+    assert!(!warned && !doctor.contains('✓'), "{doctor}");
+    // This one rests at a gate: what its script is to change is changed already.
+    session.run().exits(4);
     let (warned, doctor) = told(&session);
     assert!(warned && !doctor.contains('✓'), "{doctor}");
+    session.shell("rm -f .chronicle/trees.git/chronicle/bytes").exits(0);
+    assert!(told(&session).0, "what nobody has measured is measured now");
+    session.shell("rm .chronicle/trees.git/objects/big").exits(0);
+    session.chronicle(&["gc", "--yes"]).exits(0);
+    assert!(!told(&session).0, "who frees some measures what is left");
 }
 
 /// A run that waits can go on: nothing of it goes, however old it is.

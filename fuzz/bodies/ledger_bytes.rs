@@ -24,7 +24,7 @@ fn good_line(seq: u64) -> Line {
     let reason = format!("rests \"here\",\"sum\":\"0\"}}\n🦀 {seq}");
     let by = By { actor: Actor::Person("ada".to_owned()), request: None };
     let events = vec![Event::RunPaused { reason }, Event::RunResumed];
-    Line { seq, at: Millis(seq), v: VERSION, by, input: None, events }
+    Line { seq, at: Millis(seq), v: VERSION, by, input: None, events, texts: Vec::new() }
 }
 
 fn good() -> (Vec<u8>, Vec<Line>) {

@@ -55,7 +55,6 @@ impl Run {
             self.patience.ask(|| self.writer.append(line.seq, line))?;
             // Before the sync, so that the next input of the batch is decided on it. Nothing leaves before the sync.
             self.state.apply(line);
-            // skipped.
             debug_assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
         }
         Ok((step.answer, step.line))

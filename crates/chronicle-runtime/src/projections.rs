@@ -8,7 +8,7 @@ use chronicle_core::view;
 use serde_json::json;
 
 use crate::anchor;
-use crate::ledger::{self, Head, atomic_write, atomic_write_from, sweep_beside};
+use crate::ledger::{self, Head, Pace, sweep_beside, write_from};
 use crate::project::RunFolder;
 
 /// How often projections are written while a run works.
@@ -17,7 +17,14 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Keeps `state.cache`, `run.json` and its mirror, and the anchor. Their failure affects only themselves.
 pub(crate) struct Projections {
     folder: RunFolder,
-    written: Option<(Instant, u64)>,
+    written: Option<Written>,
+}
+
+/// When projections were last written, after which line, and whether that waited for the disk.
+struct Written {
+    at: Instant,
+    seq: u64,
+    pace: Pace,
 }
 
 impl Projections {
@@ -25,19 +32,24 @@ impl Projections {
         Self { folder, written: None }
     }
 
-    /// Writes if the last time is long enough ago.
+    /// Writes if the last time is long enough ago. The run goes on meanwhile, so it does not wait for the disk.
     pub(crate) fn catch_up(&mut self, state: &State, head: Head) {
-        if self.written.is_none_or(|(at, _)| at.elapsed() >= EVERY) {
-            self.write(state, head);
+        if self.written.as_ref().is_none_or(|it| it.at.elapsed() >= EVERY) {
+            self.replace(state, head, Pace::Quick);
         }
     }
 
-    /// Writes, unless nothing has happened since.
+    /// Writes and waits for the disk, unless nothing has happened since the last time that it did.
     pub(crate) fn write(&mut self, state: &State, head: Head) {
-        if self.written.is_some_and(|(_, seq)| seq == head.seq) {
-            return;
+        let is_new = |it: &Written| it.seq != head.seq || it.pace < Pace::Durable;
+        if self.written.as_ref().is_none_or(is_new) {
+            self.replace(state, head, Pace::Durable);
         }
-        let is_first = self.written.replace((Instant::now(), head.seq)).is_none();
+    }
+
+    fn replace(&mut self, state: &State, head: Head, pace: Pace) {
+        let written = Written { at: Instant::now(), seq: head.seq, pace };
+        let is_first = self.written.replace(written).is_none();
         let _ = ledger::save(&self.folder.ledger(), &head, state);
         // The head that is passed in is synced. An anchor ahead of its ledger would report damage where there is none.
         anchor::keep(&self.folder, head);
@@ -45,8 +57,9 @@ impl Projections {
         json["ledger"] = json!(head);
         let Ok(mut text) = serde_json::to_string_pretty(&json) else { return };
         text.push('\n');
+        let room = &self.folder.path;
         // A projection that cannot be written is only old. The run must not stop for it.
-        let _ = atomic_write(&self.folder.run_json(), text.as_bytes());
+        let _ = write_from(&self.folder.run_json(), room, text.as_bytes(), pace);
         if let Some(mirror) = self.folder.mirror() {
             let made = mirror.parent().map(Path::to_owned).map(std::fs::create_dir_all);
             if made.is_some_and(|made| made.is_ok()) {
@@ -54,7 +67,7 @@ impl Projections {
                     // The file bears the run's id, and the run's lock is ours.
                     let _ = sweep_beside(&mirror);
                 }
-                let _ = atomic_write_from(&mirror, &self.folder.path, text.as_bytes());
+                let _ = write_from(&mirror, room, text.as_bytes(), pace);
             }
         }
     }

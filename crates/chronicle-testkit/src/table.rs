@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Head, Holder, LOCK_PATIENCE, Ledger, LedgerClaim, LedgerError, Lines,
+    ArtifactId, Head, Holder, LOCK_PATIENCE, Ledger, LedgerClaim, LedgerError, Lines, text_in,
 };
 
 use self::database::{Database, Trouble};
@@ -189,7 +189,8 @@ impl Ledger for Table {
     }
 
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
-        self.database().body(&self.run, id)
+        let kept = self.database().body(&self.run, id);
+        kept.or_else(|error| text_in(self.read(Head::EMPTY)?, id).ok_or(error))
     }
 }
 

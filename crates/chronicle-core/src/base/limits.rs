@@ -59,6 +59,8 @@ pub const ISSUE_MAX: usize = 200;
 pub const ISSUES_OPEN_MAX: usize = 200;
 /// Longest handover text, in bytes; the rest goes to a file.
 pub const HANDOVER_MAX: usize = 64_000;
+/// Longest text that is kept in the line that names it: every usual handover. A longer one is an artifact with syncs of its own.
+pub const LINE_TEXT_MAX: usize = 64 * 1024;
 /// Most finished attempts, gates and visits that the state keeps individually. Live ones are always kept.
 pub const KEPT_MAX: usize = 32;
 /// Longest wait for a quota before it is tried again: services count by the week.

@@ -34,6 +34,7 @@ pub mod work;
 mod worker;
 mod world;
 
+use crate::base::limits::LINE_TEXT_MAX;
 use crate::event::Event;
 use crate::event::input::{Actor, Answer, By, Command, Input, What};
 use crate::event::record::{Line, VERSION};
@@ -55,7 +56,7 @@ struct Decision {
 pub struct Step {
     /// The next line; `None` if nothing happened.
     pub line: Option<Line>,
-    /// Texts whose sums the line names. They must be on disk before the line is.
+    /// Texts whose sums the line names and that are too long to be in it. They must be on disk before the line is.
     pub bodies: Vec<String>,
     /// The reply to the sender, to be sent after the sync.
     pub answer: Answer,
@@ -66,7 +67,8 @@ pub fn step(state: &State, input: &Input) -> Step {
     // Cut first, then decide: the line stores exactly what the decision was based on.
     let heard = heard::heard(state, input);
     let Decision { events, bodies, answer } = decide(state, &heard);
-    let line = line(state, heard, events);
+    let (texts, bodies) = bodies.into_iter().partition(|body| body.len() <= LINE_TEXT_MAX);
+    let line = line(state, heard, events, texts);
     Step { line, bodies, answer }
 }
 
@@ -87,12 +89,11 @@ fn decide(state: &State, input: &Input) -> Decision {
 }
 
 /// The decision as the next line of the ledger; `None` if nothing happened.
-fn line(state: &State, heard: Input, events: Vec<Event>) -> Option<Line> {
+fn line(state: &State, heard: Input, events: Vec<Event>, texts: Vec<String>) -> Option<Line> {
     let (seq, Input { at, by, what }) = (state.seq + 1, heard);
-    let line =
-        // An input that changes nothing leaves no line. A refused command must not make the ledger grow.
-        (!events.is_empty()).then_some(Line { seq, at, v: VERSION, by, input: None, events });
-    line.map(|line| line.with_input(what))
+    let line = Line { seq, at, v: VERSION, by, input: None, events, texts };
+    // An input that changes nothing leaves no line. A refused command must not make the ledger grow.
+    (!line.events.is_empty()).then(|| line.with_input(what))
 }
 
 /// A worker may not give a person's commands, and a person may not signal.

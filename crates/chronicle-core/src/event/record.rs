@@ -25,4 +25,7 @@ pub struct Line {
     pub input: Option<What>,
     /// Everything that the input led to, in order.
     pub events: Vec<Event>,
+    /// Texts that the events name by their sum, kept here so that one sync brings both to disk. Longer ones are artifacts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Stores handovers: their sums are part of the event that starts an attempt, the texts are artifacts.
+//! Stores handovers: their sums are part of the event that starts an attempt, the texts are in its line or artifacts.
 
 use super::{Told, told_to};
 use crate::base::ids::{AttemptId, SHELL};

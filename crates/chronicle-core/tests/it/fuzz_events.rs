@@ -481,7 +481,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn line(seq: u64, events: Vec<Event>) -> Line {
     let by = By { actor: Actor::Person("ann".to_owned()), request: None };
-    Line { seq, at: Millis(seq), v: VERSION, by, input: None, events }
+    Line { seq, at: Millis(seq), v: VERSION, by, input: None, events, texts: Vec::new() }
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! The text that opens an attempt: what it says for each reason to start one, that it is bounded, always the same, and that
 //! nothing is lost on the way. The whole texts are in `data/handovers/`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use chronicle_core::base::ids::AttemptId;
@@ -280,20 +281,17 @@ fn a_handover_is_the_same_however_often_it_is_asked_for() {
 fn kept(world: &World) -> Vec<(AttemptId, String, Told)> {
     let mut kept = Vec::new();
     for (line, bodies) in world.lines.iter().zip(&world.bodies) {
-        let mut bodies = bodies.iter().cloned();
+        let sum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
+        let mut bodies: BTreeMap<String, String> =
+            bodies.iter().map(|body| (sum(body), body.clone())).collect();
         for event in &line.events {
             let Event::AttemptStarted(intent) = event else { continue };
             let Some(handed) = &intent.handover else { continue };
-            let text = bodies.next().unwrap();
-            let rest = handed.rest.as_ref().map(|_| bodies.next().unwrap());
-            let sum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
-            assert_eq!(
-                (&sum(&text), rest.as_deref().map(sum).as_ref()),
-                (&handed.text, handed.rest.as_ref())
-            );
+            let mut named = |sum: &String| bodies.remove(sum).unwrap();
+            let (text, rest) = (named(&handed.text), handed.rest.as_ref().map(named));
             kept.push((intent.attempt, handed.text.clone(), Told { text, rest }));
         }
-        assert_eq!(bodies.next(), None);
+        assert!(bodies.is_empty(), "nothing is kept that no event names: {bodies:?}");
     }
     kept
 }

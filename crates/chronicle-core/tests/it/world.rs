@@ -185,8 +185,8 @@ impl World {
             assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
             self.state.apply(&line);
             assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
+            self.bodies.push(line.texts.iter().cloned().chain(step.bodies).collect());
             self.lines.push(line);
-            self.bodies.push(step.bodies);
             self.snapshots.push(self.progress.clone());
         }
         self.answers.push(step.answer.clone());

@@ -10,7 +10,7 @@ use chronicle_core::words;
 
 use super::{HandleError, witnesses};
 use crate::clock;
-use crate::ledger::{self, Head, Holder, Ledger, LedgerError, Lines};
+use crate::ledger::{self, ArtifactId, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
 
@@ -168,6 +168,9 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         let (line, after) = next?;
         events += line.events.len() as u64;
         named.extend(line.events.iter().flat_map(artifacts));
+        for text in &line.texts {
+            named.remove(&ArtifactId::of(text.as_bytes()).to_string());
+        }
         state.apply(&line);
         head = after;
     }

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 pub use error::LedgerError;
 pub use folder::{
     ARTIFACT_BYTES_MAX, Disk, DiskFile, Entry, Folder, HEARTBEAT_EVERY, HEARTBEAT_LIMIT, How,
-    Identity, LINE_BYTES_MAX, LOCK_PATIENCE, LineError, Real, Sharing, atomic_write,
-    atomic_write_from, decode, encode, is_unfinished, known, load, quick_write, save, sweep_beside,
+    Identity, LINE_BYTES_MAX, LOCK_PATIENCE, LineError, Pace, Real, Sharing, atomic_write, decode,
+    encode, is_unfinished, known, load, quick_write, save, sweep_beside, write_from,
 };
 pub use holder::Holder;
 pub use sum::{SUM_DIGITS, Sum};
@@ -45,7 +45,7 @@ pub trait Ledger: Send + Sync {
     /// it can outlive this handle.
     fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError>;
 
-    /// A body that a line names.
+    /// A body that a line names: an artifact, or a text of the line itself.
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError>;
 }
 
@@ -67,6 +67,11 @@ pub trait LedgerClaim: Send {
     /// As `Ledger::read`, and nobody writes meanwhile.
     fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError>;
 
+    /// Puts a text that a line keeps back where workers find it, if it is not there: its file is not synced, and may be lost.
+    fn lay_out(&self, _text: &str) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
     /// Begins to write after the last line, which must have been read: sets a torn tail aside and brings everything that
     /// was read to where it is kept for good, so that it can be acted upon.
     fn writer(self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError>;
@@ -83,7 +88,8 @@ pub trait Writer: Send {
     /// The end of the ledger, where the next line goes.
     fn head(&self) -> Head;
 
-    /// Writes the line, which must be the one due; it is kept only after `sync`.
+    /// Writes the line, which must be the one due; it is kept only after `sync`. Where workers read artifacts as files, the texts
+    /// that it keeps are there when this returns, without waiting for the disk.
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError>;
 
     /// Returns once every line appended so far is kept, whatever happens to this process or its machine.
@@ -110,11 +116,19 @@ pub fn open(
     let claim = ledger.claim(who)?;
     let mut lines = claim.read(from)?;
     for next in lines.by_ref() {
-        fold(next?.0);
+        let line = next?.0;
+        line.texts.iter().try_for_each(|text| claim.lay_out(text))?;
+        fold(line);
     }
     // The writer starts exactly where the fold ended, so state and ledger cannot differ.
     let head = lines.head();
     claim.writer(head)
+}
+
+/// The text with that id among those that lines keep.
+pub fn text_in(lines: Box<dyn Lines>, id: &ArtifactId) -> Option<Vec<u8>> {
+    let mut texts = lines.map_while(Result::ok).flat_map(|(line, _)| line.texts);
+    texts.find(|text| ArtifactId::of(text.as_bytes()) == *id).map(String::into_bytes)
 }
 
 /// Where the chain stands after a line.

@@ -26,7 +26,7 @@ use crate::bell::Bell;
 use crate::cookie::Cookies;
 use crate::fail::{self, Point};
 use crate::inbox::Remote;
-use crate::ledger::{Head, atomic_write};
+use crate::ledger::{Head, quick_write};
 use crate::project::RunFolder;
 
 /// How long a client may take to read its answer.
@@ -93,8 +93,9 @@ impl Server {
         }
         let listener = UnixListener::bind(&socket)?;
         let note = run.path.join(LINK_FILE);
-        // Bind first, then publish the path: a client that reads the note must find a listener.
-        atomic_write(&note, socket.as_os_str().as_encoded_bytes())?;
+        // Bind first, then publish the path: a client that reads the note must find a listener. Not synced: no listener
+        // survives a power cut.
+        quick_write(&note, socket.as_os_str().as_encoded_bytes())?;
         let shared = Arc::new(Shared {
             cookies: run.cookies(),
             folder: whole_name(&run.path)?,

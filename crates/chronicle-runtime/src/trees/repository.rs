@@ -7,7 +7,7 @@ use super::excludes::Excludes;
 use super::git::Git;
 use super::ignored::Ignored;
 use super::{Trees, TreesError};
-use crate::ledger::{atomic_write, is_unfinished};
+use crate::ledger::{is_unfinished, quick_write};
 
 /// Held while trees are written.
 const LOCK: &str = "worktrees/trees.lock";
@@ -135,11 +135,11 @@ impl Trees {
     }
 }
 
-/// Writes a file if its content differs; true if it did.
+/// Writes a file if its content differs; true if it did. Not synced: if a power cut spoils it, its content differs the next time.
 fn write(path: &Path, text: &str) -> Result<bool, TreesError> {
     let same = fs::read(path).is_ok_and(|there| there == text.as_bytes());
     if !same {
-        let written = atomic_write(path, text.as_bytes());
+        let written = quick_write(path, text.as_bytes());
         written.map_err(std::io::Error::other).map_err(TreesError::io(path))?;
     }
     Ok(!same)

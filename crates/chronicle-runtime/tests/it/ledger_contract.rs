@@ -2,6 +2,7 @@
 //! bytes in a file is in `ledger_file*.rs`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use chronicle_core::event::record::Line;
 use chronicle_runtime::for_tests::ledger::{ArtifactId, Head, Ledger, LedgerError, open};
 
 use crate::ledger_lines::{append, line, lines, open_all, read_all, who};
@@ -72,6 +73,7 @@ macro_rules! contract {
             a_line_that_is_not_due_is_refused
             an_artifact_is_kept_by_its_content
             an_artifact_is_kept_before_its_line
+            a_text_is_kept_with_its_line
             a_missing_run_is_named
             a_read_only_run_can_be_read
         );
@@ -262,6 +264,22 @@ pub(crate) fn an_artifact_is_kept_before_its_line(at: &impl Backend) {
     at.crash();
     drop(writer);
     assert_eq!(at.ledger().artifact(&id).unwrap(), b"body");
+}
+
+pub(crate) fn a_text_is_kept_with_its_line(at: &impl Backend) {
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    let told = Line { texts: vec!["told".to_owned(), "the rest".to_owned()], ..line(1) };
+    writer.append(1, &told).unwrap();
+    writer.sync().unwrap();
+    at.crash();
+    drop(writer);
+    for text in &told.texts {
+        let id = ArtifactId::of(text.as_bytes());
+        assert_eq!(at.ledger().artifact(&id).unwrap(), text.as_bytes());
+    }
+    let none = at.ledger().artifact(&ArtifactId::of(b"never told"));
+    assert!(matches!(none, Err(LedgerError::Artifact { .. })));
+    assert_eq!(read_all(at.ledger().as_ref()).0, [told]);
 }
 
 pub(crate) fn a_missing_run_is_named(at: &impl Backend) {

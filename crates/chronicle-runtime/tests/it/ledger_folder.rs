@@ -3,13 +3,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use chronicle_core::event::record::Line;
 use chronicle_runtime::for_tests::ledger::{
-    Folder, HEARTBEAT_LIMIT, Head, LedgerError, atomic_write, load, open, save,
+    ArtifactId, Folder, HEARTBEAT_LIMIT, Head, LedgerError, atomic_write, load, open, save,
 };
 
 use crate::ledger_backends::{InFolder, mount, unmount};
@@ -237,6 +239,54 @@ fn a_damaged_artifact_is_found_and_can_be_put_again() {
     assert!(error.to_string().contains("is damaged"), "{error}");
     writer.put_artifact(b"body").unwrap();
     assert_eq!(at.ledger().artifact(&id).unwrap(), b"body");
+}
+
+/// Workers are told the names of these files, which no sync brought to disk.
+#[test]
+fn the_file_of_a_text_is_laid_out_and_laid_out_again_where_it_is_lost() {
+    let at = InFolder::new();
+    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+    let told = Line { texts: vec!["told".to_owned()], ..line(1) };
+    let id = ArtifactId::of(b"told");
+    let file = at.path().join("artifacts").join(id.to_string());
+    writer.append(1, &told).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"told");
+    writer.sync().unwrap();
+    drop(writer);
+    let spoil: [fn(&Path); 3] = [
+        |file| fs::remove_file(file).unwrap(),
+        |file| fs::write(file, "").unwrap(),
+        |file| fs::write(file, "t0ld").unwrap(),
+    ];
+    for spoil in spoil {
+        spoil(&file);
+        assert_eq!(at.ledger().artifact(&id).unwrap(), b"told", "the line has it");
+        open_all(at.ledger().as_ref()).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"told");
+    }
+}
+
+/// Between the append and the sync: nobody acts on what was decided by a writer that lost its ledger meanwhile.
+#[test]
+fn a_writer_that_loses_its_lock_or_its_ledger_before_the_sync_is_stopped_there() {
+    let lose: [fn(&InFolder); 5] = [
+        |at| at.ledger().force().unwrap(),
+        |at| fs::remove_file(at.path().join("lock")).unwrap(),
+        |at| hold_elsewhere(at, 2),
+        |at| fs::remove_file(at.ledger_path()).unwrap(),
+        |at| atomic_write(&at.ledger_path(), &at.kept()).unwrap(),
+    ];
+    for (number, lose) in lose.into_iter().enumerate() {
+        let at = InFolder::new();
+        let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
+        append(writer.as_mut(), 1);
+        lose(&at);
+        let stopped = writer.sync().unwrap_err();
+        let is_lock = matches!(stopped, LedgerError::Fenced { .. });
+        let is_ledger = matches!(stopped, LedgerError::Conflict { .. });
+        assert_eq!((is_lock, is_ledger), (number < 3, number >= 3), "{number}: {stopped}");
+        assert!(matches!(writer.append(2, &line(2)), Err(LedgerError::Poisoned { .. })));
+    }
 }
 
 #[test]

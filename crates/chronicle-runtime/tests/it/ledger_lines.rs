@@ -40,7 +40,15 @@ pub(crate) fn line(seq: u64) -> Line {
 
 pub(crate) fn line_of(seq: u64, events: Vec<Event>) -> Line {
     let by = By { actor: Actor::Person("ada".to_owned()), request: Some(format!("r{seq}")) };
-    Line { seq, at: Millis(1_794_709_850_123 + seq), v: VERSION, by, input: None, events }
+    Line {
+        seq,
+        at: Millis(1_794_709_850_123 + seq),
+        v: VERSION,
+        by,
+        input: None,
+        events,
+        texts: Vec::new(),
+    }
 }
 
 /// The bytes of lines 1 to `count`, and where each ends.

@@ -153,6 +153,10 @@ impl LedgerClaim for RecordedClaim {
         self.claim.read(from)
     }
 
+    fn lay_out(&self, text: &str) -> Result<(), LedgerError> {
+        self.claim.lay_out(text)
+    }
+
     fn writer(self: Box<Self>, at: Head) -> Result<Box<dyn Writer>, LedgerError> {
         let writer = self.claim.writer(at)?;
         Ok(Box::new(RecordedWriter { writer, log: self.log }))

@@ -59,7 +59,7 @@ fn it_prints_what_the_agent_got_byte_for_byte() {
 
 #[test]
 fn what_does_not_fit_is_in_the_file_that_the_worker_reads() {
-    let task = (0..16_000).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    let task = long_task();
     let session = told(&task);
     let order = got(&session).remove(0);
     let text = order["handover"].as_str().unwrap();
@@ -86,18 +86,35 @@ fn what_does_not_fit_is_in_the_file_that_the_worker_reads() {
     session.assert_whole();
 }
 
+/// A task whose full text is longer than what a line keeps.
+fn long_task() -> String {
+    (0..16_000).map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Replaces what is in all files of `artifacts/`, and says how many there are.
+fn spoil(session: &Session) -> usize {
+    let run = session.project().join(".chronicle/runs").join(session.run_id());
+    let artifacts = fs::read_dir(run.join("artifacts")).unwrap();
+    artifacts.map(|entry| fs::write(entry.unwrap().path(), "spoiled").unwrap()).count()
+}
+
 #[test]
-fn a_text_that_is_lost_is_worked_out_again_and_audit_says_so() {
+fn a_short_text_is_in_the_ledger_whatever_becomes_of_its_copy() {
     let session = told("a small task");
     let run = session.short();
     let before = session.json(&["handover", &run, "a2"]);
-    let artifacts =
-        session.project().join(".chronicle/runs").join(session.run_id()).join("artifacts");
-    let count = fs::read_dir(&artifacts).unwrap().count();
-    assert_eq!(count, 2, "one for each worker");
-    for entry in fs::read_dir(&artifacts).unwrap() {
-        fs::write(entry.unwrap().path(), "spoiled").unwrap();
-    }
+    assert_eq!(spoil(&session), 2, "one for each worker");
+    assert_eq!(session.json(&["handover", &run, "a2"]), before);
+    assert_eq!(before["kept"], true);
+    session.chronicle(&["audit"]).exits(0);
+}
+
+#[test]
+fn a_text_that_is_lost_is_worked_out_again_and_audit_says_so() {
+    let session = told(&long_task());
+    let run = session.short();
+    let before = session.json(&["handover", &run, "a2"]);
+    assert!(spoil(&session) > 2, "what does not fit has a file of its own");
     let after = session.json(&["handover", &run, "a2"]);
     assert_eq!((&after["text"], &after["kept"]), (&before["text"], &false.into()));
     let said = session.chronicle(&["handover", &run, "a2"]).exits(0);

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::chain::stands;
-use super::durable::write_whole;
+use super::durable::write_quick;
 use super::files::LedgerFile;
 use super::{Folder, disk, io_error};
 use crate::ledger::{Head, LedgerError, Sum};
@@ -36,8 +36,9 @@ struct Fits {
 pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), LedgerError> {
     let path = folder.path().join(CACHE);
     let saved = encode(folder, head, state).and_then(|bytes| match bytes.len() as u64 {
-        // Larger ones would not be read back. No cache is only slower, so it is not an error.
-        ..=CACHE_BYTES_MAX => write_whole(folder.disk(), &path, &bytes),
+        // Larger ones would not be read back. No cache is only slower, so it is not an error. For the same reason it is not
+        // synced: one that a power cut spoils fails its own sum.
+        ..=CACHE_BYTES_MAX => write_quick(folder.disk(), &path, &bytes),
         _ => Ok(()),
     });
     saved.map_err(|error| io_error("write", &path, error))

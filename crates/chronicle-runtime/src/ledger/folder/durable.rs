@@ -20,28 +20,37 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Replaces a file without waiting for the disk: after a power cut it may have its old content or be empty.
 pub fn quick_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(&Real, path, folder_of(path), bytes, Pace::Quick)
+    write_quick(&Real, path, bytes)
 }
 
-/// Like `atomic_write`, with the temporary file in another folder, where leftovers may be removed by anyone.
-pub fn atomic_write_from(path: &Path, room: &Path, bytes: &[u8]) -> io::Result<()> {
-    match replace(&Real, path, room, bytes, Pace::Durable) {
+/// Replaces a file with a temporary file in another folder, where leftovers may be removed by anyone.
+pub fn write_from(path: &Path, room: &Path, bytes: &[u8], pace: Pace) -> io::Result<()> {
+    match replace(&Real, path, room, bytes, pace) {
         // The two are on different disks.
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => atomic_write(path, bytes),
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            replace(&Real, path, folder_of(path), bytes, pace)
+        }
         written => written,
     }
 }
 
 /// Whether a write waits for the disk.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
-    Durable,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pace {
+    /// After a power cut the file may have its old content or be empty.
     Quick,
+    /// Whatever happens, it has its old content or the new one.
+    Durable,
 }
 
 /// Like `atomic_write`, on that disk.
 pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(disk, path, folder_of(path), bytes, Pace::Durable)
+}
+
+/// Like `quick_write`, on that disk.
+pub(super) fn write_quick(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(disk, path, folder_of(path), bytes, Pace::Quick)
 }
 
 fn replace(disk: &dyn Disk, path: &Path, room: &Path, bytes: &[u8], pace: Pace) -> io::Result<()> {

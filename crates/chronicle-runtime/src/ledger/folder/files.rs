@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{self, Disk, DiskFile, How, Identity};
-use super::durable::{create_folder, sweep, write_whole};
+use super::disk::{self, Disk, DiskFile, Entry, How, Identity};
+use super::durable::{create_folder, sweep, write_quick, write_whole};
 use super::line::LINE_BYTES_MAX;
 use super::lock::Lock;
 use super::writer::ARTIFACT_BYTES_MAX;
@@ -90,6 +90,8 @@ pub(super) struct Files {
     /// Opened to append, so that even a writer that lost its lock unnoticed cannot overwrite a line.
     file: Box<dyn DiskFile>,
     identity: Identity,
+    /// False on a disk that does not count the names of a file.
+    counts_names: bool,
     lock: Lock,
 }
 
@@ -104,8 +106,8 @@ impl Files {
         let file = disk.open(&path, How::Append)?;
         // The names must be on disk before the content of the files is relied on, even if a writer that died had created them.
         disk.sync_folder(folder)?;
-        let identity = file.entry()?.identity;
-        Ok(Self { disk, folder: folder.to_owned(), path, file, identity, lock })
+        let Entry { identity, is_named: counts_names, .. } = file.entry()?;
+        Ok(Self { disk, folder: folder.to_owned(), path, file, identity, counts_names, lock })
     }
 
     /// Path of the folder, for messages.
@@ -121,6 +123,11 @@ impl Files {
     /// True if this process still holds the lock.
     pub(super) fn is_held(&self) -> io::Result<bool> {
         self.lock.is_held()
+    }
+
+    /// The same between a write and its sync, without looking the names up again.
+    pub(super) fn is_still_held(&self) -> io::Result<bool> {
+        self.lock.is_still_held()
     }
 
     /// True if the previous holder did not release the lock cleanly, so that its last lines may not be on disk.
@@ -149,6 +156,15 @@ impl Files {
         // Looked up by path and not by the open file, which would stay the same after somebody replaced it.
         let entry = self.disk.look(&self.path)?.filter(|entry| entry.identity == self.identity);
         Ok(entry.map(|entry| entry.length))
+    }
+
+    /// The same, asked of the open file alone.
+    pub(super) fn still_size(&self) -> io::Result<Option<u64>> {
+        if !self.counts_names {
+            return self.size();
+        }
+        let entry = self.file.entry()?;
+        Ok(entry.is_named.then_some(entry.length))
     }
 
     /// Appends bytes; a failure may leave some of them.
@@ -222,6 +238,16 @@ impl Files {
             // The process that wrote it may have died before the name was on disk.
             Ok(Some(kept)) if kept == body => self.disk.sync_folder(&self.folder.join(ARTIFACTS)),
             _ => write_whole(self.disk.as_ref(), &path, body),
+        }
+    }
+
+    /// Writes the file of a text that its line keeps, if it is not there. Not synced: the next claim looks for it again.
+    pub(super) fn lay_out(&self, text: &str) -> io::Result<()> {
+        let id = ArtifactId::of(text.as_bytes());
+        let path = self.folder.join(ARTIFACTS).join(id.to_string());
+        match disk::read(self.disk.as_ref(), &path, ARTIFACT_BYTES_MAX as u64) {
+            Ok(Some(kept)) if kept == text.as_bytes() => Ok(()),
+            _ => write_quick(self.disk.as_ref(), &path, text.as_bytes()),
         }
     }
 }

@@ -24,16 +24,14 @@ pub use self::cache::{known, load, save};
 use self::chain::Chain;
 pub use self::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
 use self::durable::create_folder;
-pub use self::durable::{
-    atomic_write, atomic_write_from, is_unfinished, quick_write, sweep_beside,
-};
+pub use self::durable::{Pace, atomic_write, is_unfinished, quick_write, sweep_beside, write_from};
 use self::files::{Files, LedgerFile};
 pub use self::line::{LINE_BYTES_MAX, LineError, decode, encode};
 pub use self::lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
 pub use self::real::Real;
 pub use self::writer::ARTIFACT_BYTES_MAX;
 use self::writer::FolderClaim;
-use super::{ArtifactId, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines};
+use super::{ArtifactId, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines, text_in};
 
 const LEDGER: &str = "ledger.jsonl";
 const ARTIFACTS: &str = "artifacts";
@@ -177,13 +175,17 @@ impl Ledger for Folder {
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
         let path = self.path.join(ARTIFACTS).join(id.to_string());
         let wrong = |why| LedgerError::Artifact { place: place(&self.path), id: *id, why };
-        match disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64) {
-            // Checked on every read: artifacts are not part of the chain, only their sums are.
-            Ok(Some(body)) if ArtifactId::of(&body) == *id => Ok(body),
-            Ok(Some(_)) => Err(wrong("is damaged: its content is not what its name says")),
-            Ok(None) => Err(wrong("is not there")),
-            Err(error) => Err(io_error("read", &path, error)),
-        }
+        let found = disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64);
+        // Checked on every read: artifacts are not part of the chain, only their sums are.
+        let error = match found {
+            Ok(Some(body)) if ArtifactId::of(&body) == *id => return Ok(body),
+            Ok(Some(_)) => wrong("is damaged: its content is not what its name says"),
+            Ok(None) => wrong("is not there"),
+            Err(error) => io_error("read", &path, error),
+        };
+        // Where a line keeps the text, the file is only a copy.
+        let kept = self.read(Head::EMPTY).ok().and_then(|lines| text_in(lines, id));
+        kept.ok_or(error)
     }
 }
 

@@ -124,5 +124,6 @@ fn entry(metadata: &Metadata) -> io::Result<Entry> {
         length: metadata.len(),
         is_folder: metadata.is_dir(),
         changed: metadata.modified()?,
+        is_named: metadata.nlink() > 0,
     })
 }

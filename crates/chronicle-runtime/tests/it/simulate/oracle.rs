@@ -366,7 +366,10 @@ fn texts_are_there(disk: &Simulated, line: &Line) -> Checked {
     for event in &line.events {
         let Event::AttemptStarted(intent) = event else { continue };
         let handed = intent.handover.iter().flat_map(|it| [Some(&it.text), it.rest.as_ref()]);
-        for name in handed.flatten() {
+        let is_in_line = |name: &&String| {
+            line.texts.iter().any(|text| blake3::hash(text.as_bytes()).to_hex().as_str() == *name)
+        };
+        for name in handed.flatten().filter(|name| !is_in_line(name)) {
             let path = Path::new(LEDGER).with_file_name("artifacts").join(name);
             let sum = blake3::hash(&disk.synced(&path, 0)).to_hex();
             ensure(sum.as_str() == name, || {

@@ -148,9 +148,10 @@ pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<
     Ok(Some(line))
 }
 
-/// Parses the message in a line.
+/// Parses the message in a line. From a text, as lines of the ledger are: each kind of input would be compiled a second time.
 pub(super) fn understood<T: for<'de> Deserialize<'de>>(line: &[u8]) -> io::Result<T> {
-    serde_json::from_slice(line).map_err(|error| bad(format!("not understood: {error}")))
+    let text = std::str::from_utf8(line).map_err(|error| bad(format!("not a text: {error}")))?;
+    serde_json::from_str(text).map_err(|error| bad(format!("not understood: {error}")))
 }
 
 fn bad(why: String) -> io::Error {

@@ -5,6 +5,7 @@
 
 use chronicle_core::event::record::{Line, VERSION};
 use serde::Deserialize;
+use serde::de::Error as _;
 use thiserror::Error;
 
 use crate::ledger::{SUM_DIGITS, Sum};
@@ -91,13 +92,10 @@ pub(super) fn checked(bytes: &[u8], previous: &Sum) -> Result<Sum, LineError> {
     Err(if is_closing(end) { LineError::Sum } else { LineError::Unclosed })
 }
 
-/// Checks UTF-8 once for the whole line instead of for each string.
+/// Checks UTF-8 once for the whole line instead of for each string. Always from a text: `serde_json` has another parser for bytes,
+/// and with it the program would have the code for every event twice.
 fn parse(bytes: &[u8]) -> Result<Line, serde_json::Error> {
-    match std::str::from_utf8(bytes) {
-        // Parsing text is faster than parsing bytes. Bytes that are not text are parsed only for the error that says where.
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(bytes),
-    }
+    serde_json::from_str(std::str::from_utf8(bytes).map_err(serde_json::Error::custom)?)
 }
 
 /// The end of the line that has this sum.

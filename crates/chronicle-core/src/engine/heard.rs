@@ -165,7 +165,7 @@ fn hear_names(list: &mut Vec<String>) {
 
 fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut AttemptReport) {
     match what {
-        AttemptReport::ToolCalled { call } => hear_call(call),
+        AttemptReport::ToolCalled { call } | AttemptReport::ToolUnasked { call } => hear_call(call),
         AttemptReport::ToolRefused { call, why } => {
             hear_call(call);
             cut(why, TEXT_MAX);

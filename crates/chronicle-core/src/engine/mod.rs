@@ -29,6 +29,7 @@ mod scratch;
 mod sent;
 mod target;
 mod trees;
+mod unasked;
 mod wait;
 pub mod work;
 mod worker;

@@ -2,6 +2,7 @@
 
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
+use super::unasked;
 use crate::base::ids::{AttemptId, GateId, SHELL};
 use crate::definition::workflow::{Tools, is_named};
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
@@ -109,6 +110,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
     match what {
         AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
+        AttemptReport::ToolUnasked { call } => return unasked::note(scratch, id, active_ms, call),
         AttemptReport::ToolRefused { call, why } => {
             let verdict = Verdict::Denied(words::refused_itself(why));
             let called = ToolCalled::new(id, (**call).clone(), verdict, active_ms);
@@ -134,15 +136,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
         AttemptReport::Told(message) => tell(scratch, id, *message),
         AttemptReport::Withdrew { request } => withdraw(scratch, id, request),
-        AttemptReport::Idle => {
-            // Silence is expected while a tool runs or a person is asked, and commands have a timeout instead.
-            let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
-            let is_asking = scratch.state().is_asking(attempt);
-            if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking && !may_rest {
-                let cause = StopCause::Idle;
-                scratch.emit(Event::StopAsked { attempt: id, cause, active_ms: 0 });
-            }
-        }
+        AttemptReport::Idle => silent(scratch, id),
         AttemptReport::Session(session) => {
             if !attempt.session_seen || attempt.intent.session != *session {
                 scratch.record(Event::SessionOpened { attempt: id, session: session.clone() });
@@ -174,6 +168,18 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
     }
     Answer::Noted
+}
+
+/// Stops an attempt that was silent for too long, unless its silence is expected.
+fn silent(scratch: &mut Scratch<'_>, id: AttemptId) {
+    let Some(attempt) = live(scratch.state(), id) else { return };
+    // Silence is expected while a tool runs or a person is asked, and commands have a timeout instead.
+    let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
+    let is_asking = scratch.state().is_asking(attempt);
+    if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking && !may_rest {
+        let cause = StopCause::Idle;
+        scratch.emit(Event::StopAsked { attempt: id, cause, active_ms: 0 });
+    }
 }
 
 /// A delivered message is recorded once. A note given to another attempt may have reached that one too.
@@ -214,11 +220,16 @@ fn withdraw(scratch: &mut Scratch<'_>, id: AttemptId, request: &str) {
     });
 }
 
-fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
+pub(super) fn live(state: &State, id: AttemptId) -> Option<&Attempt> {
     state.live.contains(&id).then(|| state.attempt(id)).flatten()
 }
 
-fn call_tool(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, call: &Call) -> Answer {
+pub(super) fn call_tool(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    call: &Call,
+) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
     let known = attempt.calls.iter().filter(|open| open.is(call)).map(|open| &open.verdict);
@@ -271,7 +282,7 @@ fn deny_stopped(
 }
 
 /// True if it has made this call as often as it may without progress.
-fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
+pub(super) fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     let place = &attempt.intent.place;
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
     let frame = state.frames.get(&place.frame());

@@ -212,6 +212,9 @@ pub struct ToolCalled {
     pub command_cut: bool,
     /// Allowed, or denied with the reason that the agent was given.
     pub verdict: Verdict,
+    /// True if it ran without asking for permission. The verdict is then a denial that came too late.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unasked: bool,
     /// Active time of the attempt so far.
     pub active_ms: u64,
 }
@@ -231,6 +234,7 @@ impl ToolCalled {
             command,
             command_cut,
             verdict,
+            unasked: false,
             active_ms,
         }
     }

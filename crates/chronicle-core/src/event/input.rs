@@ -130,6 +130,11 @@ pub enum AttemptReport {
         /// Why, in the agent's own words.
         why: String,
     },
+    /// It announced a tool call and ran it without asking for permission.
+    ToolUnasked {
+        /// The call as the agent announced it.
+        call: Box<Call>,
+    },
     /// A tool call ended.
     ToolEnded {
         /// The agent's id of the call.

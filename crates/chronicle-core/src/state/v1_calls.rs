@@ -74,6 +74,7 @@ mod tests {
             command: None,
             command_cut: false,
             verdict: Verdict::Allowed,
+            unasked: false,
             active_ms: 0,
         }
     }

@@ -67,10 +67,21 @@ pub fn agent_name(agent: &str) -> &str {
 pub(super) fn tool_called(called: &ToolCalled) -> String {
     let ToolCalled { attempt, tool, input, .. } = called;
     match &called.verdict {
+        Verdict::Denied(_) if called.unasked => {
+            format!("{attempt} ran `{tool}` {} without asking for permission", one_line(input))
+        }
         Verdict::Allowed if input.is_empty() => format!("{attempt} called `{tool}`"),
         Verdict::Allowed => format!("{attempt} called `{tool}` {}", one_line(input)),
         Verdict::Denied(why) => format!("{attempt} was denied `{tool}`: {why}"),
     }
+}
+
+/// The verdict on a call that nobody was asked about.
+pub(crate) const UNASKED: &str = "it ran without asking for permission";
+
+/// What an agent did that ran a tool without asking, and why that is not tolerated.
+pub(crate) fn ran_unasked(tool: &str, why: &str) -> String {
+    format!("it ran `{tool}` without asking for permission; {why}")
 }
 
 /// Why a call did not run that the agent refused by itself: there is no such tool, or its input does not fit.

@@ -24,9 +24,10 @@ use crate::definition::workflow::Phase;
 use crate::event::{EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
+pub(crate) use attempt::UNASKED;
 pub use attempt::{agent_name, end};
 pub(crate) use attempt::{
-    command_failed, lost_too_often, once_only, once_ran, refused_itself, stopping,
+    command_failed, lost_too_often, once_only, once_ran, ran_unasked, refused_itself, stopping,
 };
 pub(crate) use budget::{balance, no_such_limit, raised, short};
 pub use chore::performer;

@@ -1,9 +1,9 @@
 //! Evidence before done, and claims held against the record.
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::event::Issues;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::signal::Signal;
+use chronicle_core::event::{Call, Issues, Verdict};
 use expect_test::{Expect, expect};
 
 use crate::world::{World, about, calls, person, signal, tree};
@@ -67,6 +67,47 @@ fn begin(world: &mut World, attempt: u32) {
 fn told(world: &World, lines: usize, expected: &Expect) {
     let text: Vec<String> = world.told().lines().map(|line| line.trim().to_owned()).collect();
     expected.assert_eq(&text[text.len().saturating_sub(lines)..].join("\n"));
+}
+
+#[test]
+fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_limited() {
+    let unasked = |world: &mut World, tool: &str| {
+        let input = serde_json::json!({ "command": "cargo test" });
+        let call = Box::new(Call::new("c1", tool, &input, &[]));
+        let answer = world.step(&about(AttemptId(1), AttemptReport::ToolUnasked { call }));
+        world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c1".into(), ok: true }));
+        answer
+    };
+    let free = "{name: Proof, phases: {a: {requires: [cargo test, changed_files], next: [done]}}}";
+    let mut world = begun(free);
+    assert_eq!(unasked(&mut world, "Bash"), Answer::Noted);
+    let refused = leave(&mut world, 1, None, "done");
+    assert!(refused.contains("changed files (no file changed), `cargo test` (it was not run)"));
+    assert!(world.state.attempt(AttemptId(1)).unwrap().hands().is_empty());
+    told(
+        &world,
+        3,
+        &expect![[r#"
+        a1 ran `Bash` {"command":"cargo test"} without asking for permission
+        a1's call `c1` succeeded
+        a1 was refused: `a` cannot be left yet: it requires changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"#]],
+    );
+    for tools in ["deny: [write]", "allow: [bash]"] {
+        let mut world =
+            begun(&format!("{{name: P, phases: {{a: {{tools: {{{tools}}}, next: [done]}}}}}}"));
+        let why = "it ran `Bash` without asking for permission; this phase limits which tools may be called";
+        let denied = Answer::Verdict(Verdict::Denied(why.to_owned()));
+        assert_eq!(unasked(&mut world, "Bash"), denied, "{tools}");
+        let ours = unasked(&mut world, "workflow_status");
+        assert_eq!(ours, Answer::Verdict(Verdict::Allowed), "{tools}");
+    }
+    let mut world = begun(free.replace("requires: [cargo test, changed_files], ", "").as_str());
+    assert!(leave(&mut world, 1, None, "done").starts_with("accepted"));
+    let Answer::Verdict(Verdict::Denied(why)) = unasked(&mut world, "Bash") else { panic!() };
+    assert_eq!(
+        why,
+        "it ran `Bash` without asking for permission; the phase is being left, so no tool may run any more"
+    );
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     prop_oneof![
         "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
         call().prop_map(|call| AttemptReport::ToolCalled { call: Box::new(call) }),
+        call().prop_map(|call| AttemptReport::ToolUnasked { call: Box::new(call) }),
         call().prop_map(|call| AttemptReport::ToolRefused {
             call: Box::new(call),
             why: "no".to_owned()

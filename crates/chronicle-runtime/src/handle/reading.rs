@@ -154,6 +154,8 @@ pub struct Audit {
     pub lost_artifacts: Vec<String>,
     /// Events that cannot have happened, in words: a defect, or a line that Chronicle did not write.
     pub impossible: Vec<String>,
+    /// Number of tool calls that agents made without asking for permission. They prove nothing.
+    pub unasked_calls: u64,
     /// True if a supervisor drives the run.
     pub supervised: bool,
 }
@@ -163,7 +165,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     // Keepers' locks are listed before the ledger is read: an attempt that starts in between is then no contradiction.
     let (ledger, started) = (folder.ledger(), witnesses::started(folder));
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);
-    let mut named = BTreeSet::new();
+    let (mut named, mut unasked_calls) = (BTreeSet::new(), 0u64);
     for next in ledger.read(Head::EMPTY)? {
         let (line, after) = next?;
         events += line.events.len() as u64;
@@ -171,6 +173,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         for text in &line.texts {
             named.remove(&ArtifactId::of(text.as_bytes()).to_string());
         }
+        unasked_calls += line.events.iter().filter(|event| is_unasked(event)).count() as u64;
         state.apply(&line);
         head = after;
     }
@@ -194,8 +197,13 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         impossible: state.anomalies.iter().map(words::impossible).collect(),
         orphans,
         open_attempts: open.collect(),
+        unasked_calls,
         supervised,
     })
+}
+
+fn is_unasked(event: &Event) -> bool {
+    matches!(event, Event::ToolCalled(called) if called.unasked)
 }
 
 /// The texts that an event names.

@@ -32,6 +32,7 @@ pub(crate) fn line(seq: u64) -> Line {
                 command: None,
                 command_cut: false,
                 verdict: Verdict::Denied("no".to_owned()),
+                unasked: false,
                 active_ms: seq,
             }),
         ],

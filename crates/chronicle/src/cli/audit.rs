@@ -81,6 +81,13 @@ pub(super) fn say(audit: &Audit, run: &str) {
         lines.push(bad(format!("texts that the ledger names are lost or changed: {names}")));
     }
     lines.extend(audit.impossible.iter().map(|what| bad(format!("cannot have happened: {what}"))));
+    if audit.unasked_calls > 0 {
+        let calls = words::thousands(audit.unasked_calls);
+        lines.push(format!(
+            "  · tool calls without asking for permission, which prove nothing: {calls}; \
+            `chronicle log {run} --tools` shows them"
+        ));
+    }
     if !audit.open_attempts.is_empty() {
         let open = audit.open_attempts.join(", ");
         lines.push(format!("  · without an end: {open}; `chronicle resume {run}` takes them up"));

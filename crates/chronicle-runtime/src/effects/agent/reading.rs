@@ -158,15 +158,13 @@ impl<'a> AgentReader<'a> {
             Seen::Retrying { class, text, after_ms } => self.tries_again(class, text, after_ms),
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall(raw) => {
-                let tool = raw.call.tool.clone();
-                if !self.judge(raw.call).1 {
-                    self.breach(format!("it ran `{tool}`, which is denied"));
-                }
+                self.begins_tool(&raw.call.tool);
+                self.verdicts.announce(raw.call);
             }
             Seen::Permission(raw) => {
                 let id = raw.call.id.clone();
                 // Blocks until the decision is on disk. The agent waits, so nothing runs without a recorded verdict.
-                let (answer, _) = self.judge(raw.call);
+                let answer = self.judge(raw.call);
                 self.answer(&id, answer);
             }
             Seen::Refused { call, why } => {
@@ -211,22 +209,33 @@ impl<'a> AgentReader<'a> {
     }
 
     /// Has a call judged, and remembers whether it may run.
-    fn judge(&mut self, call: Call) -> (Option<Answer>, bool) {
-        self.note(Bit::Tool, &call.tool);
-        self.shared.last_words().begin_anew();
+    fn judge(&mut self, call: Call) -> Option<Answer> {
+        self.begins_tool(&call.tool);
         let (id, sum) = (call.id.clone(), call.sum);
         let asked = AttemptReport::ToolCalled { call: Box::new(call) };
         let answer = self.shared.reporter.ask(asked);
         let may_run =
             !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_)) | Answer::Stopped(_)));
         self.verdicts.add(id, sum, may_run);
-        (answer, may_run)
+        answer
+    }
+
+    fn begins_tool(&self, tool: &str) {
+        self.note(Bit::Tool, tool);
+        self.shared.last_words().begin_anew();
     }
 
     /// A result needs a verdict; a call that was denied has none but its failure.
     fn tool_ended(&mut self, call: String, ok: bool) {
-        if !self.verdicts.end(&call, ok) {
+        let unasked = self.verdicts.take_unasked(&call);
+        if !self.verdicts.end(&call, ok) && unasked.is_empty() {
             self.breach(format!("the call `{call}` ran without leave"));
+        }
+        for call in unasked {
+            let ran = AttemptReport::ToolUnasked { call: Box::new(call) };
+            if let Some(Answer::Verdict(Verdict::Denied(why))) = self.shared.reporter.ask(ran) {
+                self.breach(why);
+            }
         }
         self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
     }

@@ -2,14 +2,18 @@
 
 use std::collections::VecDeque;
 
-use chronicle_core::event::CallSum;
+use chronicle_core::event::{Call, CallSum};
 
 /// Most calls whose verdict is remembered.
 const VERDICTS_MAX: usize = 1_024;
 
-/// Verdicts, the oldest first.
+/// Verdicts and announcements, the oldest first.
 #[derive(Default)]
-pub(super) struct Verdicts(VecDeque<JudgedCall>);
+pub(super) struct Verdicts {
+    judged: VecDeque<JudgedCall>,
+    /// Calls that were announced, and that nobody was asked about yet.
+    announced: VecDeque<Call>,
+}
 
 struct JudgedCall {
     id: String,
@@ -19,18 +23,41 @@ struct JudgedCall {
 }
 
 impl Verdicts {
+    /// Remembers an announcement, unless the call has a verdict. If too many are open, the end of a forgotten one is a breach.
+    pub(super) fn announce(&mut self, call: Call) {
+        let is_it =
+            |known: &JudgedCall| !known.has_ended && known.sum == call.sum && known.id == call.id;
+        if self.judged.iter().any(is_it) {
+            return;
+        }
+        if self.announced.len() >= VERDICTS_MAX {
+            self.announced.pop_front();
+        }
+        self.announced.push_back(call);
+    }
+
+    /// The calls with this id that were announced and never asked for: their end shows that they ran.
+    pub(super) fn take_unasked(&mut self, id: &str) -> Vec<Call> {
+        let all = std::mem::take(&mut self.announced);
+        let (unasked, others): (VecDeque<Call>, VecDeque<Call>) =
+            all.into_iter().partition(|call| call.id == id);
+        self.announced = others;
+        Vec::from(unasked)
+    }
+
     /// Remembers a verdict; the same call repeated is still one call.
     pub(super) fn add(&mut self, id: String, sum: CallSum, may_run: bool) {
+        self.announced.retain(|call| call.id != id || call.sum != sum);
         let is_it =
             |known: &&mut JudgedCall| !known.has_ended && known.sum == sum && known.id == id;
-        if let Some(known) = self.0.iter_mut().find(is_it) {
+        if let Some(known) = self.judged.iter_mut().find(is_it) {
             known.may_run = may_run;
             return;
         }
-        if self.0.len() >= VERDICTS_MAX {
-            self.0.pop_front();
+        if self.judged.len() >= VERDICTS_MAX {
+            self.judged.pop_front();
         }
-        self.0.push_back(JudgedCall { id, sum, may_run, has_ended: false });
+        self.judged.push_back(JudgedCall { id, sum, may_run, has_ended: false });
     }
 
     /// Whether a call that ended so had leave to run; one that was denied may only fail. An end names its call by the id alone.
@@ -39,11 +66,11 @@ impl Verdicts {
     pub(super) fn end(&mut self, id: &str, ok: bool) -> bool {
         let open = |it: &JudgedCall| it.id == id && !it.has_ended;
         // With several open calls of one id, assume the innocent pairing; a denied call that ran is left over in the end.
-        let fitting = self.0.iter().position(|it| open(it) && it.may_run == ok);
-        let of_an_open_one = fitting.or_else(|| self.0.iter().position(open));
+        let fitting = self.judged.iter().position(|it| open(it) && it.may_run == ok);
+        let of_an_open_one = fitting.or_else(|| self.judged.iter().position(open));
         // An agent may report the same end twice.
-        let at = of_an_open_one.or_else(|| self.0.iter().rposition(|it| it.id == id));
-        let Some(ended) = at.and_then(|at| self.0.get_mut(at)) else { return false };
+        let at = of_an_open_one.or_else(|| self.judged.iter().rposition(|it| it.id == id));
+        let Some(ended) = at.and_then(|at| self.judged.get_mut(at)) else { return false };
         ended.has_ended = true;
         ended.may_run || !ok
     }
@@ -51,7 +78,7 @@ impl Verdicts {
 
 #[cfg(test)]
 mod tests {
-    use chronicle_core::event::CallSum;
+    use chronicle_core::event::{Call, CallSum};
 
     use super::Verdicts;
 
@@ -86,5 +113,23 @@ mod tests {
             assert_eq!(play(calls, "x ok; x ok"), [true, false], "{calls}");
         }
         assert_eq!(play("x read may; x read may; x bash not", "x ok; x ok"), [true, false]);
+    }
+
+    #[test]
+    fn an_announced_call_is_asked_for_or_shows_as_unasked_when_it_ends() {
+        let call = |id: &str, tool: &str| Call::new(id, tool, &serde_json::Value::Null, &[]);
+        let mut verdicts = Verdicts::default();
+        verdicts.announce(call("x", "bash"));
+        verdicts.announce(call("y", "read"));
+        verdicts.add("y".to_owned(), sum("read"), true);
+        verdicts.announce(call("y", "read"));
+        verdicts.add("x".to_owned(), sum("read"), true);
+        assert_eq!(verdicts.take_unasked("y"), []);
+        assert_eq!(
+            verdicts.take_unasked("x"),
+            [call("x", "bash")],
+            "leave for another call is none"
+        );
+        assert_eq!(verdicts.take_unasked("x"), []);
     }
 }

@@ -1,0 +1,52 @@
+//! Tool calls that an agent ran without asking for permission. They are recorded as denied, so they prove nothing.
+
+use super::scratch::Scratch;
+use super::world::{call_tool, live, repeated};
+use crate::base::ids::AttemptId;
+use crate::event::input::Answer;
+use crate::event::signal::is_ours;
+use crate::event::{Call, Caller, Event, StopCause, ToolCalled, Verdict};
+use crate::state::{Attempt, State};
+use crate::words;
+
+/// Records the call. Chronicle's own tools need no permission. Where tools are limited, or none may be called any more, the answer is a denial: the agent cannot be held to
+/// that, so its attempt must be stopped.
+pub(super) fn note(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    call: &Call,
+) -> Answer {
+    if is_ours(&call.tool) {
+        return call_tool(scratch, id, active_ms, call);
+    }
+    let state = scratch.state();
+    let Some(attempt) = live(state, id) else { return Answer::Noted };
+    let stopping = state.stopping(attempt);
+    let (limits, too_often) = (limits(state, attempt, call), repeated(state, attempt, call));
+    let verdict = Verdict::Denied(words::UNASKED.to_owned());
+    let called = ToolCalled::new(id, call.clone(), verdict, active_ms);
+    scratch.record(Event::ToolCalled(ToolCalled { unasked: true, ..called }));
+    if let Some(why) = stopping {
+        return Answer::Stopped(words::stopping(why));
+    }
+    if let Some(why) = limits {
+        return Answer::Verdict(Verdict::Denied(words::ran_unasked(&call.tool, why)));
+    }
+    if too_often {
+        let cause = StopCause::Repeats;
+        scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
+    }
+    Answer::Noted
+}
+
+/// Why a call that was not asked for cannot be tolerated.
+fn limits(state: &State, attempt: &Attempt, call: &Call) -> Option<&'static str> {
+    if attempt.is_leaving() {
+        return Some("the phase is being left, so no tool may run any more");
+    }
+    let tools = state.tools_for(&attempt.intent)?;
+    let binds = !tools.own_only || call.by == Caller::Worker;
+    let is_limited = tools.allow.is_some() || !tools.deny.is_empty();
+    (binds && is_limited).then_some("this phase limits which tools may be called")
+}

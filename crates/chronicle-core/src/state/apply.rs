@@ -137,7 +137,7 @@ impl Facts {
         let at = entered.at.clone().or_else(|| v1::at(path));
         let outer = at.as_ref().map(Place::frame);
         if let Some(outer) = &outer {
-            self.change_frame(outer, |frame| frame.stage = Stage::Inside);
+            self.change_frame(outer, Frame::go_inside);
         }
         let outer = outer.and_then(|outer| self.frames.get(&outer));
         let before = outer.and_then(|outer| outer.before.clone());

@@ -64,7 +64,7 @@ impl Facts {
         self.snapshot = Arc::new(carried.snapshot.clone());
         for it in carried.frames.iter().filter(|it| it.inside) {
             self.enter_phase(at, &it.frame.place(&it.phase));
-            self.change_frame(&it.frame, |frame| frame.stage = Stage::Inside);
+            self.change_frame(&it.frame, Frame::go_inside);
         }
     }
 

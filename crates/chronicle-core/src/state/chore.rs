@@ -87,10 +87,10 @@ fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
 }
 
 impl Frame {
-    /// True if its cleanup has not run yet.
+    /// True if its cleanup has not run yet. A phase that was skipped or refused before any work needs none.
     pub(crate) fn is_uncleaned(&self) -> bool {
         let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended(_));
-        let is_begun = self.worker.try_number > 0 || self.stage == Stage::Inside;
+        let is_begun = self.worker.try_number > 0 || self.went_inside;
         is_anywhere && is_begun && !self.cleaned
     }
 }

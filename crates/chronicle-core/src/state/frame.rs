@@ -78,6 +78,9 @@ pub struct Frame {
     /// The phase that a person moved the frame away from, and its pending cleanup commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<(PhaseId, Vec<String>)>,
+    /// True if a workflow inside this phase was entered at this visit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub went_inside: bool,
     /// True if this visit's cleanup has run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleaned: bool,
@@ -459,6 +462,7 @@ impl Frame {
             summary: String::new(),
             said: String::new(),
             behind: None,
+            went_inside: false,
             cleaned: false,
             sent: None,
             said_here: String::new(),
@@ -469,12 +473,17 @@ impl Frame {
     pub(crate) fn begin_visit(&mut self) {
         // Nothing of an earlier visit counts: counters, session, helpers and evidence belong to this stay at the phase.
         (self.worker, self.agent) = (Worker::default(), None);
-        (self.cleaned, self.behind) = (false, None);
+        (self.cleaned, self.behind, self.went_inside) = (false, None, false);
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();
         self.progress = Progress::default();
         self.notes.retain(|note| note.told.is_none());
+    }
+
+    /// A workflow inside the phase begins.
+    pub(super) fn go_inside(&mut self) {
+        (self.stage, self.went_inside) = (Stage::Inside, true);
     }
 
     /// Every session that a worker here may continue in.

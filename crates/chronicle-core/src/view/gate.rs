@@ -108,7 +108,9 @@ fn follows(state: &State, place: &Place) -> Vec<String> {
     let next = way_out(state, place).and_then(|way| target(phase, way));
     let next = next.and_then(|next| definition(state, &place.frame().place(&next)));
     let next = next.filter(|next| !next.approval.is_before()).map(|next| commands(state, next));
-    phase.cleanup.iter().cloned().chain(next.into_iter().flatten()).collect()
+    let frame = state.frames.get(&place.frame()).filter(|frame| frame.place() == *place);
+    let cleanup = frame.map_or(&phase.cleanup[..], |frame| state.cleanup_of(frame));
+    cleanup.iter().cloned().chain(next.into_iter().flatten()).collect()
 }
 
 fn way_out<'a>(state: &'a State, place: &Place) -> Option<&'a WayOut> {

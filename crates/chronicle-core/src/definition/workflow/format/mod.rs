@@ -177,7 +177,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["cleanup"],
             Kind::Texts,
             "",
-            "Commands that run whenever one of its phases is left.",
+            "Commands that run whenever one of its phases is left, unless that phase has its own `cleanup`; also after a workflow inside a phase has ended.",
         ),
         field(
             &["env"],

@@ -8,7 +8,8 @@ use chronicle_core::definition::workflow::{Format, Problem, Source, read, read_c
 const PROBLEMS_MAX: usize = 10_000;
 
 pub(crate) fn check(text: &str) {
-    let source = || Source { name: "f".to_owned(), key: "w".to_owned(), text: text.to_owned() };
+    let source =
+        || Source { file: None, name: "f".to_owned(), key: "w".to_owned(), text: text.to_owned() };
     for format in [Format::Native, Format::Phased, Format::Template, Format::Chain] {
         // Every file that it names is itself again.
         let unit = read(source(), format, &mut |_| Ok(source()));

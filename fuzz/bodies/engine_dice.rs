@@ -59,6 +59,7 @@ phases:
 
 static WORKFLOWS: LazyLock<Vec<Vec<Workflow>>> = LazyLock::new(|| {
     let source = |key: &str, text: &str| Source {
+        file: None,
         name: format!("{key}.yaml"),
         key: key.to_owned(),
         text: text.to_owned(),

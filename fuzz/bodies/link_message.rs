@@ -115,7 +115,7 @@ impl Supervisor {
 
 fn first(folder: &RunFolder) -> RunStarted {
     let text = "phases: {plan: {approval: before}}".to_owned();
-    let source = Source { name: "w.yaml".to_owned(), key: "w".to_owned(), text };
+    let source = Source { file: None, name: "w.yaml".to_owned(), key: "w".to_owned(), text };
     RunStarted {
         run: folder.id.clone(),
         task: "task".to_owned(),

@@ -7,6 +7,7 @@ const PROBLEMS_MAX: usize = 10_000;
 
 pub(crate) fn check(text: &str) {
     let source = |key: &str| Source {
+        file: None,
         name: "w.yaml".to_owned(),
         key: key.to_owned(),
         text: text.to_owned(),

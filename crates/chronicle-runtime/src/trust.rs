@@ -58,6 +58,7 @@ pub struct Item {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Root of the project that was trusted.
+    #[serde(with = "path")]
     pub project: PathBuf,
     /// Each thing by name, with the hash of what it held.
     pub items: BTreeMap<String, String>,
@@ -258,5 +259,35 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         collect(&entry.path(), depth, files);
+    }
+}
+
+/// A path in JSON: a text, or its bytes if they are not UTF-8.
+mod path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(PathBuf),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        match path.to_str() {
+            Some(text) => text.serialize(to),
+            None => path.as_os_str().as_bytes().serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::Text(path) => path,
+            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
     }
 }

@@ -1,9 +1,11 @@
 //! Text for a terminal without what could fool it: names and files of a project may be anybody's.
 //!
-//! Colours pass, since our own words and `git diff` have some. Every other escape loses its first sign, so that a terminal shows the
-//! rest as text; other control characters and those that turn the direction of text become spaces.
+//! Colours pass where they are wanted, since our own words and `git diff` have some. Every other escape loses its first sign, so that
+//! a terminal shows the rest as text; everything else that could fool a reader becomes a space.
 
 use std::io::{self, Write};
+
+use chronicle_core::base::quote::is_deceptive;
 
 const ESCAPE: u8 = 0x1b;
 /// What stands for the first sign of an escape.
@@ -11,26 +13,23 @@ const SHOWN: &str = "␛";
 /// Longest colour that passes.
 const COLOUR_MAX: usize = 24;
 
-/// The text as a terminal may get it.
-pub(crate) fn harmless(text: &str) -> String {
+/// The text as a terminal may get it, without any colours unless they are wanted: then all escapes are somebody else's.
+pub(crate) fn harmless(text: &str, has_colours: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(sign) = rest.chars().next() {
-        let taken = colour(rest.as_bytes()).unwrap_or(sign.len_utf8());
+        let colour = colour(rest.as_bytes()).filter(|_| has_colours);
+        let taken = colour.unwrap_or(sign.len_utf8());
         match sign {
             _ if taken > sign.len_utf8() => out.push_str(&rest[..taken]),
             '\n' | '\t' => out.push(sign),
             '\u{1b}' => out.push_str(SHOWN),
-            _ if sign.is_control() || turns(sign) => out.push(' '),
+            _ if is_deceptive(sign) => out.push(' '),
             _ => out.push(sign),
         }
         rest = &rest[taken..];
     }
     out
-}
-
-fn turns(sign: char) -> bool {
-    matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// How long the colour is that a text begins with: `ESC [ 1 ; 31 m`. One that hides text is none.
@@ -62,14 +61,14 @@ impl<W: Write> Write for Harmless<W> {
         if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
             let rest = self.line.split_off(end + 1);
             let lines = std::mem::replace(&mut self.line, rest);
-            self.to.write_all(harmless(&String::from_utf8_lossy(&lines)).as_bytes())?;
+            self.to.write_all(harmless(&String::from_utf8_lossy(&lines), true).as_bytes())?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.line);
-        self.to.write_all(harmless(&String::from_utf8_lossy(&rest)).as_bytes())?;
+        self.to.write_all(harmless(&String::from_utf8_lossy(&rest), true).as_bytes())?;
         self.to.flush()
     }
 }
@@ -87,11 +86,12 @@ mod tests {
             ("\u{1b}[2J\u{1b}[H", "␛[2J␛[H"),
             ("\u{1b}[8mhidden", "␛[8mhidden"),
             ("over\rwritten\u{8}\u{9b}31m", "over written  31m"),
-            ("\u{202e}gnirts", " gnirts"),
+            ("\u{202e}gnirts\u{2028}\u{2029}\u{2066}\u{200f}", " gnirts    "),
             ("\u{1b}", "␛"),
         ] {
-            assert_eq!(harmless(text), shown, "{text:?}");
+            assert_eq!(harmless(text, true), shown, "{text:?}");
         }
+        assert_eq!(harmless("\u{1b}[31mred", false), "␛[31mred");
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
                 assert!(through.write_all(piece).is_ok());
             }
             assert!(through.flush().is_ok());
-            assert_eq!(String::from_utf8_lossy(&out), harmless(text));
+            assert_eq!(String::from_utf8_lossy(&out), harmless(text, true));
         }
     }
 }

@@ -83,7 +83,7 @@ impl Paint {
 
 /// Writes a line of the result, without what could fool a terminal. False once nobody reads any more.
 pub(crate) fn say(line: &str) -> bool {
-    print(&harmless(line))
+    print(&harmless(line, colours(&io::stdout())))
 }
 
 /// Writes a text that is asked for word for word: as it is, but to a person's terminal without what could fool it.
@@ -98,7 +98,7 @@ fn print(text: &str) -> bool {
 
 /// Writes a line of talk, without what could fool a terminal.
 pub(crate) fn talk(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", harmless(line));
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(line, has_colours()));
 }
 
 /// Rings the bell of the terminal that the talk goes to, and says why by OSC 9. Nothing where it goes elsewhere.
@@ -162,7 +162,7 @@ pub(crate) fn can_ask() -> bool {
 /// Asks for a line; none when nobody answers.
 pub(crate) fn ask(question: &str) -> Option<String> {
     let mut talk = io::stderr().lock();
-    write!(talk, "{}", harmless(question)).and_then(|()| talk.flush()).ok()?;
+    write!(talk, "{}", harmless(question, has_colours())).and_then(|()| talk.flush()).ok()?;
     let mut line = String::new();
     let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
     (read > 0).then_some(line)

@@ -103,14 +103,23 @@ fn is_markup(line: &str) -> bool {
     line.starts_with(['#', '~', '-', '*', '+', '>', '<', '=', '|']) || line.starts_with("```")
 }
 
-/// Removes control characters and those that change the direction of text.
+/// Replaces everything that could fool a reader by spaces.
 pub fn plain(text: &str) -> String {
-    let turns = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_odd = |char: char| char.is_control() || turns(char);
-    if !text.contains(is_odd) {
+    if !text.contains(is_deceptive) {
         return text.to_owned();
     }
-    text.chars().map(|char| if is_odd(char) { ' ' } else { char }).collect()
+    text.chars().map(|char| if is_deceptive(char) { ' ' } else { char }).collect()
+}
+
+/// True for characters that steer a terminal, break lines or change the direction of text. They have no place in a name.
+pub fn is_deceptive(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' // marks of direction
+                | '\u{2028}' | '\u{2029}' // separators of lines and paragraphs
+                | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' // embeddings, overrides and isolates
+        )
 }
 
 #[cfg(test)]

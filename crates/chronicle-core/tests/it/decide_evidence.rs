@@ -78,7 +78,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
         world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c1".into(), ok: true }));
         answer
     };
-    let free = "{name: Proof, phases: {a: {requires: [cargo test, changed_files], next: [done]}}}";
+    let free = "{name: Proof, phases: {a: {requires: [changed_files, cargo test], next: [done]}}}";
     let mut world = begun(free);
     assert_eq!(unasked(&mut world, "Bash"), Answer::Noted);
     let refused = leave(&mut world, 1, None, "done");
@@ -101,7 +101,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
         let ours = unasked(&mut world, "workflow_status");
         assert_eq!(ours, Answer::Verdict(Verdict::Allowed), "{tools}");
     }
-    let mut world = begun(free.replace("requires: [cargo test, changed_files], ", "").as_str());
+    let mut world = begun(free.replace("requires: [changed_files, cargo test], ", "").as_str());
     assert!(leave(&mut world, 1, None, "done").starts_with("accepted"));
     let Answer::Verdict(Verdict::Denied(why)) = unasked(&mut world, "Bash") else { panic!() };
     assert_eq!(

@@ -8,7 +8,7 @@ use chronicle_core::definition::workflow::{Problem, Source, read_chains};
 use expect_test::{Expect, expect};
 
 fn source(text: &str) -> Source {
-    Source { name: "f".to_owned(), key: "stem".to_owned(), text: text.to_owned() }
+    Source { file: None, name: "f".to_owned(), key: "stem".to_owned(), text: text.to_owned() }
 }
 
 fn with(mut text: String, problems: &[Problem]) -> String {

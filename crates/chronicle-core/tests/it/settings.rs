@@ -6,7 +6,7 @@ use chronicle_core::definition::workflow::Source;
 use expect_test::{Expect, expect};
 
 fn source(name: &str, text: &str) -> Source {
-    Source { name: name.to_owned(), key: "settings".to_owned(), text: text.to_owned() }
+    Source { file: None, name: name.to_owned(), key: "settings".to_owned(), text: text.to_owned() }
 }
 
 /// Every setting that a file says, with its origin, then every problem.

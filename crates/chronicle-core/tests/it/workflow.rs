@@ -11,7 +11,7 @@ use chronicle_core::definition::workflow::{
 };
 
 fn source(key: &str, text: &str) -> Source {
-    Source { name: format!("{key}.yaml"), key: key.to_owned(), text: text.to_owned() }
+    Source { file: None, name: format!("{key}.yaml"), key: key.to_owned(), text: text.to_owned() }
 }
 
 pub(crate) fn load_with(text: &str, others: &[(&str, &str)]) -> Loaded {

@@ -8,7 +8,12 @@ use chronicle_core::definition::workflow::{FILE_MAX, Loaded, Severity, Source, W
 use proptest::prelude::*;
 
 fn load_text(text: &str) -> Loaded {
-    let main = Source { name: "w.yaml".to_owned(), key: "w".to_owned(), text: text.to_owned() };
+    let main = Source {
+        file: None,
+        name: "w.yaml".to_owned(),
+        key: "w".to_owned(),
+        text: text.to_owned(),
+    };
     load(main, &mut |_| None)
 }
 
@@ -128,6 +133,7 @@ fn many_phases_are_refused() {
 #[test]
 fn a_chain_of_workflows_ends() {
     let main = Source {
+        file: None,
         name: String::new(),
         key: "w".to_owned(),
         text: "phases: [{subworkflow: x}]".to_owned(),
@@ -136,7 +142,7 @@ fn a_chain_of_workflows_ends() {
     let loaded = load(main, &mut |key| {
         asked += 1;
         let text = format!("phases: [{{id: a, workflow: {key}x}}]");
-        Some(Source { name: key.to_owned(), key: key.to_owned(), text })
+        Some(Source { file: None, name: key.to_owned(), key: key.to_owned(), text })
     });
     assert!(asked < 200);
     assert!(loaded.problems.iter().any(|problem| problem.code == "too-many-workflows"));

@@ -68,6 +68,7 @@ pub(crate) fn workflows(text: &str) -> Vec<Workflow> {
         inner.insert(key.trim().to_owned(), body.to_owned());
     }
     let source = |key: &str, text: &str| Source {
+        file: None,
         name: format!("{key}.yaml"),
         key: key.to_owned(),
         text: text.to_owned(),

@@ -57,7 +57,7 @@ fn start(text: &str) -> Input {
 
 fn started(text: &str) -> RunStarted {
     let (name, key, text) = ("main.yaml".to_owned(), "main".to_owned(), text.to_owned());
-    let loaded = load(Source { name: name.clone(), key, text }, &mut |_| None);
+    let loaded = load(Source { file: None, name: name.clone(), key, text }, &mut |_| None);
     assert!(loaded.is_usable(), "{:#?}", loaded.problems);
     RunStarted {
         run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),

@@ -63,7 +63,12 @@ pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
 
 /// A text with the name that it is known by.
 pub(super) fn source(path: &Path, key: &str) -> Result<Source, Trouble> {
-    text(path).map(|text| Source { name: Places::shown(path), key: key.to_owned(), text })
+    text(path).map(|text| Source {
+        file: Some(path.to_owned()),
+        name: Places::shown(path),
+        key: key.to_owned(),
+        text,
+    })
 }
 
 /// Reads slightly more than the largest allowed file, so that a larger one is noticed.

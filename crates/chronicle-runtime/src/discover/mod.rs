@@ -65,8 +65,17 @@ pub struct Origin {
     pub level: Level,
     /// Its path, as people see it.
     pub path: String,
+    /// The file itself, byte for byte; `None` if it is built in.
+    pub file: Option<PathBuf>,
     /// The format of a workflow.
     pub format: Option<Format>,
+}
+
+impl Origin {
+    /// A file that is no workflow.
+    fn of(level: Level, path: &Path) -> Self {
+        Self { level, path: Places::shown(path), file: Some(path.to_owned()), format: None }
+    }
 }
 
 /// Everything that was found.
@@ -306,8 +315,12 @@ impl Catalog {
             return Err(DiscoverError::Several { path: path.to_owned(), chains });
         }
         let unit = units.pop().unwrap_or_else(|| {
-            let source =
-                Source { name: Places::shown(path), key: String::new(), text: String::new() };
+            let source = Source {
+                file: Some(path.to_owned()),
+                name: Places::shown(path),
+                key: String::new(),
+                text: String::new(),
+            };
             Unit::broken(source, Trouble::new("not-a-chain", "no chain in it"))
         });
         let mut loaded = self.assemble(&Arc::new(unit));

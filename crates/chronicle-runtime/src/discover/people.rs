@@ -18,7 +18,7 @@ impl Catalog {
         let personas = named.map(|found| &found.origin);
         let origins = personas.chain(self.rules.iter().map(|found| &found.origin));
         let own = origins.filter(|origin| origin.level == Level::Project);
-        own.map(|origin| PathBuf::from(&origin.path)).collect()
+        own.filter_map(|origin| origin.file.clone()).collect()
     }
 
     /// Personas that phases of some workflows name, as worker or helper.

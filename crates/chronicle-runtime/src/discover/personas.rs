@@ -71,7 +71,7 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
     for (folder, level) in folders(places) {
         for path in pages(&folder, &mut problems) {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            let origin = Origin { level, path: Places::shown(&path), format: None };
+            let origin = Origin::of(level, &path);
             match files::source(&path, stem) {
                 Ok(source) => add(&mut found, source, origin, &mut problems),
                 Err(trouble) => problems.push(problem(&path, trouble)),
@@ -82,8 +82,8 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
         let name = format!("built-in {}", file.path);
         let stem = file.path.rsplit('/').next().unwrap_or(file.path);
         let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
-        let origin = Origin { level: Level::Builtin, path: name.clone(), format: None };
-        let source = Source { name, key, text: file.text.to_owned() };
+        let origin = Origin { level: Level::Builtin, path: name.clone(), file: None, format: None };
+        let source = Source { file: None, name, key, text: file.text.to_owned() };
         add(&mut found, source, origin, &mut problems);
     }
     (found, problems)
@@ -151,7 +151,7 @@ pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, Vec<
         };
         let (teams, wrong) = persona::read_teams(&source, personas);
         problems.extend(wrong);
-        let origin = Origin { level, path: Places::shown(&path), format: None };
+        let origin = Origin::of(level, &path);
         let new = teams.into_iter().filter(|team| names.insert(team.name.to_lowercase()));
         found.extend(new.map(|team| FoundTeam { team, origin: origin.clone() }));
     }

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::limits::Limits;
+use chronicle_core::base::quote::is_deceptive;
 
 use super::builtin::{self, Builtin};
 use crate::project::Project;
@@ -87,5 +88,5 @@ impl Places {
 
 /// A printable name: control characters are replaced.
 pub(super) fn harmless(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+    name.chars().map(|letter| if is_deceptive(letter) { '\u{fffd}' } else { letter }).collect()
 }

@@ -51,5 +51,5 @@ fn read(path: &std::path::Path, level: Level) -> FoundRules {
             problems: vec![Problem::of_file(shown.clone(), Severity::Error, trouble)],
         },
     };
-    FoundRules { read, origin: Origin { level, path: shown, format: None }, overrides: Vec::new() }
+    FoundRules { read, origin: Origin::of(level, path), overrides: Vec::new() }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chronicle_core::base::limits::Limits;
+use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::definition::workflow::{
     Format, Problem, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
 };
@@ -86,7 +87,7 @@ impl Job {
         if read.load(Ordering::Relaxed) > TEXTS_MAX {
             let message = format!("not read: there are more than {TEXTS_MAX} bytes of definitions");
             let (name, key) = (Places::shown(&self.path), self.key.clone());
-            let source = Source { name, key, text: String::new() };
+            let source = Source { file: Some(self.path.clone()), name, key, text: String::new() };
             return Unit::broken(source, Trouble::new("too-many-files", message));
         }
         let unit = unit(&places.limits, &self.path, &self.key, format, &self.roots);
@@ -99,7 +100,8 @@ impl Job {
 impl Search<'_> {
     fn add(&mut self, unit: Unit, level: Level, format: Format, group: Group) {
         let path = unit.sources.first().map_or_else(String::new, |source| source.name.clone());
-        let origin = Origin { level, path, format: Some(format) };
+        let file = unit.sources.first().and_then(|source| source.file.clone());
+        let origin = Origin { level, path, file, format: Some(format) };
         self.found.push(Candidate { origin, unit: Arc::new(unit), group, rank: self.rank });
     }
 
@@ -251,7 +253,8 @@ impl Search<'_> {
         for file in builtin {
             let Some((key, folder)) = builtin_key(file.path) else { continue };
             let name = format!("{PREFIX}{}", file.path);
-            let source = Source { name, key: key.to_owned(), text: file.text.to_owned() };
+            let source =
+                Source { file: None, name, key: key.to_owned(), text: file.text.to_owned() };
             let mut phase = |name: &str| builtin_phase(builtin, folder, name);
             let unit = read_upon(&self.places.limits, source, Format::Native, &mut phase);
             self.add(unit, Level::Builtin, Format::Native, Group::Builtin);
@@ -275,7 +278,7 @@ fn builtin_phase(builtin: &[Builtin], folder: &str, name: &str) -> Result<Source
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let file = found.ok_or_else(|| Trouble::new("not-found", "there is no such built-in file"))?;
     let (name, key) = (format!("{PREFIX}{}", file.path), stem.to_owned());
-    Ok(Source { name, key, text: file.text.to_owned() })
+    Ok(Source { file: None, name, key, text: file.text.to_owned() })
 }
 
 /// True for a chain file, by its name.
@@ -307,8 +310,12 @@ pub(super) fn unit(
             read_upon(limits, source, format, &mut |name| files::phase_file(roots, &folder, name))
         }
         Err(trouble) => {
-            let source =
-                Source { name: Places::shown(path), key: key.to_owned(), text: String::new() };
+            let source = Source {
+                file: Some(path.to_owned()),
+                name: Places::shown(path),
+                key: key.to_owned(),
+                text: String::new(),
+            };
             Unit::broken(source, trouble)
         }
     }
@@ -329,7 +336,7 @@ pub(super) fn is_key(text: &str) -> bool {
     !text.is_empty()
         && !text.contains(['/', '\\', '\u{fffd}'])
         && !text.starts_with('.')
-        && !text.chars().any(char::is_control)
+        && !text.contains(is_deceptive)
 }
 
 fn problem(path: &Path, trouble: Trouble) -> Problem {

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::limits::bounded;
+use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::event::trees::TREE_PATH_MAX;
 
 /// The parts between zero bytes.
@@ -22,7 +23,7 @@ pub(crate) fn shown(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     let mut plain = String::with_capacity(text.len());
     for sign in text.chars() {
-        if sign.is_control() {
+        if is_deceptive(sign) {
             plain.extend(sign.escape_default());
         } else {
             plain.push(sign);

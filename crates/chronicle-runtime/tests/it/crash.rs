@@ -535,6 +535,7 @@ fn workflows(text: &str) -> Vec<Workflow> {
     let main = parts.next().unwrap();
     let inner: BTreeMap<&str, &str> = parts.map(|part| part.split_once('\n').unwrap()).collect();
     let source = |key: &str, text: &str| Source {
+        file: None,
         name: format!("{key}.yaml"),
         key: key.to_owned(),
         text: text.to_owned(),

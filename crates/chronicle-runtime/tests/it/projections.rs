@@ -6,7 +6,7 @@ use std::path::Path;
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_core::state::{Standing, State};
+use chronicle_core::state::{Standing, State, Status};
 use chronicle_core::view::{self, RunView};
 use chronicle_runtime::for_tests::ledger::{self, Cursor, Folder, Head, Ledger, LedgerError};
 use chronicle_runtime::handle::{self, Asker, HandleError, Project, RunFolder};
@@ -188,6 +188,20 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     fs::remove_file(run.path.join("state.cache")).unwrap();
     assert_eq!(view(&run).status, Standing::Interrupted);
     assert_eq!(handle::row(&run).unwrap().needs_you, 0);
+}
+
+#[test]
+fn a_forged_cache_decides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, other) = (waiting(folder.path(), "0199-a"), waiting(folder.path(), "0199-b"));
+    record(&other, Command::Approve { gate: None, note: String::new() });
+    // The state of a run whose gate was answered, under a head and a sum that fit this one.
+    let ((head, _), (_, answered)) = (folded(&run), folded(&other));
+    ledger::save(&ledger_of(&run), &head, &answered).unwrap();
+    assert_eq!(handle::row(&run).unwrap().needs_you, 0, "shown as it is forged");
+    assert_eq!(handle::audit(&run).unwrap().status, Status::Waiting);
+    record(&run, Command::Reject { gate: None, note: "no".to_owned() });
+    assert_eq!(view(&run), exact(&run), "the next command writes it anew");
 }
 
 fn json(path: &Path) -> Value {

@@ -30,7 +30,7 @@ pub(super) fn adopt(
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let catalog = definitions::find_in(&places);
     let key = older.workflow_name.clone();
-    let source = Source { name: older.file.clone(), key, text: older.definition() };
+    let source = Source { file: None, name: older.file.clone(), key, text: older.definition() };
     let mut loaded = catalog.of_text(&places, source, Format::Template);
     problems::judge(&loaded)?;
     let rules = with_rules::judge(&catalog)?;

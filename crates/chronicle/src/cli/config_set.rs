@@ -139,7 +139,8 @@ fn read(path: &Path) -> Result<String, Failure> {
 /// What a text says; what is wrong with it is shown, and nothing is written.
 fn judged(layer: Layer, path: &Path, text: &str) -> Result<Settings, Failure> {
     let name = path.display().to_string();
-    let source = Source { key: String::new(), name: name.clone(), text: text.to_owned() };
+    let source =
+        Source { file: None, key: String::new(), name: name.clone(), text: text.to_owned() };
     let (settings, problems) = settings::read(&[(layer, source.clone())]);
     if problems.is_empty() {
         return Ok(settings);

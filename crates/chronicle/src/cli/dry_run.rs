@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use chronicle_core::base::quote;
 use chronicle_core::definition::workflow::{Workflow, agent_and_model, unbounded};
 use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, Scene, rehearse};
 use chronicle_core::event::RunStarted;
@@ -87,15 +88,10 @@ fn one(paint: Paint, number: usize, scene: &Scene) -> String {
     if let Some(handover) = &scene.handover {
         row("handover", format!("{} bytes, as it would be sent:", handover.len()));
         for line in handover.lines() {
-            let _ = writeln!(text, "     {} {}", paint.ink(Ink::Dim, "│"), plain(line));
+            let _ = writeln!(text, "     {} {}", paint.ink(Ink::Dim, "│"), quote::plain(line));
         }
     }
     text
-}
-
-/// A line of any length, harmless to a terminal.
-fn plain(line: &str) -> String {
-    line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 fn agent(scene: &Scene) -> String {

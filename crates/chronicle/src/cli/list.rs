@@ -1,5 +1,6 @@
 //! `chronicle list`: lists definitions.
 
+use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::definition::workflow::{Format, PhaseKind, Problem, Severity, Show};
 use chronicle_runtime::handle::definitions::{
     self, Catalog, FoundPersona, FoundWorkflow, Level, Origin,
@@ -160,7 +161,7 @@ impl Page {
 
 /// One line, harmless to a terminal.
 fn words(text: &str) -> String {
-    let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let plain = |letter: char| if is_deceptive(letter) { '\u{fffd}' } else { letter };
     text.trim().chars().map(plain).collect()
 }
 

@@ -6,6 +6,7 @@ use chronicle_core::view::RunRow;
 use chronicle_runtime::handle::{self, FindError, RunFolder};
 
 use super::Setting;
+use super::resume::is_damage;
 use crate::failure::Failure;
 
 /// Fewest characters of an id.
@@ -67,31 +68,41 @@ fn is_said(words: &[String], rest: Rest) -> bool {
 
 /// The only run that can be meant.
 fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
-    let open: Vec<(RunFolder, RunRow)> = setting
-        .project
-        .runs()
-        .into_iter()
-        .filter_map(|folder| handle::row(&folder).ok().map(|row| (folder, row)))
-        .filter(|(_, row)| is_open(row))
-        .collect();
+    let (mut open, mut damaged): (Vec<(RunFolder, RunRow)>, _) = (Vec::new(), None);
+    for folder in setting.project.runs() {
+        match handle::row(&folder) {
+            Ok(row) if is_open(&row) => open.push((folder, row)),
+            Err(error) if is_damage(&error) => damaged = damaged.or(Some(error)),
+            // It is over, or never started: nothing can be said to it.
+            Ok(_) | Err(_) => {}
+        }
+    }
     let waiting: Vec<&(RunFolder, RunRow)> =
         open.iter().filter(|(_, row)| row.needs_you > 0).collect();
     let meant: Vec<&(RunFolder, RunRow)> = match among {
         Among::Waiting if !waiting.is_empty() => waiting,
         Among::Waiting | Among::Open => open.iter().collect(),
     };
-    match meant.as_slice() {
-        [(folder, _)] => Ok(folder.clone()),
+    match (meant.as_slice(), damaged) {
+        ([(folder, _)], _) => Ok(folder.clone()),
+        // Whether it is over cannot be known, so it may well be the one that is meant.
+        ([], Some(damage)) => Err(damage.into()),
+        (meant, _) => Err(none_or_several(setting, meant)),
+    }
+}
+
+fn none_or_several(setting: &Setting, meant: &[&(RunFolder, RunRow)]) -> Failure {
+    match meant {
         [] if setting.project.runs().is_empty() => {
-            Err(FindError::Empty { project: setting.project.root().to_owned() }.into())
+            FindError::Empty { project: setting.project.root().to_owned() }.into()
         }
-        [] => Err(Failure::usage("no run is meant: all runs here are over")
-            .hint("`chronicle runs` lists them")),
+        [] => Failure::usage("no run is meant: all runs here are over")
+            .hint("`chronicle runs` lists them"),
         several => {
             let ids: Vec<String> =
                 several.iter().map(|(_, row)| format!("{} ({})", row.short, row.status)).collect();
-            Err(Failure::usage(format!("say which run is meant: {}", ids.join(", ")))
-                .hint("`chronicle runs` says what each is about"))
+            Failure::usage(format!("say which run is meant: {}", ids.join(", ")))
+                .hint("`chronicle runs` says what each is about")
         }
     }
 }

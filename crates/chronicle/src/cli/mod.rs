@@ -134,9 +134,15 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         }
         Err(error) => {
             // Help and version are no errors, and a reader that has gone away is none either.
-            let _ = error.print();
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            return exit.into();
+            if !error.use_stderr() {
+                let _ = error.print();
+                return Exit::Done.into();
+            }
+            let text = error.render();
+            let text =
+                if terminal::has_colours() { text.ansi().to_string() } else { text.to_string() };
+            terminal::talk(text.trim_end());
+            return Exit::Usage.into();
         }
     };
     let json = cli.json;

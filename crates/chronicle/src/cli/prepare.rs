@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use chronicle_core::definition::settings::Settings;
-use chronicle_core::definition::workflow::{Loaded, PhaseKind, VERIFY, Workflow};
+use chronicle_core::definition::workflow::{Loaded, PhaseKind, Source, VERIFY, Workflow};
 use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
 use chronicle_runtime::handle::definitions::{self, Catalog};
 use chronicle_runtime::handle::trust::{self, Item, Unknown};
@@ -139,7 +139,8 @@ fn used(
     let config = setting.project.definitions().join("config.toml");
     let config = Some(config).filter(|config| config.is_file());
     let sources = loaded.sources.iter().filter(|source| !definitions::is_builtin(source));
-    let sources = sources.map(|source| PathBuf::from(&source.name));
+    let named = |source: &Source| source.file.clone().unwrap_or_else(|| (&source.name).into());
+    let sources = sources.map(named);
     let files = config.into_iter().chain(sources).chain(catalog.brought(&loaded.workflows));
     Ok(trust::used(&setting.project, files, found)?)
 }

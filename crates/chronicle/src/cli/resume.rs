@@ -156,7 +156,7 @@ fn about(view: &chronicle_core::view::RunView) -> String {
     view.needs_you.first().map_or_else(String::new, |gate| words::about(gate.kind, &gate.about))
 }
 
-fn is_damage(error: &HandleError) -> bool {
+pub(super) fn is_damage(error: &HandleError) -> bool {
     matches!(
         error,
         HandleError::Ledger(

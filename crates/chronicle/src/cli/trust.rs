@@ -1,5 +1,6 @@
 //! `chronicle trust`, and the question that `run` asks before a project's own files decide what runs.
 
+use chronicle_core::base::quote;
 use chronicle_core::definition::settings::Settings;
 use chronicle_runtime::handle::Project;
 use chronicle_runtime::handle::trust::{self, Item, TrustError, Unknown};
@@ -60,7 +61,8 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
         return list(setting);
     }
     only_for_people()?;
-    let root = setting.project.root().display();
+    let root = setting.project.root().to_string_lossy();
+    let shown = quote::plain(&root);
     if args.revoke {
         let was_known = trust::revoke(&setting.project)?;
         if setting.json {
@@ -69,7 +71,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
                 .map(|()| Exit::Done);
         }
         let text = if was_known { "is no longer trusted" } else { "was not trusted" };
-        terminal::say(&format!("`{root}` {text}."));
+        terminal::say(&format!("`{shown}` {text}."));
         return Ok(Exit::Done);
     }
     let names = trust::agree(&setting.project, &[])?;
@@ -80,7 +82,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
     for name in &names {
         terminal::say(&format!("  {name}"));
     }
-    terminal::say(&format!("`{root}` is trusted as it is now."));
+    terminal::say(&format!("`{shown}` is trusted as it is now."));
     Ok(Exit::Done)
 }
 
@@ -101,7 +103,7 @@ fn list(setting: &Setting) -> Result<Exit, Failure> {
     for Trusted { project, items } in trusted {
         let what =
             if items.len() == 1 { "1 thing".to_owned() } else { format!("{} things", items.len()) };
-        terminal::say(&format!("{project}  ({what})"));
+        terminal::say(&format!("{}  ({what})", quote::plain(&project)));
     }
     Ok(Exit::Done)
 }
@@ -118,7 +120,7 @@ pub(super) fn confirm(
         return Ok(());
     }
     only_for_people()?;
-    let root = project.root().display();
+    let root = quote::plain(&project.root().to_string_lossy());
     if !terminal::can_ask() {
         let names: Vec<String> =
             unknown.changed.iter().chain(&unknown.new).map(|it| format!("`{it}`")).collect();
@@ -131,7 +133,7 @@ pub(super) fn confirm(
             "look at what it would run, then type `chronicle trust`; or say `--trust` for this once",
         ));
     }
-    terminal::talk(&question(&root.to_string(), &unknown, commands));
+    terminal::talk(&question(&root, &unknown, commands));
     let answer = terminal::ask("Trust this project as it is now? [y/N] ").unwrap_or_default();
     if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
         return Err(Failure::usage("the project is not trusted, so nothing was started")

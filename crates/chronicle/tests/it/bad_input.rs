@@ -1,5 +1,6 @@
 //! What people get wrong, and what disks do to files: an error that names the place, the right exit code, no harm done.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -323,4 +324,75 @@ fn a_run_that_never_began_hides_no_other() {
     let said = session.chronicle(&["audit", never]);
     assert!(said.code.is_some_and(|code| code < 10), "{said:?}");
     session.chronicle(RUN).exits(0);
+}
+
+/// Everything that could fool a reader: escapes, line separators, and characters that change the direction of text.
+const FOUL: &str = "\u{1b}[31m\u{1b}[2J\u{7}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}";
+
+fn assert_plain(args: &[&str], said: &Said) {
+    for text in [&said.stdout, &said.stderr] {
+        let foul = text.chars().find(|it| FOUL.contains(*it) && !it.is_ascii_graphic());
+        assert_eq!(foul, None, "{args:?} printed {text:?}");
+    }
+}
+
+#[test]
+fn text_from_anybody_never_reaches_a_terminal_as_it_is() {
+    let script = format!(
+        "work:\n  - write: {{path: {0:?}, text: x}}\n  - complete: {{summary: {0:?}}}\n",
+        format!("s{FOUL}")
+    );
+    let script = yaml(&script);
+    let workflow = yaml(&format!(
+        "name: Plain\ndescription: {0:?}\nphases:\n  work: {{persona: {0:?}, description: {0:?}, instructions: {0:?}, approval: after, next: [done]}}\n",
+        format!("You are d{FOUL} e")
+    ));
+    let session = Session::with(&workflow, &script);
+    let task = format!("task{FOUL}");
+    let run = ["run", "main", &task, "--agent", "scripted:script.yaml"];
+    let all: [&[&str]; 15] = [
+        &["list"],
+        &["check"],
+        &["graph", "main"],
+        &["run", "main", &task, "--dry-run"],
+        &run,
+        &["status"],
+        &["runs"],
+        &["log", "--tools"],
+        &["note", &task],
+        &["reject", &task],
+        &["status", &task],
+        &["run", &task],
+        &["check", &task],
+        &["config", "get", &task],
+        &[&task],
+    ];
+    for args in all {
+        assert_plain(args, &session.chronicle(args));
+    }
+}
+
+#[test]
+fn a_name_that_could_fool_a_reader_is_refused() {
+    for workflow in [
+        format!("name: {:?}\nphases: {{work: {{}}}}\n", format!("N{FOUL}")),
+        format!("phases: {{work: {{name: {:?}}}}}\n", format!("N{FOUL}")),
+        format!("phases:\n  {:?}: {{}}\n", format!("N{FOUL}")),
+    ] {
+        let session = Session::with(&yaml(&workflow), "");
+        let said = session.chronicle(&["check"]).exits(3).prints("contains a control character");
+        assert_plain(&["check"], &said);
+    }
+}
+
+/// Rust's escapes of characters as YAML has them.
+fn yaml(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("\\u{") {
+        let (digits, behind) = behind.split_once('}').unwrap();
+        let _ = write!(out, "{before}\\u{digits:0>4}");
+        rest = behind;
+    }
+    out + rest
 }

@@ -160,3 +160,22 @@ fn needs_tmux_a_person_is_asked_once_and_again_when_something_changed() {
 fn typed() -> String {
     RUN.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")
 }
+
+#[test]
+fn a_project_may_have_any_name_that_the_disk_allows() {
+    for name in
+        ["new\\nline", "tab\\there", "esc\\033[31m", "not\\377utf8", "turned\\342\\200\\256"]
+    {
+        let session = untrusted();
+        let odd = format!(
+            "mkdir \"$(printf '../{name}')\" && cp -r .chronicle script.yaml \"$(printf '../{name}')\" && \
+            cd \"$(printf '../{name}')\""
+        );
+        let line = format!(
+            "{odd} && mkdir .chronicle/personas && printf -- '---\\nname: wise\\n---\\nBe wise.' > .chronicle/personas/wise.md && \
+            {{ chronicle run main x --agent scripted:script.yaml; test $? = 2; }} && chronicle trust && \
+            chronicle run main x --agent scripted:script.yaml && chronicle status && chronicle trust --list && chronicle trust --revoke"
+        );
+        session.shell(&line).exits(0).prints("is trusted as it is now");
+    }
+}

@@ -108,3 +108,27 @@ fn a_run_with_the_task_of_one_that_was_left_says_so() {
     let other = session.chronicle(&["run", "main", "other", "--agent", "scripted:script.yaml"]);
     assert!(!other.stderr.contains("Note: run"), "{}", other.stderr);
 }
+
+#[test]
+fn a_damaged_run_that_may_be_meant_is_reported_as_damaged() {
+    let session = waiting();
+    let ledger = session.run_file("ledger.jsonl");
+    let text = std::fs::read_to_string(&ledger).unwrap();
+    std::fs::write(&ledger, text.replacen("worked", "w0rked", 1)).unwrap();
+    for args in [
+        &["approve"][..],
+        &["reject", "not like this"],
+        &["cancel"],
+        &["pause"],
+        &["note", "mind the tests"],
+        &["answer", "yes"],
+        &["go", "work"],
+        &["retry"],
+        &["skip"],
+        &["resume"],
+        &["status"],
+        &["log"],
+    ] {
+        session.chronicle(args).exits(6).talks("is damaged in line");
+    }
+}

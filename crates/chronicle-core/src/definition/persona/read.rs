@@ -2,8 +2,9 @@
 
 use super::Persona;
 use super::frontmatter::{self, Parts};
+use crate::base::quote::is_deceptive;
 use crate::definition::workflow::draft::{Field, Node, Span, Value};
-use crate::definition::workflow::problem::{Finding, Problems, quoted};
+use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
 use crate::definition::workflow::{NOT_SUPPORTED_YET, Problem, Severity, Source, Tools};
 
 /// Longest name of a persona, in bytes.
@@ -142,8 +143,8 @@ fn tell_unsupported(fields: &[Field], problems: &mut Problems, unsupported: &mut
 fn name_fits(name: &str, problems: &mut Problems) -> bool {
     let why = if name.len() > NAME_MAX {
         format!("is longer than {NAME_MAX} bytes")
-    } else if name.chars().any(char::is_control) {
-        "contains a control character".to_owned()
+    } else if name.contains(is_deceptive) {
+        NOT_PLAIN.to_owned()
     } else {
         return true;
     };

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::base::quote::is_deceptive;
 use crate::definition::workflow::draft::{Field, Node, Value};
-use crate::definition::workflow::problem::{Finding, Problems, quoted};
+use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
 use crate::definition::workflow::{Problem, Source, closest, yaml};
 
 /// The built-in team of every persona.
@@ -78,8 +79,8 @@ fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team
             }
         }
     }
-    if team.name.chars().any(char::is_control) {
-        let message = format!("the name {} contains a control character", quoted(&team.name));
+    if team.name.contains(is_deceptive) {
+        let message = format!("the name {} {NOT_PLAIN}", quoted(&team.name));
         problems.push(Finding::error("bad-name", at, message));
         return None;
     }

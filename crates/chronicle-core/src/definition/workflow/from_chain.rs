@@ -11,6 +11,7 @@ use super::problem::{Finding, Problems, Severity, quoted};
 use super::suggest::closest;
 use super::{chain_lines, yaml};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
+use crate::base::quote::is_deceptive;
 
 /// Key under which some files keep all of their chains.
 const WRAPPER: &str = "chains";
@@ -196,7 +197,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Ph
 
 /// A valid phase id for a persona, whose name may contain anything.
 fn id_of(name: &str) -> String {
-    let plain = |letter: char| if letter == '/' || letter.is_control() { '-' } else { letter };
+    let plain = |letter: char| if letter == '/' || is_deceptive(letter) { '-' } else { letter };
     let id: String = name.trim().chars().take(40).map(plain).collect();
     if id.trim().is_empty() || [HUMAN_INTERVENTION, DONE].contains(&id.as_str()) {
         "step".to_owned()

@@ -1,6 +1,7 @@
 //! Loads a workflow and every sub-workflow that it reaches.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::check::{NOT_SUPPORTED_YET, Places};
@@ -18,6 +19,8 @@ const WORKFLOWS_MAX: usize = 100;
 /// The text of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
+    /// The file to open, byte for byte: its name for people may have lost some. `None` if it has no file.
+    pub file: Option<PathBuf>,
     /// The path that people see.
     pub name: String,
     /// The name that it is started by.

@@ -6,11 +6,14 @@ use std::ops::Range;
 use super::draft::Span;
 use super::load::Source;
 use super::unit::Trouble;
+use crate::base::quote::is_deceptive;
 
 /// Most problems that are shown; the others are only counted.
 const PROBLEMS_MAX: usize = 100;
 /// Longest name that is repeated in a message, in characters.
 const QUOTED_MAX: usize = 60;
+/// What is wrong with a name that could fool a reader. Unicode calls those that change the direction of text controls too.
+pub(crate) const NOT_PLAIN: &str = "contains a control character";
 
 /// One thing wrong with a workflow file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,5 +240,5 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 fn harmless(letter: char) -> char {
-    if letter.is_control() { '\u{fffd}' } else { letter }
+    if is_deceptive(letter) { '\u{fffd}' } else { letter }
 }

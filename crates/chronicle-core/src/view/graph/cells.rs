@@ -1,5 +1,7 @@
 //! Width of text in terminal columns.
 
+use crate::base::quote;
+
 /// Columns that a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(of_letter).sum()
@@ -65,10 +67,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 
 /// A text on one line, safe for a terminal.
 pub(super) fn one_line(text: &str) -> String {
-    let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let plain = |letter: char| if letter.is_control() || turns(letter) { ' ' } else { letter };
-    let text: String = text.chars().map(plain).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    quote::plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ fn shape(number: u64) -> Result<Shape, String> {
     let count = 1 + (0..3).map(|_| rng.index(4)).min().unwrap_or(0);
     let main = workflow_text(&mut rng, "p", count, true);
     let source = |key: &str, text: &str| Source {
+        file: None,
         name: format!("{key}.yaml"),
         key: key.to_owned(),
         text: text.to_owned(),

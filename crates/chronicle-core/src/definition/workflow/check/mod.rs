@@ -126,7 +126,7 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
     });
     Workflow {
         key: key.to_owned(),
-        name: fields.text("name").unwrap_or_else(|| key.to_owned()),
+        name: phase::read_name(fields).unwrap_or_else(|| key.to_owned()),
         description: fields.text_or_blank("description"),
         command_name: fields.text("commandName"),
         show: fields.forgiving(upon, |fields| fields.choice("show", SHOWS)).unwrap_or_default(),

@@ -3,12 +3,13 @@
 use super::super::draft::{Named, PhaseDraft, Span};
 use super::super::format::PHASE;
 use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse};
-use super::super::problem::{Finding, Problems, quoted};
+use super::super::problem::{Finding, NOT_PLAIN, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
 use super::{Upon, misplaced, shared, steps, tools};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::quote::is_deceptive;
 use crate::definition::workflow::{CHANGED_FILES, SIGNALS, signal_named};
 
 /// Longest id of a phase, in bytes.
@@ -123,8 +124,8 @@ pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
         format!("is longer than {ID_MAX} bytes")
     } else if id.text.contains('/') {
         "contains `/`, which separates places".to_owned()
-    } else if id.text.chars().any(char::is_control) {
-        "contains a control character".to_owned()
+    } else if id.text.contains(is_deceptive) {
+        NOT_PLAIN.to_owned()
     } else if id.text.trim() != id.text {
         "begins or ends with a space".to_owned()
     } else {
@@ -132,6 +133,16 @@ pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
     };
     problems.push(Finding::error("bad-id", id.at, format!("the id {} {why}", quoted(&id.text))));
     true
+}
+
+/// The name of a workflow or phase, for people. One that could fool them on a terminal is reported.
+pub(crate) fn read_name(fields: &mut Fields<'_, '_>) -> Option<String> {
+    let name = fields.named("name")?;
+    if name.text.contains(is_deceptive) {
+        let message = format!("the name {} {NOT_PLAIN}", quoted(&name.text));
+        fields.problems.push(Finding::error("bad-name", name.at, message));
+    }
+    Some(name.text)
 }
 
 fn read_outcomes(fields: &mut Fields<'_, '_>) -> Vec<Outcome> {
@@ -147,7 +158,7 @@ fn read_outcomes(fields: &mut Fields<'_, '_>) -> Vec<Outcome> {
 
 /// What people and workers read, and who the worker is.
 fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
-    if let Some(name) = fields.text("name") {
+    if let Some(name) = read_name(fields) {
         phase.name = name;
     }
     phase.emoji = fields.text_or_blank("emoji");

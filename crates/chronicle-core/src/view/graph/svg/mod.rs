@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use self::layout::{HEAD, LINE, Layout, PAD, Spot};
 use self::routes::Route;
 use super::{EdgeWay, Graph, Node, NodeKind};
+use crate::base::quote::is_deceptive;
 use crate::definition::workflow::PhaseKind;
 
 const STYLE: &str = "\
@@ -217,7 +218,7 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            letter if letter.is_control() => out.push(' '),
+            letter if is_deceptive(letter) => out.push(' '),
             letter => out.push(letter),
         }
     }

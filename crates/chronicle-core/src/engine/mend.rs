@@ -1,5 +1,7 @@
 //! What follows an attempt that ended without leaving its phase.
 
+use std::sync::Arc;
+
 use super::attempt::attempt;
 use super::fallback::fall_back;
 use super::gate::intervene;
@@ -11,6 +13,9 @@ use crate::event::wait::WaitBegan;
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
 use crate::state::{Attempt, Frame, Repeat, State, WayOut};
 use crate::words;
+
+/// Attempts of one visit that may be stopped because a tool call was open for too long.
+const TOOL_STOPS_MAX: usize = 2;
 
 pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Event {
     let place = frame.place();
@@ -49,6 +54,10 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::StoppedBy(StopCause::Idle | StopCause::Tool) if has_edge(phase, "stuck") => {
             edge_or_person(state, frame, phase, broken, "stuck", end)
         }
+        // Each such call may take as long as `limits.tool` says: what hung twice is not tried until all retries are used up.
+        End::StoppedBy(StopCause::Tool) if tool_stops(state, frame) >= TOOL_STOPS_MAX => {
+            edge_or_person(state, frame, phase, broken, "stuck", end)
+        }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
         End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
@@ -56,6 +65,19 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         | End::BrokeOff
         | End::CommandsDone => again(state, frame, phase, broken, end),
     }
+}
+
+/// How many attempts of this visit were stopped because a tool call was open for too long. Progress does not reset it.
+fn tool_stops(state: &State, frame: &Frame) -> usize {
+    let place = frame.place();
+    let before = state.visit_at(&place).map_or(0, |visit| visit.attempts_before);
+    let stopped = |attempt: &&Arc<Attempt>| {
+        let is_new = usize::try_from(attempt.intent.attempt.0).is_ok_and(|it| it > before);
+        let is_here = is_new && attempt.intent.place == place;
+        let end = attempt.ended.as_ref().map(|(end, _)| end);
+        is_here && end == Some(&End::StoppedBy(StopCause::Tool))
+    };
+    state.attempts.iter().filter(stopped).count()
 }
 
 /// The worker or person that fixes it is told which command failed and how it ended.

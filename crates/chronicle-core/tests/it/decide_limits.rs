@@ -180,6 +180,18 @@ fn a_worker_may_be_silent_while_a_call_that_it_was_allowed_is_open() {
 }
 
 #[test]
+fn calls_that_hang_are_not_tried_until_all_retries_are_used_up() {
+    let workflow = "{name: T, phases: {dig: {limits: {standstill: none}}}}";
+    // The changed file is progress, which resets every other counter.
+    let script = "dig: tool bash; tool-over; file a.rs; tool bash; tool-over; tool bash; tool-over";
+    let world = World::started(workflow, script).play();
+    let told = world.told();
+    assert!(told.contains("g1 waits at `dig` for intervention"), "{told}");
+    assert_eq!(world.state.attempts.len(), 2, "{told}");
+    assert_eq!(world.state.status(), Status::Waiting, "{told}");
+}
+
+#[test]
 fn a_call_that_is_open_for_too_long_ends_the_attempt_as_silence_does() {
     let limits = "{tool: 5m, nudges: 1, retries: 0}";
     let workflow = format!("{{name: T, phases: {{dig: {{limits: {limits}}}}}}}");

@@ -111,7 +111,8 @@ impl Watchdog {
     /// Watches until the agent has exited. Silence is reported once per limit, for as long as it lasts: the receiver may know of
     /// a question that was asked elsewhere. Lingering is reported once.
     pub(super) fn watch(&self, idle: Option<Duration>, mut bark: impl FnMut(Bark)) {
-        let mut moment = Instant::now() + worked::EVERY;
+        let mut interval = worked::next_interval(None);
+        let mut moment = Instant::now() + interval;
         let mut seen = self.lock();
         while !seen.over {
             let next = next_bark(&seen, idle).filter(|(at, _)| *at < moment);
@@ -126,7 +127,10 @@ impl Watchdog {
                         Bark::Lingers => seen.has_lingered = true,
                         Bark::Deaf => seen.told_to_end = None,
                         Bark::TimedOut(request) => drop(seen.until.remove(request)),
-                        Bark::Moment => moment = now + worked::EVERY,
+                        Bark::Moment => {
+                            interval = worked::next_interval(Some(interval));
+                            moment = now + interval;
+                        }
                     }
                     drop(seen);
                     // Without the lock: reporting waits for the driver, and the reader must not wait for that to say that it

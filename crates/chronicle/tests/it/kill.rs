@@ -441,3 +441,24 @@ fn a_kill_gives_no_time_back() {
     let spent = session.json(&["status"])["active_ms"].as_u64().unwrap();
     assert_eq!(spent, known + next["active_ms"].as_u64().unwrap());
 }
+
+#[test]
+fn a_run_that_is_killed_again_and_again_reaches_its_budget() {
+    let workflow = "name: Long\nbudget: {time: 1s}\nphases: {work: {next: [done]}}\n";
+    let session = Session::with(workflow, "work: [{wait_for: {file: never}}]\n");
+    let mut supervisor = session.spawn_run();
+    for attempt in 1..=20 {
+        let id = format!("a{attempt}");
+        until("its time is on disk, or used up", || {
+            let is_begun = !session.runs().is_empty();
+            (is_begun && worked_ms(&session, &id) > 0) || supervisor.has_ended()
+        });
+        if supervisor.has_ended() {
+            supervisor.wait().exits(4);
+            return;
+        }
+        supervisor.kill();
+        supervisor = session.spawn(&["resume"]);
+    }
+    panic!("its time was never used up");
+}

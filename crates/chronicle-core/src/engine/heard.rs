@@ -194,6 +194,8 @@ fn hear_call(call: &mut Call) {
     cut(&mut call.id, NAME_MAX);
     cut(&mut call.tool, NAME_MAX);
     cut(&mut call.shown, TOOL_INPUT_MAX + CUT_MARK_MAX);
+    // A path that is too long is none, not a shorter one: that would be another file.
+    call.path.take_if(|path| path.len() > TREE_PATH_MAX);
     if let Some(command) = call.command.as_mut().filter(|text| text.len() > CALL_COMMAND_MAX) {
         *command = limits::cut(command, CALL_COMMAND_MAX).to_owned();
         call.command_cut = true;

@@ -210,6 +210,9 @@ pub struct ToolCalled {
     /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
+    /// The only file that it may change, if its tool names one. `None` also in lines of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Allowed, or denied with the reason that the agent was given.
     pub verdict: Verdict,
     /// True if it ran without asking for permission. The verdict is then a denial that came too late.
@@ -222,7 +225,7 @@ pub struct ToolCalled {
 impl ToolCalled {
     /// A call that was answered.
     pub(crate) fn new(attempt: AttemptId, call: Call, verdict: Verdict, active_ms: u64) -> Self {
-        let Call { id, tool, kind, by, sum, shown, command, command_cut } = call;
+        let Call { id, tool, kind, by, sum, shown, command, command_cut, path } = call;
         Self {
             attempt,
             call: id,
@@ -233,6 +236,7 @@ impl ToolCalled {
             by,
             command,
             command_cut,
+            path,
             verdict,
             unasked: false,
             active_ms,
@@ -250,6 +254,7 @@ impl ToolCalled {
             shown: self.input.clone(),
             command: self.command.clone(),
             command_cut: self.command_cut,
+            path: self.path.clone(),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::trees::TREE_PATH_MAX;
 use crate::base::limits::{CALL_COMMAND_MAX, TOOL_INPUT_MAX, bounded, cut};
 use crate::base::{as_text, shell};
 
@@ -31,6 +32,9 @@ pub struct Call {
     /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
+    /// The only file that it may change, if its tool names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 impl Call {
@@ -48,8 +52,30 @@ impl Call {
             shown: bounded(&input.to_string(), TOOL_INPUT_MAX),
             command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),
             command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
+            path: changed_file(tool, input),
         }
     }
+}
+
+/// Names of tools that change the one file that their input names, in lower case. A tool of an MCP server may do anything.
+const FILE_TOOLS: [&str; 8] = [
+    "write",
+    "edit",
+    "multiedit",
+    "notebookedit",
+    "delete",
+    "write_file",
+    "edit_file",
+    "delete_file",
+];
+/// Input fields that name it.
+const FILE_FIELDS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
+
+/// The only file that a call may change. A path that is too long to be kept counts as none.
+fn changed_file(tool: &str, input: &Value) -> Option<String> {
+    let is_one = FILE_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
+    let path = FILE_FIELDS.iter().find_map(|field| input.get(field)?.as_str());
+    path.filter(|path| is_one && !path.is_empty() && path.len() <= TREE_PATH_MAX).map(str::to_owned)
 }
 
 /// What a tool does. Adapters set it only for tools that they know for certain.
@@ -239,5 +265,21 @@ mod tests {
         assert_eq!(cut.command, Some("é".repeat(CALL_COMMAND_MAX / 2)));
         assert!(cut.command_cut);
         assert_eq!(Call::new("c", "read", &json!({ "command": "ls" }), &[]).command, None);
+    }
+
+    #[test]
+    fn a_call_names_the_file_that_it_changes_if_it_can_change_no_other() {
+        let path = |tool: &str, input: Value| Call::new("c", tool, &input, &[]).path;
+        assert_eq!(path("Edit", json!({"file_path": "/p/a.rs"})), Some("/p/a.rs".to_owned()));
+        assert_eq!(path("write", json!({"path": "a.rs"})), Some("a.rs".to_owned()));
+        for (tool, input) in [
+            ("bash", json!({"path": "a.rs"})),
+            ("mcp__disk__write", json!({"path": "a.rs"})),
+            ("write", json!({"path": ""})),
+            ("write", json!({"path": ["a.rs"]})),
+            ("write", json!({"path": "x".repeat(TREE_PATH_MAX + 1)})),
+        ] {
+            assert_eq!(path(tool, input), None, "{tool}");
+        }
     }
 }

@@ -92,6 +92,9 @@ pub struct OpenCall {
     /// True if it may change files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes: bool,
+    /// The only file that it may change, if its tool names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 impl OpenCall {
@@ -228,7 +231,7 @@ impl Facts {
         let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
         self.change(called.attempt, |attempt| {
             if changes {
-                attempt.hands.begin(at);
+                attempt.hands.begin(at, called.path.as_ref());
             }
             // An agent that never reports the end of its calls must not make the state grow. The oldest is the least likely to
             // end still.
@@ -242,6 +245,7 @@ impl Facts {
                 since: cause,
                 from_ms: called.active_ms,
                 changes,
+                path: called.path.clone(),
             });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;

@@ -137,10 +137,10 @@ impl Facts {
         self.change(id, |attempt| {
             attempt.calls.retain(|open| open.id != call);
             attempt.running.retain(|(open, _)| open != call);
-            if !attempt.calls.iter().any(|open| open.changes) {
-                // Hands are off the files only when no open call can change them any more.
-                attempt.hands.end(at);
-            }
+            // Hands are off a file only when no open call can change it any more.
+            let open = attempt.calls.iter().filter(|open| open.changes);
+            let open: Vec<Option<&String>> = open.map(|open| open.path.as_ref()).collect();
+            attempt.hands.end(at, |path| open.contains(&path));
         });
         self.spend(id, &Usage::default(), active_ms);
         if let Some(command) = ended {

@@ -1,6 +1,7 @@
-//! When an attempt could change files: while a tool call that may do so was open.
+//! When an attempt could change files, and which: while a tool call that may do so was open.
 //!
-//! Changes at any other time are not known to be its work. The times are those of the ledger's lines.
+//! Changes at any other time, or of another file than the call names, are not known to be its work. The times are those of the
+//! ledger's lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +10,21 @@ use crate::base::ids::SHELL;
 use crate::base::limits::HANDS_MAX;
 use crate::base::time::Millis;
 
-/// Time spans in which an attempt could change files, in order. The last one may be open.
+/// Time spans in which an attempt could change files, in the order of their starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Hands(Vec<Stretch>);
 
-/// Start and end; `None` while it lasts.
-pub type Stretch = (Millis, Option<Millis>);
+/// A time span in which an attempt could change files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Time of the line that allowed the call.
+    pub from: Millis,
+    /// Time of the line that ended it; `None` while it lasts.
+    pub to: Option<Millis>,
+    /// The only file that it could change, as the call named it; `None` if it could change any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
 
 impl Hands {
     /// True if there was no such time.
@@ -22,33 +32,40 @@ impl Hands {
         self.0.is_empty()
     }
 
-    /// A call that may change files started.
-    pub(super) fn begin(&mut self, at: Millis) {
-        if self.0.last().is_none_or(|(_, end)| end.is_some()) {
-            self.0.push((at, None));
+    /// A call that may change files started: this one, or any.
+    pub(super) fn begin(&mut self, at: Millis, path: Option<&String>) {
+        let is_open = |it: &Stretch| it.to.is_none() && it.path.as_ref() == path;
+        if !self.0.iter().any(is_open) {
+            self.0.push(Stretch { from: at, to: None, path: path.cloned() });
             self.bound();
         }
     }
 
-    /// No call is open any more.
-    pub(super) fn end(&mut self, at: Millis) {
-        if let Some((_, end @ None)) = self.0.last_mut() {
-            *end = Some(at);
+    /// A call ended. What no other open call may change is out of reach from now on.
+    pub(super) fn end(&mut self, at: Millis, may_change: impl Fn(Option<&String>) -> bool) {
+        let open = self.0.iter_mut().filter(|it| it.to.is_none());
+        for it in open.filter(|it| !may_change(it.path.as_ref())) {
+            it.to = Some(at);
         }
     }
 
-    /// Beyond the limit, merges the two spans with the smallest gap.
+    /// Beyond the limit, merges the two neighbours with the smallest gap. Of different files, that makes any file.
     fn bound(&mut self) {
         if self.0.len() <= HANDS_MAX {
             return;
         }
-        let gap = |pair: &[Stretch]| pair[1].0.0.saturating_sub(pair[0].1.unwrap_or(pair[0].0).0);
+        let gap = |pair: &[Stretch]| {
+            let end = pair[0].to.unwrap_or(pair[0].from);
+            pair[1].from.0.saturating_sub(end.0)
+        };
         let gaps = self.0.windows(2).enumerate();
         // The two stretches with the shortest gap become one. A change in that gap then counts as the worker's, which is the
         // smallest error that a bounded list can make.
         if let Some((at, _)) = gaps.min_by_key(|(_, pair)| gap(pair)) {
-            let (_, end) = self.0.remove(at + 1);
-            self.0[at].1 = end;
+            let later = self.0.remove(at + 1);
+            let it = &mut self.0[at];
+            it.to = it.to.zip(later.to).map(|(one, other)| one.max(other));
+            it.path.take_if(|path| later.path.as_ref() != Some(path));
         }
     }
 }
@@ -58,7 +75,7 @@ impl Attempt {
     pub fn hands(&self) -> Vec<Stretch> {
         if self.intent.agent == SHELL {
             // Commands run without a break, so everything that changes meanwhile is theirs.
-            vec![(self.started_at, None)]
+            vec![Stretch { from: self.started_at, to: None, path: None }]
         } else {
             self.hands.0.clone()
         }
@@ -69,19 +86,35 @@ impl Attempt {
 mod tests {
     use super::*;
 
+    fn span(from: u64, to: u64, path: Option<&str>) -> Stretch {
+        let to = Some(Millis(to)).filter(|to| to.0 > 0);
+        Stretch { from: Millis(from), to, path: path.map(str::to_owned) }
+    }
+
     #[test]
     fn calls_that_overlap_are_one_span_and_the_number_of_spans_is_bounded() {
         let mut hands = Hands::default();
-        hands.begin(Millis(1));
-        hands.begin(Millis(2));
-        hands.end(Millis(5));
-        hands.end(Millis(9));
-        assert_eq!(hands.0, [(Millis(1), Some(Millis(5)))]);
+        let nothing = |_: Option<&String>| false;
+        hands.begin(Millis(1), None);
+        hands.begin(Millis(2), None);
+        hands.end(Millis(5), nothing);
+        hands.end(Millis(9), nothing);
+        assert_eq!(hands.0, [span(1, 5, None)]);
         for number in 1..=HANDS_MAX as u64 {
-            hands.begin(Millis(100 * number));
-            hands.end(Millis(100 * number + 1));
+            hands.begin(Millis(100 * number), None);
+            hands.end(Millis(100 * number + 1), nothing);
         }
         assert_eq!(hands.0.len(), HANDS_MAX);
-        assert_eq!(hands.0[0], (Millis(1), Some(Millis(101))), "the least time between them");
+        assert_eq!(hands.0[0], span(1, 101, None), "the least time between them");
+    }
+
+    #[test]
+    fn a_call_that_names_its_file_reaches_no_other() {
+        let (mut hands, a, b) = (Hands::default(), "a".to_owned(), "b".to_owned());
+        hands.begin(Millis(1), Some(&a));
+        hands.begin(Millis(2), Some(&b));
+        hands.begin(Millis(3), None);
+        hands.end(Millis(4), |path| path == Some(&b));
+        assert_eq!(hands.0, [span(1, 4, Some("a")), span(2, 0, Some("b")), span(3, 4, None)]);
     }
 }

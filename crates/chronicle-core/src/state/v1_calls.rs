@@ -73,6 +73,7 @@ mod tests {
             by: Caller::Worker,
             command: None,
             command_cut: false,
+            path: None,
             verdict: Verdict::Allowed,
             unasked: false,
             active_ms: 0,

@@ -312,6 +312,7 @@ fn of_work() -> impl Strategy<Value = Event> {
                     by,
                     command_cut: command.as_ref().is_some_and(|text| text.len() % 2 == 1),
                     command,
+                    path: None,
                     unasked: active_ms % 7 == 0 && verdict != Verdict::Allowed,
                     verdict,
                     active_ms,

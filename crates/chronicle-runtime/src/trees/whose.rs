@@ -1,4 +1,4 @@
-//! Attributes changed files: a change belongs to an attempt only if it happened while the attempt could change files.
+//! Attributes changed files: a change belongs to an attempt only if it happened while the attempt could change that file.
 //!
 //! A file's ctime says when it last changed, by the system's clock, and cannot be set back. A file that is gone has none: the
 //! ctime of its folder is used, if nothing else happened there. In doubt, a change belongs to nobody.
@@ -29,15 +29,17 @@ pub(crate) struct Whose {
 }
 
 impl Whose {
-    /// True if a change at that time is its work.
-    fn covers(&self, changed: i128) -> bool {
+    /// True if a change of a file at that time is its work.
+    fn covers(&self, changed: i128, is_meant: impl Fn(&str) -> bool) -> bool {
         // Some file systems know seconds only: then it may have been later within that one.
         let coarse = |time: i128| if time % SECOND == 0 { SECOND } else { 0 };
         let lived = self.last_sign.is_some_and(|last| changed <= last + coarse(last));
-        let within = |(from, to): &Stretch| {
+        let within = |Stretch { from, to, path }: &Stretch| {
             let latest = changed + coarse(changed) + SLACK;
             let ended = to.map(|to| i128::from(to.0) * MILLI + SLACK);
-            latest >= i128::from(from.0) * MILLI && ended.is_none_or(|to| changed <= to)
+            let in_time =
+                latest >= i128::from(from.0) * MILLI && ended.is_none_or(|to| changed <= to);
+            in_time && path.as_ref().is_none_or(|path| is_meant(path))
         };
         lived && self.hands.iter().any(within)
     }
@@ -63,9 +65,8 @@ impl Trees {
         }
         let entries = self.entries(before, now)?;
         let work = &self.git.work;
-        let (own, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) = entries
-            .iter()
-            .partition(|entry| changed_at(work, entry).is_some_and(|time| whose.covers(time)));
+        let (own, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) =
+            entries.iter().partition(|entry| is_own(work, entry, whose));
         if unclear.is_empty() {
             return Ok(None);
         }
@@ -75,6 +76,22 @@ impl Trees {
         let own = own.into_iter().map(|entry| (entry.name.as_slice(), &entry.after));
         self.compose(before, now, own, keep).map(Some)
     }
+}
+
+fn is_own(work: &Path, entry: &DiffEntry, whose: &Whose) -> bool {
+    let path = below(work, &entry.name);
+    let is_meant = |named: &str| is_same(&work.join(named), &path);
+    changed_at(work, entry).is_some_and(|time| whose.covers(time, is_meant))
+}
+
+/// True if both name the same file. An agent may know the project by another way, through a link; a file that is gone is
+/// compared by its folder.
+fn is_same(named: &Path, path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let in_folder = |path: &Path| Some((real(path.parent()?)?, path.file_name()?.to_owned()));
+    named.components().eq(path.components())
+        || real(named).is_some_and(|named| real(path) == Some(named))
+        || in_folder(named).is_some_and(|named| in_folder(path) == Some(named))
 }
 
 /// When a file last changed, as far as known.
@@ -97,13 +114,28 @@ mod tests {
     #[test]
     fn a_change_is_an_attempts_only_while_it_could_and_lived() {
         let at = |ms: i128| ms * MILLI + 1;
-        let hands = vec![(Millis(1_000), Some(Millis(2_000))), (Millis(5_000), None)];
+        let span = |from, to: Option<u64>, path: Option<&str>| Stretch {
+            from: Millis(from),
+            to: to.map(Millis),
+            path: path.map(str::to_owned),
+        };
+        let hands = vec![span(1_000, Some(2_000), None), span(5_000, None, None)];
         let whose = Whose { hands, last_sign: Some(at(6_000)) };
         let told = [990, 1_000, 2_000, 2_019, 2_100, 4_900, 5_000, 6_000, 6_001];
-        let covered: Vec<i128> = told.into_iter().filter(|time| whose.covers(at(*time))).collect();
+        let covered: Vec<i128> =
+            told.into_iter().filter(|time| whose.covers(at(*time), |_| false)).collect();
         assert_eq!(covered, [990, 1_000, 2_000, 2_019, 5_000, 6_000]);
-        assert!(!Whose { last_sign: None, ..whose.clone() }.covers(at(1_500)), "it never lived");
+        assert!(
+            !Whose { last_sign: None, ..whose.clone() }.covers(at(1_500), |_| false),
+            "it never lived"
+        );
         // A clock of whole seconds.
-        assert!(whose.covers(4_000 * MILLI) && !whose.covers(3_000 * MILLI));
+        let covers = |time| whose.covers(time, |_| false);
+        assert!(covers(4_000 * MILLI) && !covers(3_000 * MILLI));
+        // A call that names its file.
+        let hands = vec![span(1_000, None, Some("a"))];
+        let whose = Whose { hands, last_sign: Some(at(6_000)) };
+        let meant = |path: &'static str| move |named: &str| named == path;
+        assert!(whose.covers(at(1_500), meant("a")) && !whose.covers(at(1_500), meant("b")));
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! Who has the first word: a flag, then the phase, the workflow, the project's settings, the user's, the default.
 
-use std::path::PathBuf;
-
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{Loaded, PhaseKind, Source, VERIFY, Workflow};
 use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};

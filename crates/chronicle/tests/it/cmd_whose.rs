@@ -153,3 +153,44 @@ fn needs_git_a_change_without_a_tool_call_has_an_unknown_origin() {
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
     assert!(!session.has("own.txt"));
 }
+
+/// Asks for one tool, changes `own.txt`, and waits in the middle of the call.
+fn agent(tool: &str, input: &str) -> String {
+    format!(
+        r#"read order
+echo '{{"type":"session","protocol":1,"session":"s","resumed":false}}'
+echo '{{"type":"permission","id":"c1","tool":"{tool}","input":{input}}}'
+read answer
+echo own > own.txt
+touch at-work
+until [ -e go ]; do sleep 0.05; done
+echo '{{"type":"tool_end","id":"c1","ok":true}}'
+echo '{{"type":"signal","id":"s1","tool":"signal_back","arguments":{{"signal":"complete","summary":"did"}}}}'
+read answer
+echo '{{"type":"finished"}}'
+"#
+    )
+}
+
+#[test]
+fn needs_git_a_call_that_names_its_file_changes_no_other() {
+    let one = "a1 changed 1 file, +1: `own.txt`; changed meanwhile, origin unknown: 1 file, +1: `mine.txt`";
+    let both = "a1 changed 2 files, +2: `mine.txt`, `own.txt`";
+    let command = r#"{"command":"make"}"#;
+    for (tool, input, line) in [
+        ("write", r#"{"path":"own.txt"}"#, one),
+        ("read", r#"{"path":"own.txt"}"#, "origin unknown: 2 files, +2: `mine.txt`, `own.txt`"),
+        ("bash", command, both),
+    ] {
+        let session = project("{name: One, phases: [{id: a}]}", "");
+        session.write(".gitignore", "agent.sh\nat-work\ngo\n");
+        session.write("agent.sh", agent(tool, input));
+        let run = ["run", "main", "x", "--agent", "command:sh agent.sh"];
+        let supervisor = session.spawn(&run);
+        until("the worker is in its call", || session.has("at-work"));
+        session.write("mine.txt", "mine\n");
+        session.write("go", "");
+        supervisor.wait().exits(0);
+        told(&session, line);
+    }
+}

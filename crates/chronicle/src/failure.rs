@@ -85,6 +85,7 @@ impl From<LedgerError> for Failure {
         let exit = match &error {
             LedgerError::Held { .. } | LedgerError::Fenced { .. } => Exit::Held,
             LedgerError::Damaged { .. }
+            | LedgerError::Gone { .. }
             | LedgerError::Conflict { .. }
             | LedgerError::Artifact { .. }
             | LedgerError::Replaced { .. }

@@ -9,8 +9,8 @@ use crate::event::{Call, Caller, Event, StopCause, ToolCalled, Verdict};
 use crate::state::{Attempt, State};
 use crate::words;
 
-/// Records the call. Chronicle's own tools need no permission. Where tools are limited, or none may be called any more, the answer is a denial: the agent cannot be held to
-/// that, so its attempt must be stopped.
+/// Records the call. Chronicle's own tools need no permission. Where tools are limited, or none may be called any more, the answer
+/// is a denial: the agent cannot be held to that, so its attempt must be stopped.
 pub(super) fn note(
     scratch: &mut Scratch<'_>,
     id: AttemptId,

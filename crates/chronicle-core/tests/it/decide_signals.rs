@@ -24,6 +24,39 @@ fn called(world: &mut World, request: &str, tool: &str, arguments: Value, expect
 }
 
 #[test]
+fn who_has_left_is_told_so_whatever_is_wrong_with_a_second_signal() {
+    let mut world = World::started("{name: L, phases: {work: {next: [a, b]}, a: {}, b: {}}}", "");
+    let leave = json!({"target_state": "b", "summary": "done"});
+    called(
+        &mut world,
+        "r1",
+        "workflow_transition",
+        leave.clone(),
+        expect!["accepted: accepted: leaving for `b`. End your turn now."],
+    );
+    let over = "refused: `work` is being left for `b` already: the first signal counts, and nothing of this one was kept";
+    let late = [
+        ("signal_back", json!({"signal": "complete", "summary": "done"})),
+        ("workflow_transition", json!({"target_state": "nowhere", "summary": "done"})),
+        ("workflow_transition", json!({"target_state": "a", "summary": "done"})),
+    ];
+    for (number, (tool, arguments)) in late.into_iter().enumerate() {
+        let answer =
+            world.step(&signal(AttemptId(1), &format!("l{number}"), parse(tool, &arguments)));
+        let Answer::Refused(text) = answer else { panic!("{answer:?}") };
+        assert_eq!(format!("refused: {text}"), over);
+    }
+    // The same again, as after a lost answer.
+    called(
+        &mut world,
+        "r2",
+        "workflow_transition",
+        leave,
+        expect!["accepted: accepted: leaving for `b`. End your turn now."],
+    );
+}
+
+#[test]
 fn a_conversation_that_is_too_long_goes_on_in_a_fresh_session_until_its_limit() {
     let world = check(
         "{name: Long, phases: {work: {limits: {continuations: 1, nudges: 3}}}}",

@@ -35,7 +35,7 @@ pub use crate::clock::now;
 pub use crate::driver::Finish;
 pub use crate::inbox::{Asker, Remote, Rest};
 pub use crate::ledger::{Holder, LedgerError};
-pub use crate::link::{LinkError, News, RunUpdate};
+pub use crate::link::{ANSWER_PATIENCE, LinkError, News, RunUpdate};
 pub use crate::trees::TreesError;
 pub use driven::{Driven, UPDATES_MAX, drive};
 pub use files::{
@@ -43,7 +43,9 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, sweep_unfinished, unstarted};
-pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
+pub use reading::{
+    Audit, Follow, audit, elsewhere, follow, holder, is_stopped, is_supervised, row, view,
+};
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
 pub use runs::{

@@ -11,7 +11,7 @@ use chronicle_core::words;
 use super::{HandleError, witnesses};
 use crate::clock;
 use crate::ledger::{self, ArtifactId, Head, Holder, Ledger, LedgerError, Lines};
-use crate::process::lineage;
+use crate::process::{self, lineage};
 use crate::project::RunFolder;
 
 /// The current view of a run, and the error if a newer Chronicle wrote lines that cannot be read.
@@ -54,6 +54,11 @@ pub fn is_supervised(folder: &RunFolder) -> bool {
 /// The process that drives the run.
 pub fn holder(folder: &RunFolder) -> Option<Holder> {
     folder.ledger().holder()
+}
+
+/// True if the process that drives the run was stopped by a signal, so that it cannot answer.
+pub fn is_stopped(holder: &Holder) -> bool {
+    holder.is_here() && process::is_stopped(holder.pid)
 }
 
 fn not_started(folder: &RunFolder) -> HandleError {

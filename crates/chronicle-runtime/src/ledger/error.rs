@@ -33,6 +33,12 @@ pub enum LedgerError {
         /// Path of the run's folder, or its name in another backend.
         place: String,
     },
+    /// The ledger and its lock were removed while this writer held them.
+    #[error("the run's folder is gone: `{place}` was removed while the run was being driven")]
+    Gone {
+        /// Path of the ledger.
+        place: String,
+    },
     /// The ledger was changed outside of Chronicle.
     #[error("the ledger `{place}` is other than it was left: {why}")]
     Conflict {
@@ -198,6 +204,10 @@ impl LedgerError {
             Self::Held { holder: None, .. } => "try again in a moment".to_owned(),
             Self::Fenced { .. } | Self::Stale { .. } => {
                 "see who drives the run now with `chronicle status`".to_owned()
+            }
+            Self::Gone { .. } => {
+                "restore the folder from a copy, then `chronicle resume`; without one the run is lost"
+                    .to_owned()
             }
             Self::Conflict { place, .. } | Self::Damaged { place, .. } => format!(
                 "`chronicle repair{}` shows what is left, and continues from there if you agree",

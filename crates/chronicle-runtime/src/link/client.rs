@@ -19,7 +19,7 @@ use crate::process::{self, lineage};
 use crate::regular::{self, Links};
 
 /// How long a supervisor may take to answer: it syncs its disk first.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+pub const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 /// Longest content of the link file; socket paths are shorter.
 const NOTE_MAX: u64 = 4 * 1024;
 /// How many connections to other processes are tried before that is reported.
@@ -182,7 +182,7 @@ impl Client {
 
     fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, LinkError> {
         let gone = || LinkError::Broken(io::ErrorKind::UnexpectedEof.into());
-        wire::read(&mut self.lines, VIEW_LINE_MAX).map_err(LinkError::Broken)?.ok_or_else(gone)
+        wire::read(&mut self.lines, VIEW_LINE_MAX).map_err(silent)?.ok_or_else(gone)
     }
 
     fn write(&mut self, message: &impl serde::Serialize) -> Result<(), LinkError> {
@@ -276,6 +276,17 @@ fn newer(line: &[u8]) -> Result<(), NewerView> {
         v: u32,
     }
     wire::understood::<Line>(line).map_or(Ok(()), |line| check_version(line.update.v))
+}
+
+/// A read that timed out, in words: the system calls it a resource that is temporarily unavailable.
+fn silent(error: io::Error) -> LinkError {
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    if !matches!(error.kind(), TimedOut | WouldBlock) {
+        return LinkError::Broken(error);
+    }
+    let seconds = ANSWER_PATIENCE.as_secs();
+    let why = format!("it was silent for {seconds} seconds; it may still act on the command later");
+    LinkError::Broken(io::Error::new(TimedOut, why))
 }
 
 fn nonsense(why: &str) -> LinkError {

@@ -25,7 +25,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 pub(crate) use client::LinkWatch;
-pub use client::{Client, LinkError, News};
+pub use client::{ANSWER_PATIENCE, Client, LinkError, News};
 pub(crate) use secrets::Secrets;
 pub(crate) use server::{Inside, Publisher, Server};
 pub use wire::{Ask, LINE_MAX, RunUpdate};

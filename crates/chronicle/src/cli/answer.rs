@@ -2,13 +2,16 @@
 //!
 //! A live supervisor acts on them at once. Otherwise they are recorded in the ledger, and `chronicle resume` acts on them.
 
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::GateKind;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Standing;
 use chronicle_core::view::GateRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, HandledBy, RunFolder, agents, definitions};
+use chronicle_runtime::handle::{self, HandledBy, Holder, RunFolder, agents, definitions};
 use clap::Args;
 
 use super::meant::{Among, Rest};
@@ -284,13 +287,47 @@ fn say_removed(setting: &Setting, run: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// How long a supervisor may take before the person is told what is waited for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Asks something of a run. If the answer takes long, says who is waited for, and for how long.
+fn patiently<T>(folder: &RunFolder, ask: impl FnOnce() -> T) -> T {
+    let (done, answered) = sync_channel::<()>(0);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if answered.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout)
+                && let Some(holder) = handle::holder(folder)
+            {
+                terminal::talk(&waits_for(folder, &holder));
+            }
+        });
+        let answer = ask();
+        drop(done);
+        answer
+    })
+}
+
+fn waits_for(folder: &RunFolder, holder: &Holder) -> String {
+    let (pid, run) = (holder.pid, folder.id.short());
+    let seconds = handle::ANSWER_PATIENCE.as_secs();
+    let stopped = if handle::is_stopped(holder) {
+        format!(", which is stopped; `kill -CONT {pid}` lets it continue")
+    } else {
+        String::new()
+    };
+    format!(
+        "Waiting at most {seconds} seconds for the supervisor of run {run}: process {pid}{stopped}."
+    )
+}
+
 /// Gives a command to a run and says what came of it.
 pub(super) fn tell(
     setting: &Setting,
     folder: &RunFolder,
     command: &Command,
 ) -> Result<Exit, Failure> {
-    let (answer, told) = handle::tell(folder, &setting.asker, command)?;
+    let told = patiently(folder, || handle::tell(folder, &setting.asker, command));
+    let (answer, told) = told?;
     let text = match answer {
         Answer::Accepted(text) => text,
         Answer::Noted | Answer::Verdict(_) | Answer::Stopped(_) | Answer::Waits => {

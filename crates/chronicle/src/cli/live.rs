@@ -12,8 +12,8 @@ use chronicle_core::view::{RunView, TimelineEntry};
 use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
-    self, Asker, Claimed, Driven, FilesLock, Finish, Remote, Rest, RunFolder, UPDATES_MAX, Update,
-    Waits, definitions,
+    self, Asker, Claimed, Driven, FilesLock, Finish, HandleError, LedgerError, Remote, Rest,
+    RunFolder, UPDATES_MAX, Update, Waits, definitions,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -49,7 +49,9 @@ pub(super) fn stay(
     let settings = definitions::settings(&setting.project).settings;
     let signals = signals(&settings, folder);
     let asker = Asker { signals: signals.as_ref().map(Http::url), ..setting.asker.clone() };
-    let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)?;
+    let is_new = matches!(command, Command::Start(_));
+    let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)
+        .map_err(|error| if is_new { not_begun(folder, error) } else { error.into() })?;
     if let Answer::Refused(why) = answer {
         driven.remote().quit();
         driven.join()?;
@@ -68,6 +70,18 @@ pub(super) fn stay(
     let finish = driven.join()?;
     screen.close();
     closing(setting, folder, finish)
+}
+
+/// Why a run did not begin. Without its first line there is nothing to resume, so nothing of it is left behind.
+fn not_begun(folder: &RunFolder, error: HandleError) -> Failure {
+    let again = match &error {
+        HandleError::Ledger(LedgerError::Limited { .. }) => "`ulimit -f unlimited`",
+        HandleError::Ledger(LedgerError::Full { .. }) => "make room",
+        _ => return error.into(),
+    };
+    let is_removed = handle::discard(folder).is_ok_and(|removed| removed);
+    let failure = Failure::from(error);
+    if is_removed { failure.hint(format!("{again}, then start the run again")) } else { failure }
 }
 
 /// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.

@@ -188,7 +188,12 @@ fn by_change(setting: &Setting) -> Vec<RunFolder> {
 fn newest(setting: &Setting) -> Result<RunFolder, Failure> {
     let runs = by_change(setting);
     let can_go_on = |folder: &RunFolder| match handle::row(folder) {
-        Ok(row) => matches!(row.status, Standing::Interrupted | Standing::Paused),
+        Ok(row) => match row.status {
+            Standing::Interrupted | Standing::Paused => true,
+            // Given up, and its `cleanup` has still to run.
+            Standing::Cancelled | Standing::Failed => row.goes_on,
+            Standing::Running | Standing::Ending | Standing::Waiting | Standing::Done => false,
+        },
         // Not passed over in silence: the older run behind it is not the one that was meant.
         Err(error) => is_damage(&error),
     };

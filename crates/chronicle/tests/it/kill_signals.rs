@@ -131,3 +131,36 @@ fn a_paused_run_can_be_sent_elsewhere_or_cancelled() {
     session.chronicle(&["resume", &session.short()]).exits(2).talks("is over: cancelled");
     session.assert_whole();
 }
+
+#[test]
+fn whoever_waits_for_a_stopped_supervisor_is_told_so() {
+    let session = Session::with(
+        "{name: Long, phases: {work: {next: [done]}}}",
+        "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {summary: worked}}]",
+    );
+    let supervisor = session.spawn_run();
+    until("the worker works", || session.has("reached"));
+    supervisor.signal(Signal::STOP);
+    let cancel = session.spawn(&["cancel"]);
+    until("it says what it waits for", || {
+        let said = cancel.talk();
+        said.contains("Waiting at most 30 seconds")
+            && said.contains("which is stopped; `kill -CONT ")
+    });
+    supervisor.signal(Signal::CONT);
+    cancel.wait().exits(0);
+    supervisor.wait();
+}
+
+#[test]
+fn a_run_whose_folder_is_removed_says_so() {
+    let session = Session::with(
+        "{name: Long, phases: {work: {next: [done]}}}",
+        "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {summary: worked}}]",
+    );
+    let supervisor = session.spawn_run();
+    until("the worker works", || session.has("reached"));
+    std::fs::remove_dir_all(session.path(".chronicle")).unwrap();
+    session.write("go", "");
+    supervisor.wait().exits(6).talks("the run's folder is gone");
+}

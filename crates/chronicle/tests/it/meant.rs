@@ -132,3 +132,16 @@ fn a_damaged_run_that_may_be_meant_is_reported_as_damaged() {
         session.chronicle(args).exits(6).talks("is damaged in line");
     }
 }
+
+#[test]
+fn a_cancelled_run_whose_cleanup_has_still_to_run_is_the_one_to_resume() {
+    let workflow =
+        "{name: Gates, phases: {work: {approval: after, cleanup: [touch cleaned], next: [done]}}}";
+    let session = Session::with(workflow, SCRIPT);
+    session.run().exits(4);
+    session.chronicle(&["cancel"]).exits(0);
+    assert!(!session.has("cleaned"));
+    session.chronicle(&["resume"]);
+    assert!(session.has("cleaned"));
+    session.chronicle(&["resume"]).exits(2).talks("no run can continue");
+}

@@ -3,7 +3,7 @@
 use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::{check_sent, resolve};
-use super::{Call, caller, has_no_question, is_still_open, may_send};
+use super::{Call, caller, has_no_question, may_send, turn_is_over};
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::quote::quoted;
 use crate::base::verdict::{Judged, judged};
@@ -28,6 +28,15 @@ pub(super) fn leave(
     asked: &Asked<'_>,
 ) -> Result<Answer, String> {
     let (attempt, phase) = caller(scratch.state(), call)?;
+    if attempt.is_leaving() && attempt.intent.persona.is_none() {
+        // The same signal under another id, as after a lost answer. Anything else is told that the turn is over, whatever may
+        // be wrong with it: there is nothing left to correct.
+        let again = wanted(phase, asked).ok().filter(|leave| is_sent(attempt, leave));
+        return match again {
+            Some(leave) => Ok(Answer::Accepted(words::leaving(&leave))),
+            None => Err(turn_is_over(attempt)),
+        };
+    }
     // Checks in this order: what the worker may do at all, what it meant, and last what it must have done. The first error is
     // the one that it can act on.
     may_send(phase, "complete")?;
@@ -37,24 +46,26 @@ pub(super) fn leave(
     if attempt.intent.persona.is_some() {
         return helped(scratch, call, asked);
     }
+    let leave = wanted(phase, asked)?;
+    has_no_question(scratch.state(), attempt)?;
+    // Refused here, while the worker can still fix it; checked again in `out.rs` once the files are recorded.
+    proven(scratch.state(), attempt, phase, &leave.target, &leave.outcome)?;
+    Ok(accept(scratch, call, leave))
+}
+
+/// The exit that a worker asks for.
+fn wanted(phase: &Phase, asked: &Asked<'_>) -> Result<Leave, String> {
     let outcome = outcome(phase, asked);
     let target = resolve(phase, asked.target, &outcome)?;
     // A target and an outcome that contradict each other are refused: following either one could be the opposite of what was
     // meant.
     agrees(phase, asked, &outcome)?;
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
-    let issues = asked.issues.clone();
-    let leave = Leave { target, outcome, summary, task, issues };
-    // The same signal under another id, as after a lost answer. A signal with other content is refused below, so that the
-    // worker knows that it was not kept.
-    if attempt.leave.as_ref().is_some_and(|(before, _)| *before == leave) {
-        return Ok(Answer::Accepted(words::leaving(&leave)));
-    }
-    is_still_open(attempt)?;
-    has_no_question(scratch.state(), attempt)?;
-    // Refused here, while the worker can still fix it; checked again in `out.rs` once the files are recorded.
-    proven(scratch.state(), attempt, phase, &leave.target, &leave.outcome)?;
-    Ok(accept(scratch, call, leave))
+    Ok(Leave { target, outcome, summary, task, issues: asked.issues.clone() })
+}
+
+fn is_sent(attempt: &Attempt, leave: &Leave) -> bool {
+    attempt.leave.as_ref().is_some_and(|(before, _)| before == leave)
 }
 
 /// Evidence before done: the phase's requirements must be met, unless the worker reports a failure.

@@ -136,19 +136,21 @@ fn may_send(phase: &Phase, signal: &str) -> Result<(), String> {
 
 /// A turn ends once: the first signal that ends it wins.
 fn is_still_open(attempt: &Attempt) -> Result<(), String> {
-    let place = &attempt.intent.place;
-    match (&attempt.leave, &attempt.parting) {
-        (Some((before, _)), _) => Err(format!(
-            "`{place}` is being left for `{}` already: the first signal counts, and nothing of this one \
-             was kept",
-            before.target
-        )),
-        (None, Some((before, _))) => Err(format!(
-            "your turn has ended already ({}): the first signal counts, and nothing of this one was kept",
-            crate::words::parting(before)
-        )),
-        (None, None) => Ok(()),
-    }
+    if attempt.is_leaving() { Err(turn_is_over(attempt)) } else { Ok(()) }
+}
+
+/// What a worker is told whose turn a signal has ended.
+fn turn_is_over(attempt: &Attempt) -> String {
+    let how = match (&attempt.leave, &attempt.parting) {
+        (Some((before, _)), _) => {
+            format!("`{}` is being left for `{}` already", attempt.intent.place, before.target)
+        }
+        (None, Some((before, _))) => {
+            format!("your turn has ended already ({})", words::parting(before))
+        }
+        (None, None) => "your turn has ended already".to_owned(),
+    };
+    format!("{how}: the first signal counts, and nothing of this one was kept")
 }
 
 /// A worker must wait for its answer first: otherwise its question would stay open for ever.

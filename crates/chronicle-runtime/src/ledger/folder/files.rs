@@ -130,6 +130,11 @@ impl Files {
         self.lock.is_still_held()
     }
 
+    /// True if the ledger itself is not there any more.
+    pub(super) fn is_gone(&self) -> io::Result<bool> {
+        Ok(self.disk.look(&self.path)?.is_none())
+    }
+
     /// True if the previous holder did not release the lock cleanly, so that its last lines may not be on disk.
     pub(super) fn was_left(&self) -> bool {
         self.lock.was_left

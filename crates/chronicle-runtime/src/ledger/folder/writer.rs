@@ -337,8 +337,13 @@ fn check_held(files: &Files) -> Result<(), LedgerError> {
 }
 
 fn fenced_unless(files: &Files, is_held: io::Result<bool>) -> Result<(), LedgerError> {
-    let is_held = is_held.map_err(failed(files, "look at the lock of"))?;
-    if is_held { Ok(()) } else { Err(LedgerError::Fenced { place: place(files.path()) }) }
+    if is_held.map_err(failed(files, "look at the lock of"))? {
+        return Ok(());
+    }
+    let place = place(files.path());
+    // Nobody took the lock of a folder that was removed: to look for another writer would lead nowhere.
+    let is_gone = files.is_gone().map_err(failed(files, "look at"))?;
+    Err(if is_gone { LedgerError::Gone { place } } else { LedgerError::Fenced { place } })
 }
 
 fn failed(files: &Files, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {

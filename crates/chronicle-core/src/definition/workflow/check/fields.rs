@@ -255,6 +255,7 @@ impl<'d, 'p> Fields<'d, 'p> {
             | Kind::Free
             | Kind::Texts
             | Kind::Pairs
+            | Kind::Env
             | Kind::Flag
             | Kind::Count
             | Kind::Positive

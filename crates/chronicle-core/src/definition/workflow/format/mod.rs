@@ -15,6 +15,7 @@ pub use schema::schema;
 
 pub(crate) use idle::{IDLE, Idle};
 pub(crate) use phase::PHASE;
+use phase::TOOLS;
 
 /// A map of the format and the fields that it may have.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ pub(crate) enum Kind {
     Texts,
     /// A map from name to text.
     Pairs,
+    /// A map from the name of an environment variable to its value.
+    Env,
     Flag,
     /// A whole number, 0 included.
     Count,
@@ -181,7 +184,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
         ),
         field(
             &["env"],
-            Kind::Pairs,
+            Kind::Env,
             "",
             "Environment of workers and commands, beside that of the user. A workflow inside another has its own; so it is with `limits`, `cleanup`, `agent` and `model`.",
         ),

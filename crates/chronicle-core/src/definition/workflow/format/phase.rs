@@ -153,7 +153,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
 ];
 
 /// Which tools a worker may call.
-const TOOLS: Shape = Shape {
+pub(super) const TOOLS: Shape = Shape {
     name: "tools",
     owner: "`tools`",
     about: "Which tools the worker may call: one of the two lists.",

@@ -83,7 +83,7 @@ fn kind(of: &Kind) -> String {
     match of {
         Kind::Text | Kind::Free => "text".to_owned(),
         Kind::Texts => "text or list".to_owned(),
-        Kind::Pairs => "map of texts".to_owned(),
+        Kind::Pairs | Kind::Env => "map of texts".to_owned(),
         Kind::Flag => "`true`, `false`".to_owned(),
         Kind::Count => "number".to_owned(),
         Kind::Positive => "number above 0".to_owned(),

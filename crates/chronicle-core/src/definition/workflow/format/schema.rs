@@ -4,10 +4,18 @@ use serde_json::{Map, Value, json};
 
 use super::super::check::DURATION_PATTERN;
 
-use super::{FieldInfo, IDLE, Idle, Kind, LIMITS, PHASE, Shape, WORKFLOW};
+use super::{FieldInfo, IDLE, Idle, Kind, LIMITS, PHASE, Shape, TOOLS, WORKFLOW};
 
-/// Ids of phases: not empty, no `/`, no spaces at the ends, no control characters.
-const ID_PATTERN: &str = r"^[^\s/\p{Cc}]([^/\p{Cc}]*[^\s/\p{Cc}])?$";
+/// Ids of phases: not empty, no `/`, no spaces at the ends, no control characters. Written without Unicode classes, which Python and
+/// others do not know.
+const ID_PATTERN: &str =
+    r"^[^\s/\x00-\x1f\x7f-\x9f]([^/\x00-\x1f\x7f-\x9f]*[^\s/\x00-\x1f\x7f-\x9f])?$";
+
+/// Names that the environment cannot hold, or that are for Chronicle itself to set.
+const NO_ENV_PATTERN: &str = r"^$|[=\x00]|^[Cc][Hh][Rr][Oo][Nn][Ii][Cc][Ll][Ee]_";
+
+/// Signals that leave a phase, as people may write them.
+const LEAVING_PATTERN: &str = r"^\s*([Cc][Oo][Mm][Pp][Ll][Ee][Tt][Ee]|[Nn][Ee][Ee][Dd][Ss][-_][Rr][Oo][Ll][Ee][-_][Ff][Oo][Ll][Ll][Oo][Ww][Uu][Pp])\s*$";
 
 /// The JSON Schema of the native format, as it stands in `docs/reference/workflow.schema.json`.
 pub fn schema() -> String {
@@ -27,7 +35,7 @@ pub fn schema() -> String {
 
 /// What holds for some kinds of phases.
 fn rules() -> Vec<Value> {
-    let mut rules = vec![needs_commands()];
+    let mut rules = vec![needs_commands(), needs_leaving(), one_list()];
     rules.extend(IDLE.iter().map(nothing_idle));
     rules
 }
@@ -74,6 +82,26 @@ fn needs_commands() -> Value {
             "properties": { "commands": { "not": { "anyOf": [{ "type": "null" }, { "maxItems": 0, "type": "array" }] } } },
         },
     })
+}
+
+/// A phase must have a signal that leaves it.
+fn needs_leaving() -> Value {
+    let leaves = json!({ "type": "string", "pattern": LEAVING_PATTERN });
+    json!({ "properties": { "signals": {
+        "anyOf": [{ "type": "null" }, leaves, { "type": "array", "contains": leaves }],
+    } } })
+}
+
+/// A list of tools either allows or denies.
+fn one_list() -> Value {
+    let names = |name: &str| TOOLS.field(name).map_or(&[][..], |field| field.names);
+    let nothing = json!({ "anyOf": [{ "type": "null" }, { "type": "array", "maxItems": 0 }] });
+    let denies =
+        |name: &&str| json!({ "required": [name], "properties": { *name: { "not": nothing } } });
+    let allows: Vec<Value> = names("allow").iter().map(|name| said(name)).collect();
+    let denies: Vec<Value> = names("deny").iter().map(denies).collect();
+    let both = json!({ "allOf": [{ "anyOf": allows }, { "anyOf": denies }] });
+    json!({ "properties": { "tools": { "not": both } } })
 }
 
 fn define(of: &Shape, definitions: &mut Map<String, Value>) -> Value {
@@ -132,6 +160,11 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Texts => json!({ "anyOf": [text, { "type": "array", "items": text }] }),
         Kind::Pairs => json!({
             "type": "object",
+            "additionalProperties": { "type": ["string", "number", "boolean"] },
+        }),
+        Kind::Env => json!({
+            "type": "object",
+            "propertyNames": { "not": { "pattern": NO_ENV_PATTERN } },
             "additionalProperties": { "type": ["string", "number", "boolean"] },
         }),
         Kind::Flag => json!({ "enum": [true, false, "true", "false"] }),

@@ -29,12 +29,12 @@ const PASSED_OVER: &[&str] = &[
 
 /// What a project would run to check itself, from its root's folder.
 pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
+    let (mut all, is_tested) = recipes(root);
     // A recipe is what its authors run themselves, so nothing else is guessed.
-    if let Some(recipes) = recipes(root) {
-        return recipes;
+    if is_tested {
+        return all;
     }
-    let mut all: Vec<VerifyCommand> =
-        LANGUAGES.iter().flat_map(|language| (language.find)(root)).collect();
+    all.extend(LANGUAGES.iter().flat_map(|language| (language.find)(root)));
     for folder in inside(root) {
         all.extend(of_folder(root, &folder));
     }
@@ -44,10 +44,11 @@ pub fn verify_commands(root: &Path) -> Vec<VerifyCommand> {
 
 /// The commands of a project inside, as they are typed in the root's folder.
 fn of_folder(root: &Path, folder: &Path) -> Vec<VerifyCommand> {
-    let own = recipes(folder).unwrap_or_else(|| {
+    let (mut own, is_tested) = recipes(folder);
+    if !is_tested {
         let alone = LANGUAGES.iter().filter(|language| !is_reached(root, folder, language));
-        alone.flat_map(|language| (language.find)(folder)).collect()
-    });
+        own.extend(alone.flat_map(|language| (language.find)(folder)));
+    }
     let Some(name) = folder.strip_prefix(root).ok().and_then(Path::to_str) else {
         return Vec::new();
     };

@@ -13,6 +13,14 @@ const PYPROJECT: &str = "pyproject.toml";
 const BUILD_FILE_MAX: u64 = 1024 * 1024;
 /// The files that configure clippy.
 const CLIPPY: &[&str] = &["clippy.toml", ".clippy.toml"];
+/// Files that may ask for clippy as a part of the toolchain.
+const TOOLCHAINS: &[&str] = &["rust-toolchain.toml", "rust-toolchain"];
+/// Files whose attributes may configure clippy.
+const CRATE_ROOTS: &[&str] = &["src/lib.rs", "src/main.rs"];
+/// The folder of workflows for GitHub.
+const ACTIONS: &str = ".github/workflows";
+/// Most of those workflows that are looked at.
+const ACTIONS_MAX: usize = 20;
 /// What `npm init` writes if there are no tests.
 const NO_TESTS: &str = "no test specified";
 
@@ -45,9 +53,12 @@ pub(super) const LANGUAGES: [Language; 7] = [
     Language { find: others, is_workspace: |_| true },
 ];
 
-/// The project's own recipes. They come first: whoever wrote `make test` meant it.
-pub(super) fn recipes(folder: &Path) -> Option<Vec<VerifyCommand>> {
-    [just(folder), make(folder)].into_iter().flatten().next()
+/// The project's own recipes, and whether they test. Those that do come alone: whoever wrote `make test` meant it.
+pub(super) fn recipes(folder: &Path) -> (Vec<VerifyCommand>, bool) {
+    let tests = |all: &[VerifyCommand]| all.iter().any(|it| !it.command.ends_with(" lint"));
+    let all = just(folder).or_else(|| make(folder)).unwrap_or_default();
+    let is_tested = tests(&all);
+    (all, is_tested)
 }
 
 fn found(from: &str, commands: &[&str]) -> Vec<VerifyCommand> {
@@ -74,16 +85,16 @@ fn first_of<'n>(root: &Path, names: &[&'n str]) -> Option<&'n str> {
 
 fn just(root: &Path) -> Option<Vec<VerifyCommand>> {
     let file = first_of(root, &["justfile", "Justfile", ".justfile"])?;
-    recipe(&text_of(root, file)?).map(|name| found(file, &[&format!("just {name}")]))
+    recipes_of(&text_of(root, file)?, file, "just")
 }
 
 fn make(root: &Path) -> Option<Vec<VerifyCommand>> {
     let file = first_of(root, &["GNUmakefile", "makefile", "Makefile"])?;
-    recipe(&text_of(root, file)?).map(|name| found(file, &[&format!("make {name}")]))
+    recipes_of(&text_of(root, file)?, file, "make")
 }
 
-/// The recipe that checks, in a file whose recipes are `name …: …`.
-fn recipe(text: &str) -> Option<&'static str> {
+/// The recipes that check, in a file whose recipes are `name …: …`. `check` is taken to be all of them.
+fn recipes_of(text: &str, file: &str, program: &str) -> Option<Vec<VerifyCommand>> {
     let is_recipe = |line: &str, wanted: &str| {
         let Some(rest) = line.strip_prefix('@').unwrap_or(line).strip_prefix(wanted) else {
             return false;
@@ -94,7 +105,14 @@ fn recipe(text: &str) -> Option<&'static str> {
             && !between.contains('=')
             && !after.starts_with('=')
     };
-    ["check", "test"].into_iter().find(|wanted| text.lines().any(|line| is_recipe(line, wanted)))
+    let has = |wanted: &&str| text.lines().any(|line| is_recipe(line, wanted));
+    let names: Vec<&str> = match Some("check").filter(has) {
+        Some(check) => vec![check],
+        None => ["lint", "test"].into_iter().filter(has).collect(),
+    };
+    let commands: Vec<String> = names.iter().map(|name| format!("{program} {name}")).collect();
+    let commands = found(file, &commands.iter().map(String::as_str).collect::<Vec<_>>());
+    Some(commands).filter(|commands| !commands.is_empty())
 }
 
 fn cargo(root: &Path) -> Vec<VerifyCommand> {
@@ -102,10 +120,25 @@ fn cargo(root: &Path) -> Vec<VerifyCommand> {
     let all = if is_cargo_workspace(root) { " --workspace" } else { "" };
     let lint = format!("cargo clippy{all} --all-targets");
     let run = format!("cargo test{all}");
-    // Only where somebody configured it: elsewhere its findings are nobody's concern.
-    let lints = text.contains("lints.clippy") || first_of(root, CLIPPY).is_some();
-    let lint = lints.then_some(lint.as_str());
+    let lint = uses_clippy(root, &text).then_some(lint.as_str());
     found("Cargo.toml", &lint.into_iter().chain([run.as_str()]).collect::<Vec<_>>())
+}
+
+/// True if somebody uses clippy here. It may not be installed, and elsewhere its findings are nobody's concern.
+fn uses_clippy(root: &Path, manifest: &str) -> bool {
+    let says = |file: &&str, word: &str| text_of(root, file).is_some_and(|it| it.contains(word));
+    manifest.contains("lints.clippy")
+        || first_of(root, CLIPPY).is_some()
+        || TOOLCHAINS.iter().any(|file| says(file, "clippy"))
+        || CRATE_ROOTS.iter().any(|file| says(file, "clippy::"))
+        || workflow_files(root).iter().any(|file| says(&file.as_str(), "clippy"))
+}
+
+/// The project's workflows for GitHub, relative to its root.
+fn workflow_files(root: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(root.join(ACTIONS)).into_iter().flatten().flatten();
+    let names = entries.take(ACTIONS_MAX).filter_map(|entry| entry.file_name().into_string().ok());
+    names.map(|name| format!("{ACTIONS}/{name}")).collect()
 }
 
 fn is_cargo_workspace(root: &Path) -> bool {
@@ -113,9 +146,11 @@ fn is_cargo_workspace(root: &Path) -> bool {
     text.lines().any(|line| line.trim().starts_with("[workspace"))
 }
 
+/// A root that only builds checks nothing of its members.
 fn is_node_workspace(root: &Path) -> bool {
     let says = || text_of(root, "package.json").is_some_and(|it| it.contains("\"workspaces\""));
-    has(root, "pnpm-workspace.yaml") || says()
+    (has(root, "pnpm-workspace.yaml") || says())
+        && node(root).iter().any(|one| !one.command.ends_with(" build"))
 }
 
 fn node(root: &Path) -> Vec<VerifyCommand> {

@@ -129,3 +129,39 @@ fn what_was_brought_or_made_is_no_project_of_ones_own() {
     let odd = found(&[("my app's/package.json", test)]);
     assert_eq!(odd, [r"cd 'my app'\''s' && npm test"]);
 }
+
+#[test]
+fn a_root_that_only_builds_leaves_the_checks_to_its_members() {
+    let root = r#"{"workspaces": ["packages/*"], "scripts": {"build": "turbo build"}}"#;
+    let member = r#"{"scripts": {"test": "vitest", "lint": "eslint ."}}"#;
+    let files = [("package.json", root), ("packages/a/package.json", member)];
+    assert_eq!(
+        found(&files),
+        ["npm run build", "cd packages/a && npm run lint", "cd packages/a && npm test"]
+    );
+    let tests =
+        r#"{"workspaces": ["packages/*"], "scripts": {"build": "x", "test": "turbo test"}}"#;
+    assert_eq!(
+        found(&[("package.json", tests), ("packages/a/package.json", member)]),
+        ["npm test"]
+    );
+}
+
+#[test]
+fn makefiles_lint_and_test() {
+    let both = "all:\n\ttrue\nlint:\n\ttrue\ntest: all\n\ttrue\n";
+    assert_eq!(found(&[("Makefile", both)]), ["make lint", "make test"]);
+    assert_eq!(found(&[("Makefile", &format!("{both}check: lint test\n"))]), ["make check"]);
+    let lint = ("Makefile", "lint:\n\ttrue\n");
+    assert_eq!(found(&[lint, ("go.mod", "")]), ["make lint", "go vet ./...", "go test ./..."]);
+}
+
+#[test]
+fn clippy_where_somebody_uses_it() {
+    let cargo = ("Cargo.toml", "[package]\n");
+    let with = ["cargo clippy --all-targets", "cargo test"];
+    assert_eq!(found(&[cargo, ("src/lib.rs", "#![warn(clippy::all)]\n")]), with);
+    assert_eq!(found(&[cargo, ("rust-toolchain.toml", "components = [\"clippy\"]\n")]), with);
+    assert_eq!(found(&[cargo, (".github/workflows/ci.yml", "- run: cargo clippy\n")]), with);
+    assert_eq!(found(&[cargo, ("src/lib.rs", "fn a() {}\n")]), ["cargo test"]);
+}

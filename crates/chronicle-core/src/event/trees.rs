@@ -43,13 +43,13 @@ pub struct TreeRecorded {
     /// Changes during or after an attempt that are not known to be its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear: Option<Box<Unclear>>,
-    /// Number of files that could not be read; the tree has their last known content.
+    /// Number of files and folders that could not be read; the tree does not have their content.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u32,
     /// The first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable_files: Vec<String>,
-    /// Number of files above the size limit; the tree has their last known content, if any.
+    /// Number of files above the size limit; the tree does not have their content.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub too_large: u32,
     /// The first of them.

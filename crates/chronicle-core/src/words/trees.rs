@@ -11,8 +11,7 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     let changed = changes(&recorded.changes);
     let unread = match recorded.unreadable {
         0 => String::new(),
-        1 => ", 1 file could not be read".to_owned(),
-        many => format!(", {many} files could not be read"),
+        count => format!(", could not be read: {}", some_names(&recorded.unreadable_files, count)),
     };
     let large = match recorded.too_large {
         0 => String::new(),

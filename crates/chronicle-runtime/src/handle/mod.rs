@@ -54,8 +54,8 @@ pub use runs::{
 };
 pub use telling::{HandledBy, force, record, tell};
 pub use undo::{
-    UndoOrder, UndoPlan, Undoing, Undone, claim_files, finish_undo, half_undone, plan_undo, undo,
-    undos,
+    Stays, UndoOrder, UndoPlan, Undoing, Undone, claim_files, finish_undo, half_undone, plan_undo,
+    undo, undos,
 };
 pub use watching::{Watching, watch};
 

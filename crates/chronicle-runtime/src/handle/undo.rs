@@ -5,6 +5,7 @@
 //! command, and until then no other run starts on those files.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use chronicle_core::base::ids::{AttemptId, Place, TreeId};
 use chronicle_core::event::Event;
@@ -63,8 +64,17 @@ pub struct UndoPlan {
     pub changes: Changes,
     /// Files to restore that somebody else changed since.
     pub at_stake: Vec<String>,
-    /// The first files that also differ but stay: no worker is known to have changed them.
+    /// What also differs but stays.
+    pub stays: Stays,
+}
+
+/// The first files that differ from what an undo goes back to, but stay.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stays {
+    /// No worker is known to have changed them.
     pub left_alone: Vec<String>,
+    /// Their content, then or now, is in no tree.
+    pub unrecorded: Vec<String>,
 }
 
 /// The target of an undo, and whose changes are in between.
@@ -99,18 +109,28 @@ fn plan(
     let mut target = target(folder, book, &order.undoing, now)?;
     target.edited.extend(book.last().map(|last| (last, now.clone())));
     let differs = trees.touched(&[(now.clone(), target.tree.clone())])?;
-    let names = if order.files.is_empty() {
+    let mut names = if order.files.is_empty() {
         trees.touched(&target.worked)?
     } else {
-        named(&differs, &order.files)?
+        named(&folder.project, &differs, &order.files)?
     };
+    let unknown = trees.unrecorded(now, &target.tree)?;
+    let unrecorded: BTreeSet<Vec<u8>> =
+        differs.iter().filter(|name| names.contains(*name) && unknown.has(name)).cloned().collect();
+    names.retain(|name| !unknown.has(name));
     let to = trees.blend(folder.id.as_str(), now, &target.tree, &names)?;
     let at_stake = trees.at_stake(now, &to, &trees.touched(&target.edited)?)?;
-    let stays = differs.difference(&names).filter(|_| order.files.is_empty());
+    let others = differs.difference(&names).filter(|name| !unrecorded.contains(*name));
     // Named only where the person did not choose the files: then it may surprise them.
-    let left_alone = stays.take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect();
+    let left_alone = first(others.filter(|_| order.files.is_empty()));
+    let stays = Stays { left_alone, unrecorded: first(unrecorded.iter()) };
     let changes = trees.changes(Some(now), &to)?;
-    Ok(UndoPlan { what: target.what, to, back: target.back, changes, at_stake, left_alone })
+    Ok(UndoPlan { what: target.what, to, back: target.back, changes, at_stake, stays })
+}
+
+/// The first of some names, for people.
+fn first<'a>(names: impl Iterator<Item = &'a Vec<u8>>) -> Vec<String> {
+    names.take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect()
 }
 
 fn target(
@@ -128,7 +148,8 @@ fn target(
         Undoing::Attempt(id) => (id.to_string(), book.attempt(*id), Part::Attempt(*id)),
         Undoing::Undos(levels) => return back(folder, book, *levels, now),
     };
-    let span = span.ok_or_else(|| no_tree(folder, book, &part))?;
+    let span = span
+        .ok_or_else(|| no_visit(book, undoing).unwrap_or_else(|| no_tree(folder, book, &part)))?;
     Ok(Target {
         what,
         tree: span.from,
@@ -136,6 +157,16 @@ fn target(
         worked: book.by_attempts(span.since, None, now),
         edited: book.by_people(span.since, now),
     })
+}
+
+/// The error for a visit of a phase that was not visited so often.
+fn no_visit(book: &TreeBook, undoing: &Undoing) -> Option<HandleError> {
+    let Undoing::Phase { place, visit: Some(visit) } = undoing else { return None };
+    let visits = book.visits(place);
+    let times = if visits == 1 { "once".to_owned() } else { format!("{visits} times") };
+    let what = format!("`{place}` was visited {times}: there is no visit {visit}");
+    (visits > 0 && !(1..=visits).contains(visit))
+        .then(|| HandleError::NoTree { what, known: Vec::new() })
 }
 
 /// Changes of attempts since the undo are somebody's work too.
@@ -166,10 +197,21 @@ fn back(
 }
 
 /// The files with these names, or below folders with these names.
-fn named(differs: &BTreeSet<Vec<u8>>, files: &[String]) -> Result<BTreeSet<Vec<u8>>, HandleError> {
+fn named(
+    project: &Path,
+    differs: &BTreeSet<Vec<u8>>,
+    files: &[String],
+) -> Result<BTreeSet<Vec<u8>>, HandleError> {
     let mut names = BTreeSet::new();
     for file in files {
-        let file = file.trim_start_matches("./").trim_end_matches('/').as_bytes();
+        let given = Path::new(file);
+        let inside = given.strip_prefix(project).unwrap_or(given);
+        if inside.is_absolute() {
+            let what = format!("`{file}` is not in the project `{}`", project.display());
+            return Err(HandleError::NoTree { what, known: Vec::new() });
+        }
+        let inside = inside.to_string_lossy();
+        let file = inside.trim_start_matches("./").trim_end_matches('/').as_bytes();
         let is_below = |name: &&Vec<u8>| {
             let rest = name.strip_prefix(file);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
@@ -178,7 +220,7 @@ fn named(differs: &BTreeSet<Vec<u8>>, files: &[String]) -> Result<BTreeSet<Vec<u
         if found.is_empty() {
             return Err(HandleError::NoTree {
                 what: format!("`{}` is as it was: nothing of it differs", shown(file)),
-                known: differs.iter().take(TREE_UNREADABLE_MAX).map(|name| shown(name)).collect(),
+                known: first(differs.iter()),
             });
         }
         names.extend(found.into_iter().cloned());
@@ -253,8 +295,8 @@ fn finish(folder: &RunFolder, run: &mut Run) -> Result<Option<(String, Restored)
 pub struct Undone {
     /// What became of the files.
     pub restored: Restored,
-    /// Files that differ and were left alone.
-    pub left_alone: Vec<String>,
+    /// What differs and was left alone.
+    pub stays: Stays,
 }
 
 /// Restores files: records them, writes the intent, then restores. If people would lose changes, it stops unless they agreed.
@@ -269,7 +311,7 @@ pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undo
         return Err(HandleError::AtStake { files: plan.at_stake });
     }
     if plan.changes.is_none() {
-        return Ok(Undone { left_alone: plan.left_alone, ..Undone::default() });
+        return Ok(Undone { stays: plan.stays, ..Undone::default() });
     }
     let (what, from, to, back) = (plan.what, recorded.tree.clone(), plan.to, plan.back);
     let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
@@ -280,7 +322,7 @@ pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undo
         return Err(HandleError::Refused { why });
     }
     let restored = restored(&lines).unwrap_or_default();
-    Ok(Undone { restored, left_alone: plan.left_alone })
+    Ok(Undone { restored, stays: plan.stays })
 }
 
 /// The result of the undo.

@@ -13,8 +13,9 @@ use chronicle_core::words;
 use super::excludes::OURS;
 use super::ignored::Ignored;
 use super::modes::{BITS, Modes};
-use super::names::{below, shown};
+use super::names::{below, obstacle, shown};
 use super::record::Recorded;
+use super::unrecorded::{Unrecorded, is_refused};
 
 type Name = Vec<u8>;
 
@@ -27,6 +28,8 @@ pub(super) struct Found {
     pub(super) present: BTreeSet<Name>,
     pub(super) gone: BTreeSet<Name>,
     pub(super) unreadable: BTreeSet<Name>,
+    /// Names that the index has a mark for: their content was not recorded last time.
+    pub(super) marked: BTreeSet<Name>,
     too_large: BTreeMap<Name, u64>,
     modes: BTreeMap<Name, u32>,
 }
@@ -40,6 +43,7 @@ impl Found {
             present: BTreeSet::new(),
             gone: BTreeSet::new(),
             unreadable: BTreeSet::new(),
+            marked: BTreeSet::new(),
             too_large: BTreeMap::new(),
             modes: BTreeMap::new(),
         }
@@ -47,10 +51,25 @@ impl Found {
 
     /// Looks at each file and sorts it into a list.
     pub(super) fn sort<'a>(&mut self, names: impl Iterator<Item = &'a [u8]>) {
+        // Names come in the order of their folders, so that the way to each folder is looked at once.
+        let mut way: (Option<&[u8]>, bool) = (None, true);
         for name in names {
             let is_ours = OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
-            if !is_ours && !self.ignored.has(name) {
+            if is_ours || self.ignored.has(name) {
+                continue;
+            }
+            let folder = &name[..name.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
+            if way.0 != Some(folder) {
+                let is_clear = obstacle(&self.work, &below(&self.work, name)).is_none();
+                way = (Some(folder), is_clear);
+            }
+            if is_refused(name) {
+                self.unreadable.insert(name.to_owned());
+            } else if way.1 {
                 self.look_at(name);
+            } else {
+                // What is behind a link is another file.
+                self.gone.insert(name.to_owned());
             }
         }
     }
@@ -80,6 +99,19 @@ impl Found {
         }
     }
 
+    /// Notes folders that cannot be read. One that has a mark is no file any more, but is not gone either.
+    pub(super) fn close(&mut self, folders: impl Iterator<Item = Name>) {
+        for folder in folders {
+            self.gone.remove(folder.strip_suffix(b"/").unwrap_or(&folder));
+            self.unreadable.insert(folder);
+        }
+    }
+
+    /// Everything whose content is not recorded.
+    pub(super) fn unrecorded(&self) -> Unrecorded {
+        self.unreadable.iter().chain(self.too_large.keys()).cloned().collect()
+    }
+
     /// Modes of all files: those of the last tree, updated with what was seen.
     pub(super) fn modes(&self, last: Option<Modes>) -> Modes {
         // Only files that git found new or changed were looked at; all others still have the modes of the last tree.
@@ -90,7 +122,7 @@ impl Found {
     }
 
     /// The result for the recorded tree.
-    pub(super) fn recorded(self, tree: TreeId) -> Recorded {
+    pub(super) fn recorded(&self, tree: TreeId) -> Recorded {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let unreadable = self.unreadable.iter().take(TREE_UNREADABLE_MAX);
         let too_large = self.too_large.iter().take(TREE_UNREADABLE_MAX);
@@ -98,11 +130,11 @@ impl Found {
             |(name, bytes): (&Name, &u64)| format!("{} ({})", shown(name), words::bytes(*bytes));
         Recorded {
             tree,
+            unrecorded: self.unrecorded(),
             unreadable: count(self.unreadable.len()),
             unreadable_files: unreadable.map(|name| shown(name)).collect(),
             too_large: count(self.too_large.len()),
             too_large_files: too_large.map(size).collect(),
-            unrecorded: self.unreadable.into_iter().chain(self.too_large.into_keys()).collect(),
         }
     }
 }

@@ -63,7 +63,9 @@ impl Trees {
         let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
         let written = atomic_write(path, &ran.stdout);
-        written.map_err(std::io::Error::other).map_err(TreesError::io(path))
+        written.map_err(std::io::Error::other).map_err(TreesError::io(path))?;
+        // From now on the index is this run's, so that its next tree keeps all that this one has.
+        self.instruct(&self.ignored().unwrap_or_default()).map(drop)
     }
 }
 

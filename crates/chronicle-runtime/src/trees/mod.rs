@@ -25,6 +25,8 @@ mod record;
 mod repository;
 mod restore;
 mod room;
+mod rules;
+mod unrecorded;
 mod whose;
 
 use std::io;

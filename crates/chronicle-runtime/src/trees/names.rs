@@ -1,6 +1,7 @@
 //! Paths as git prints them: arbitrary bytes.
 
 use std::ffi::OsStr;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,14 @@ pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The path below a folder.
 pub(super) fn below(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
+}
+
+/// The first thing on the way to a file that is no folder, such as a link to one: what is behind it is in another place.
+pub(super) fn obstacle(root: &Path, path: &Path) -> Option<Metadata> {
+    let folders: Vec<&Path> =
+        path.ancestors().skip(1).take_while(|folder| *folder != root).collect();
+    let metas = folders.into_iter().rev().map(fs::symlink_metadata);
+    metas.map_while(Result::ok).find(|meta| !meta.is_dir())
 }
 
 /// A name for people: on one line, whatever its bytes.

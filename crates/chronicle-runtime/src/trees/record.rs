@@ -15,6 +15,8 @@ use super::git::{self, Git};
 use super::ignored::Ignored;
 use super::names::{joined, parts};
 use super::repository::Lock;
+use super::rules::Rules;
+use super::unrecorded::{MARK_ID, Unrecorded};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
@@ -29,7 +31,7 @@ const NESTED_MAX: usize = 16;
 /// How often a list of files that git refuses is halved to find the failing ones.
 const TRIES_MAX: u32 = 200;
 /// Placeholder in a nested repository until its files are known, so that git looks inside.
-const STAND_IN: &str = ".chronicle-stand-in";
+pub(super) const STAND_IN: &str = ".chronicle-stand-in";
 /// Git's id of the empty file.
 const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
@@ -38,16 +40,16 @@ const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 pub struct Recorded {
     /// Id of the recorded tree.
     pub tree: TreeId,
-    /// Number of files that could not be read: the tree has their last known content.
+    /// Number of files and folders that could not be read: the tree has a mark in their place.
     pub unreadable: u32,
     /// The first of them.
     pub unreadable_files: Vec<String>,
-    /// Number of files above the size limit: the tree has their last known content, if any.
+    /// Number of files above the size limit: the tree has a mark in their place.
     pub too_large: u32,
     /// The first of them.
     pub too_large_files: Vec<String>,
-    /// Every file of both kinds: its current content is in no tree, so it must not be replaced.
-    pub(super) unrecorded: BTreeSet<Name>,
+    /// Everything of both kinds: its current content is in no tree, so it must not be replaced.
+    pub(super) unrecorded: Unrecorded,
 }
 
 type Name = Vec<u8>;
@@ -83,33 +85,27 @@ impl Trees {
     }
 
     fn try_record(&self) -> Result<Recorded, TreesError> {
-        let ignored = self.ignored().unwrap_or_default();
-        let rules_changed = self.instruct(&ignored)?;
+        let ignored = self.ignored();
+        let is_begun = ignored.is_some();
+        let ignored = ignored.unwrap_or_default();
+        let told = self.instruct(&ignored)?;
         // On a copy: a recording that is killed halfway leaves the index of the last complete one.
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
         let mut found = self.find(&half, is_first, ignored)?;
-        let mut anyway = None;
-        if rules_changed && !is_first {
-            let theirs = anyway.insert(Excludes::kept_anyway(&self.git.work));
-            found.sort(parts(theirs));
-        }
-        // Files that the person's repository tracks although it ignores them. Git lists them nowhere once they are gone, so
-        // those that were missing last time are looked at again.
-        found.sort(parts(&self.missing()));
-        let changed = !found.present.is_empty() || !found.gone.is_empty();
+        let mut rules = Rules::new(&self.git.work, &told, is_begun && !is_first);
+        rules.see(&found);
+        self.find_hidden(&mut rules, &mut found, is_first);
+        let mut changed = !found.present.is_empty() || !found.gone.is_empty();
         if changed {
             self.take_in(&half, &mut found)?;
-            self.note_missing(&found, &mut anyway)?;
         }
+        self.note_missing(&mut rules, &found)?;
+        changed |= self.mark(&half, &found)?;
         // An index that began empty has nothing in it that was ignored.
-        let forgets = !is_first
-            && (rules_changed || found.present.iter().any(|name| name.ends_with(b".gitignore")));
-        if forgets {
-            self.forget_ignored(&half, anyway, &found.ignored)?;
-        }
+        changed |= !is_first && self.follow(&half, &mut rules, &found.ignored)?;
         self.note_ignored(&half)?;
-        let tree = self.tree_of(&half, changed || forgets)?;
+        let tree = self.tree_of(&half, changed)?;
         let modes = found.modes(self.last_modes().filter(|_| !is_first));
         // Before the index: an index without its modes is not used again, modes without their index do no harm.
         self.keep_last_modes(&modes)?;
@@ -172,10 +168,11 @@ impl Trees {
         if is_first {
             found.sort(parts(&known));
         } else {
+            found.marked = marked(&known);
             found.sort(parts(&known).skip(1).step_by(2));
         }
         found.sort(parts(&others).filter(|name| !name.ends_with(b"/")));
-        found.unreadable.extend(closed_folders(&said));
+        found.close(closed_folders(&said));
         Ok(found)
     }
 
@@ -270,50 +267,6 @@ impl Trees {
         self.read_in(index, two, tries, unreadable)
     }
 
-    /// Removes files that have become ignored, except those tracked in the person's repository; also those that were ignored when
-    /// the run began, if another run's trees have them.
-    fn forget_ignored(
-        &self,
-        index: &Path,
-        anyway: Option<Vec<u8>>,
-        from_the_start: &Ignored,
-    ) -> Result<(), TreesError> {
-        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
-        let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
-        let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
-        let anyway = anyway.unwrap_or_else(|| Excludes::kept_anyway(&self.git.work));
-        let anyway: BTreeSet<&[u8]> = parts(&anyway).collect();
-        let ignored = parts(&ran.stdout).filter(|name| !anyway.contains(name));
-        let mut entries: Vec<Name> = ignored.map(removal).collect();
-        if from_the_start.mark().is_some() {
-            let all = self.git.call(index, &[], &["ls-files", "-z", "--cached"]);
-            let all = Git::run("list files", all)?.stdout;
-            entries.extend(parts(&all).filter(|name| from_the_start.has(name)).map(removal));
-        }
-        if entries.is_empty() { Ok(()) } else { self.index_info(index, &entries) }
-    }
-
-    /// Ignored files that are tracked in the person's repository and were missing last time: an index that dropped them would not
-    /// notice their return.
-    fn missing(&self) -> Vec<u8> {
-        fs::read(self.index().with_extension("missing")).unwrap_or_default()
-    }
-
-    fn note_missing(&self, found: &Found, anyway: &mut Option<Vec<u8>>) -> Result<(), TreesError> {
-        let before = self.missing();
-        if found.gone.is_empty() && before.is_empty() {
-            return Ok(());
-        }
-        let theirs = anyway.get_or_insert_with(|| Excludes::kept_anyway(&self.git.work));
-        let missing = joined(parts(theirs).filter(|name| found.gone.contains(*name)));
-        let path = self.index().with_extension("missing");
-        if missing == before {
-            return Ok(());
-        }
-        let written = atomic_write(&path, &missing);
-        written.map_err(std::io::Error::other).map_err(TreesError::io(&path))
-    }
-
     /// The tree of an index: the last one if nothing changed, otherwise a new one.
     fn tree_of(&self, index: &Path, changed: bool) -> Result<TreeId, TreesError> {
         let known = || hash_of(index).and_then(|hash| self.remembered(&hash));
@@ -383,13 +336,21 @@ fn write_ref(path: &Path, tree: &TreeId) -> std::io::Result<()> {
     fs::rename(half, path)
 }
 
+/// Changed files that the index has a mark for.
+fn marked(known: &[u8]) -> BTreeSet<Name> {
+    let fields: Vec<&[u8]> = parts(known).collect();
+    let is_marked = |raw: &[u8]| raw.split(|byte| *byte == b' ').nth(2) == Some(MARK_ID.as_bytes());
+    let marked = fields.chunks_exact(2).filter(|pair| is_marked(pair[0]));
+    marked.map(|pair| pair[1].to_vec()).collect()
+}
+
 fn nested(others: &[u8]) -> Vec<Name> {
     let ours = |name: &[u8]| OURS.iter().any(|ours| name.starts_with(ours.as_bytes()));
     parts(others).filter(|name| name.ends_with(b"/") && !ours(name)).map(<[u8]>::to_vec).collect()
 }
 
 /// The line that removes a file from an index.
-fn removal(name: impl AsRef<[u8]>) -> Name {
+pub(super) fn removal(name: impl AsRef<[u8]>) -> Name {
     [format!("0 {EMPTY}\t").as_bytes(), name.as_ref()].concat()
 }
 

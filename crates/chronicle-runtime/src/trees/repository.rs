@@ -24,6 +24,16 @@ const FILE_BYTES_MAX: u64 = 100_000_000;
 /// No filters, line endings or keywords: contents are stored byte for byte.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
 
+/// Begins the line that tells the runs apart whose trees ignore different files.
+const RUN: &str = "# chronicle run: ";
+
+/// What the rules were before they were written anew.
+pub(super) struct Told {
+    pub(super) changed: bool,
+    /// True if the last tree belongs to a run that ignores other files from its start.
+    pub(super) other_run: bool,
+}
+
 /// Holds the repository for one writer. Released when its holder dies.
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
@@ -122,16 +132,22 @@ impl Trees {
     }
 
     /// Writes git's attributes and excludes, if they changed.
-    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<bool, TreesError> {
+    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<Told, TreesError> {
         let info = self.git.dir.join("info");
         fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
         write(&info.join("attributes"), ATTRIBUTES)?;
         let mut text = self.excludes.text(&self.git.work);
         // Git does not read it: so what another run has in its trees is told from what this one has.
-        if let Some(mark) = ignored.mark() {
-            text = format!("{text}\n# {mark}\n");
+        let mark = ignored.mark().map_or_else(String::new, |mark| format!("{RUN}{mark}"));
+        if !mark.is_empty() {
+            text = format!("{text}\n{mark}\n");
         }
-        write(&info.join("exclude"), &text)
+        let path = info.join("exclude");
+        let before = fs::read(&path).unwrap_or_default();
+        let before = String::from_utf8_lossy(&before);
+        let last = before.lines().next_back().filter(|line| line.starts_with(RUN));
+        let other_run = last.unwrap_or_default() != mark;
+        Ok(Told { changed: write(&path, &text)?, other_run })
     }
 }
 

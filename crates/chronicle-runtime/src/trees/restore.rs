@@ -17,7 +17,7 @@ use chronicle_core::event::trees::{Restored, TREE_FILES_MAX, TREE_UNREADABLE_MAX
 use super::diff::{DiffEntry, NO_MODE};
 use super::git::{Git, ask_theirs};
 use super::modes::{Modes, PROGRAM};
-use super::names::{below, joined, parts, shown};
+use super::names::{below, joined, obstacle, parts, shown};
 use super::record::{Recorded, STREAM_FROM};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
@@ -52,7 +52,7 @@ impl Trees {
         wanted.sort_by_key(|entry| (entry.name.ends_with(RULES), entry.after.0 != NO_MODE));
         // Looked at before the files are recorded: what changes after this moment is somebody's edit, even if it is in the
         // recording.
-        let seen: Vec<Seen> = wanted.iter().map(|entry| Seen::at(&self.place(entry))).collect();
+        let seen: Vec<Seen> = wanted.iter().map(|entry| self.see(entry)).collect();
         // What is on disk now is kept first, so that this undo can be undone.
         let now = self.record_locked(&lock, Some(keep))?;
         let todo = self.sort_out(&wanted, seen, from, to, &now)?;
@@ -98,7 +98,9 @@ impl Trees {
             let name = &entry.name;
             match () {
                 // What is in it is in no tree: it would be gone.
-                () if now.unrecorded.contains(name) => Some((entry, Err(FileOutcome::Kept))),
+                () if entry.is_unrecorded() || now.unrecorded.has(name) => {
+                    Some((entry, Err(FileOutcome::Kept)))
+                }
                 // Already as it shall be, by an undo that was killed halfway.
                 () if !not_done.contains(name) => None,
                 () if not_found.contains(name) => Some((entry, Err(FileOutcome::Edited))),
@@ -131,7 +133,7 @@ impl Trees {
     fn put_back(&self, entry: &DiffEntry, seen: &Seen, staged: &Staged) -> FileOutcome {
         let path = self.place(entry);
         // Looked at again right before it is replaced. The person may be editing while the undo runs.
-        if Seen::at(&path) != *seen {
+        if !self.see(entry).is_still(seen) {
             return FileOutcome::Edited;
         }
         let done = if entry.after.0 == NO_MODE {
@@ -160,6 +162,13 @@ impl Trees {
             }
         }
         Ok(())
+    }
+
+    /// What is in a file's place. Behind a link there is nothing of it: that is a file elsewhere.
+    fn see(&self, entry: &DiffEntry) -> Seen {
+        let path = self.place(entry);
+        let is_behind = obstacle(&self.git.work, &path).is_some();
+        if is_behind { Seen(None) } else { Seen::at(&path) }
     }
 
     fn place(&self, entry: &DiffEntry) -> PathBuf {
@@ -274,13 +283,24 @@ fn note(restored: &mut Restored, entry: &DiffEntry, outcome: &FileOutcome) {
 }
 
 /// A file's metadata without its content: it changes with the content.
-#[derive(Debug, PartialEq, Eq)]
-struct Seen(Option<(u64, u64, i64, i64, u32)>);
+#[derive(Debug)]
+struct Seen(Option<fs::Metadata>);
 
 impl Seen {
     fn at(path: &Path) -> Self {
-        let meta = fs::symlink_metadata(path).ok().filter(|meta| !meta.is_dir());
-        Self(meta.map(|it| (it.ino(), it.len(), it.ctime(), it.ctime_nsec(), it.mode())))
+        Self(fs::symlink_metadata(path).ok().filter(|meta| !meta.is_dir()))
+    }
+
+    /// True if nobody changed the file since it was seen before.
+    fn is_still(&self, before: &Self) -> bool {
+        let (now, before) = match (&self.0, &before.0) {
+            (Some(now), Some(before)) => (now, before),
+            (now, before) => return now.is_none() && before.is_none(),
+        };
+        let what = |it: &fs::Metadata| (it.ino(), it.len(), it.mtime(), it.mtime_nsec(), it.mode());
+        let changed = |it: &fs::Metadata| (it.ctime(), it.ctime_nsec());
+        // Replacing one name of a file changes the times of its other names.
+        what(now) == what(before) && (changed(now) == changed(before) || before.nlink() > 1)
     }
 }
 
@@ -348,10 +368,8 @@ fn listed(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
 /// True if a file can be written without touching anything that is in no tree.
 fn is_free(work: &Path, entry: &DiffEntry) -> bool {
     let path = below(work, &entry.name);
-    let mut above = path.ancestors().skip(1).take_while(|folder| *folder != work);
-    let blocked = above.any(|folder| fs::symlink_metadata(folder).is_ok_and(|it| !it.is_dir()));
     match fs::symlink_metadata(&path) {
-        _ if blocked => false,
+        _ if obstacle(work, &path).is_some() => false,
         Ok(meta) if meta.is_dir() => fs::remove_dir(&path).is_ok(),
         Ok(_) => entry.before.0 != NO_MODE,
         Err(_) => true,

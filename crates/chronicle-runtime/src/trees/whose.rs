@@ -1,9 +1,11 @@
 //! Attributes changed files: a change belongs to an attempt only if it happened while the attempt could change that file.
 //!
 //! A file's ctime says when it last changed, by the system's clock, and cannot be set back. A file that is gone has none: the
-//! ctime of its folder is used, if nothing else happened there. In doubt, a change belongs to nobody.
+//! time of its folder is used, if nothing else happened there. A file that came with its folder keeps its old ctime: that of the
+//! folder is used, if the same content went elsewhere by the attempt's hands. In doubt, a change belongs to nobody.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -11,7 +13,7 @@ use chronicle_core::base::ids::TreeId;
 use chronicle_core::state::Stretch;
 
 use super::diff::{DiffEntry, NO_MODE};
-use super::names::below;
+use super::names::{below, obstacle};
 use super::{Trees, TreesError};
 
 const SECOND: i128 = 1_000_000_000;
@@ -43,6 +45,12 @@ impl Whose {
         };
         lived && self.hands.iter().any(within)
     }
+
+    /// True if the attempt had not yet touched any file at that time.
+    fn begins_after(&self, changed: i128) -> bool {
+        let first = self.hands.first().map(|span| i128::from(span.from.0) * MILLI);
+        first.is_some_and(|first| changed + SLACK < first)
+    }
 }
 
 /// Modification time of the keeper's lock file, in nanoseconds.
@@ -65,8 +73,16 @@ impl Trees {
         }
         let entries = self.entries(before, now)?;
         let work = &self.git.work;
-        let (own, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) =
+        let (mut own, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) =
             entries.iter().partition(|entry| is_own(work, entry, whose));
+        // Only what it took away can it have brought: otherwise somebody else moved the folder.
+        let gone = own.iter().filter(|entry| entry.after.0 == NO_MODE);
+        let taken: BTreeSet<&str> = gone.map(|entry| entry.before.1.as_str()).collect();
+        let (carried, unclear): (Vec<&DiffEntry>, Vec<&DiffEntry>) =
+            unclear.into_iter().partition(|entry| {
+                taken.contains(entry.after.1.as_str()) && is_carried(work, entry, whose)
+            });
+        own.extend(carried);
         if unclear.is_empty() {
             return Ok(None);
         }
@@ -98,11 +114,32 @@ fn is_same(named: &Path, path: &Path) -> bool {
 fn changed_at(work: &Path, entry: &DiffEntry) -> Option<i128> {
     let path = below(work, &entry.name);
     if entry.after.0 == NO_MODE {
+        if let Some(instead) = obstacle(work, &path) {
+            return Some(ctime(&instead));
+        }
         let mut above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(work));
         return above.find_map(touched_at);
     }
-    let meta = fs::symlink_metadata(&path).ok()?;
-    Some(i128::from(meta.ctime()) * SECOND + i128::from(meta.ctime_nsec()))
+    Some(ctime(&fs::symlink_metadata(&path).ok()?))
+}
+
+fn ctime(meta: &Metadata) -> i128 {
+    i128::from(meta.ctime()) * SECOND + i128::from(meta.ctime_nsec())
+}
+
+/// True if a new file is older than the attempt, so that it came with a folder above it, and the attempt alone changed the
+/// folders there.
+fn is_carried(work: &Path, entry: &DiffEntry, whose: &Whose) -> bool {
+    let path = below(work, &entry.name);
+    let is_old = |meta: &Metadata| whose.begins_after(ctime(meta));
+    if entry.before.0 != NO_MODE || !fs::symlink_metadata(&path).is_ok_and(|meta| is_old(&meta)) {
+        return false;
+    }
+    let above = path.ancestors().skip(1).take_while(|folder| *folder != work);
+    let metas = above.filter_map(|folder| fs::symlink_metadata(folder).ok());
+    let changed: Vec<i128> = metas.filter(|meta| !is_old(meta)).map(|meta| ctime(&meta)).collect();
+    // A call that names one file moves no folder.
+    !changed.is_empty() && changed.into_iter().all(|time| whose.covers(time, |_| false))
 }
 
 #[cfg(test)]

@@ -366,8 +366,11 @@ fn needs_git_what_cannot_be_read_is_named_and_stops_nothing() {
     assert_eq!(recorded.unreadable_files, names);
     assert_eq!(recorded.unreadable as usize, names.len());
     let changes = told(&trees.changes(Some(&before), &recorded.tree).unwrap());
-    let expected: &[&str] =
-        if is_closed { &["~ open 1 1"] } else { &["~ closed 1 1", "+ folder/in 1", "~ open 1 1"] };
+    let expected: &[&str] = if is_closed {
+        &["~ closed bin bin", "+ folder bin", "~ open 1 1"]
+    } else {
+        &["~ closed 1 1", "+ folder/in 1", "~ open 1 1"]
+    };
     assert_eq!(changes, expected);
 }
 

@@ -5,7 +5,9 @@ use chronicle_core::event::Change;
 use chronicle_core::event::trees::Restored;
 use chronicle_core::view::UndoRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, RunFolder, UndoOrder, UndoPlan, Undoing, Undone, programs};
+use chronicle_runtime::handle::{
+    self, RunFolder, Stays, UndoOrder, UndoPlan, Undoing, Undone, programs,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -98,6 +100,8 @@ struct UndoneView {
     failed: Vec<String>,
     /// Files that differ too, and stay: no worker is known to have changed them.
     left_alone: Vec<String>,
+    /// Files that differ too, and stay: their content, then or now, was not recorded.
+    unrecorded: Vec<String>,
     /// An interrupted undo that was finished first.
     #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<Restored>,
@@ -121,7 +125,7 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     let order = UndoOrder { undoing, files: args.files.clone(), also_mine: args.also_mine };
     if !args.yes {
         let plan = handle::plan_undo(&folder, &order)?;
-        tell_left_alone(&plan.left_alone);
+        tell_stays(&plan.stays);
         if plan.changes.is_none() {
             terminal::talk("The files are as they were: there is nothing to undo.");
             return close(setting, &folder, Undone::default(), finished);
@@ -136,9 +140,10 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     if !setting.json {
         say_restored(&undone.restored);
         if args.yes {
-            tell_left_alone(&undone.left_alone);
+            tell_stays(&undone.stays);
         }
-        if undone.restored.files > 0 {
+        // What takes an undo back cannot itself be taken back: the same undo can be asked for again.
+        if undone.restored.files > 0 && args.earlier.back.is_none() {
             let run = folder.id.short();
             terminal::talk(&format!("`chronicle undo {run} --back` takes this back."));
         }
@@ -201,14 +206,16 @@ fn close(
     undone: Undone,
     finished: Option<Restored>,
 ) -> Result<Exit, Failure> {
-    let Undone { restored, left_alone } = undone;
+    let Undone { restored, stays } = undone;
     let all = [Some(&restored), finished.as_ref()];
     let failed = |it: &&Restored| !it.failed.is_empty() || it.error.is_some();
     let is_bad = all.into_iter().flatten().any(|it| failed(&it));
     if setting.json {
         let (run, Restored { files, list, kept, edited, failed, .. }) =
             (folder.id.to_string(), restored);
-        let view = UndoneView { run, files, list, kept, edited, failed, left_alone, finished };
+        let Stays { left_alone, unrecorded } = stays;
+        let view =
+            UndoneView { run, files, list, kept, edited, failed, left_alone, unrecorded, finished };
         json::say_document(&view)?;
     }
     if is_bad {
@@ -243,10 +250,14 @@ fn say_restored(restored: &Restored) {
     }
 }
 
-fn tell_left_alone(names: &[String]) {
-    if !names.is_empty() {
-        let text = names.join(", ");
-        terminal::talk(&format!("Left as they are, not being known as a worker's: {text}"));
+fn tell_stays(stays: &Stays) {
+    for (names, why) in [
+        (&stays.left_alone, "not being known as a worker's"),
+        (&stays.unrecorded, "since their content was not recorded"),
+    ] {
+        if !names.is_empty() {
+            terminal::talk(&format!("Left as they are, {why}: {}", names.join(", ")));
+        }
     }
 }
 

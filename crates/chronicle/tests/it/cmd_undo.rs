@@ -104,7 +104,7 @@ fn needs_git_a_file_that_cannot_be_read_is_named_and_stops_nothing() {
         $drop chronicle run main task --agent scripted:script.yaml";
     session.shell(line).exits(0);
     let log = session.chronicle(&["log"]).exits(0).stdout;
-    assert!(log.contains("1 file could not be read"), "{log}");
+    assert!(log.contains("could not be read: `closed`"), "{log}");
     let recorded = session.events_of("tree_recorded");
     assert!(recorded.iter().all(|it| it["data"]["unreadable_files"] == json!(["closed"])));
     let names = session.chronicle(&["diff", "--name-only"]).exits(0).stdout;

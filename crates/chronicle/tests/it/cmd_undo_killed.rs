@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,12 @@ pub(crate) fn copy(session: &Session) -> Files {
             if meta.is_dir() {
                 folders.push(path);
             } else {
-                found.insert(name, (meta.permissions().mode() & 0o777, fs::read(path).unwrap()));
+                let bytes = if meta.is_symlink() {
+                    fs::read_link(path).unwrap().into_os_string().into_vec()
+                } else {
+                    fs::read(path).unwrap()
+                };
+                found.insert(name, (meta.permissions().mode() & 0o777, bytes));
             }
         }
     }

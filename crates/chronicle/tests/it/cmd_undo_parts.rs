@@ -48,7 +48,8 @@ fn needs_git_undos_are_a_stack_and_are_listed() {
     undo(&["plan"]).exits(0);
     assert_eq!(copy(&session), empty);
     // Step by step, and no further.
-    undo(&["--back"]).exits(0);
+    let said = undo(&["--back"]).exits(0);
+    assert!(!said.stderr.contains("takes this back"), "{}", said.stderr);
     assert_eq!(copy(&session), planned);
     undo(&["--back"]).exits(0);
     assert_eq!(copy(&session), built);
@@ -85,6 +86,10 @@ fn needs_git_a_run_an_attempt_and_single_files_are_undone() {
     let said = undo(&["build", "--file", "src", "--file", "./both.txt"]).exits(0);
     said.prints("3 files restored.\n  both.txt\n  src/a.c\n  src/b.c\n");
     assert_eq!((session.read("both.txt").as_str(), session.has("main.c")), ("plan\n", true));
+    undo(&["--back"]).exits(0);
+    let absolute = session.path("src").canonicalize().unwrap();
+    undo(&["build", "--file", absolute.to_str().unwrap()]).exits(0).prints("2 files restored.");
+    undo(&["build", "--file", "/etc/hosts"]).exits(2).talks("`/etc/hosts` is not in the project");
     undo(&["build", "--file", "nothing.c"]).exits(2).talks("`nothing.c` is as it was");
     undo(&["--back"]).exits(0);
     assert_eq!(copy(&session), built);
@@ -109,7 +114,7 @@ b:
 "#;
     let (session, run) = done(workflow, script);
     let undo = |visit: &str| session.chronicle(&["undo", &run, "b", "--visit", visit, "--yes"]);
-    undo("3").exits(2);
+    undo("3").exits(2).talks("`b` was visited 2 times: there is no visit 3");
     undo("2").exits(0);
     assert_eq!((session.read("a.txt"), session.read("b.txt")), ("a\na\n".into(), "b\n".into()));
     undo("1").exits(0);
@@ -253,7 +258,7 @@ a:
     session.run().exits(0);
     let run = session.short();
     let log = session.chronicle(&["log", &run]).exits(0).stdout;
-    let told = "a1 changed 1 file, +1: `small`, too large to record: \
+    let told = "a1 changed 3 files, +1: `grows.bin`, `new.bin`, `small`, too large to record: \
         `grows.bin (3.0 MB)`, `new.bin (3.0 MB)`";
     assert!(log.contains(told), "{log}");
     let store = session.shell("du -sk .chronicle/trees.git").exits(0).stdout;

@@ -33,6 +33,7 @@ mod cmd_trees_killed;
 mod cmd_trust;
 mod cmd_undo;
 mod cmd_undo_killed;
+mod cmd_undo_kinds;
 mod cmd_undo_parts;
 mod cmd_whose;
 mod copies;

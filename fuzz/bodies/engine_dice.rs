@@ -179,6 +179,7 @@ impl Dice<'_> {
             usd_micros: self.number(),
             unpriced: self.flag(),
             estimated: self.flag(),
+            ..Usage::default()
         };
         AttemptReport::Usage { scope, usage }
     }
@@ -315,7 +316,7 @@ impl Dice<'_> {
                 let from = self.flag().then(|| u32::from(self.byte() % 4));
                 Command::Retry { place, note, agent, from }
             }
-            8..11 => Command::Answer { gate: self.gate(state), text: note },
+            8..11 => Command::Answer { gate: self.gate(state), text: note.clone(), note },
             11 => Command::Skip { place: self.flag().then(|| self.place()), note },
             12 if self.flag() => Command::Title { text: note },
             12 => Command::Note { place: self.flag().then(|| self.place()), text: note },

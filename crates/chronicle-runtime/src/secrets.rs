@@ -54,11 +54,11 @@ fn dotenv_files(project: &Path) -> Vec<String> {
 /// A person's command without secrets; true if there were any.
 pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, bool) {
     let mut had_secrets = false;
-    if let Some(Written { text, .. }) = command.written()
-        && let Cow::Owned(plain) = redactor.redact(text)
-    {
-        *text = plain;
-        had_secrets = true;
+    for Written { text, .. } in command.written() {
+        if let Cow::Owned(plain) = redactor.redact(text) {
+            *text = plain;
+            had_secrets = true;
+        }
     }
     (command, had_secrets)
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use chronicle_core::definition::workflow::Problem;
+use chronicle_core::definition::workflow::{Problem, closest};
 use chronicle_runtime::handle::definitions::DiscoverError;
 use chronicle_runtime::handle::{FindError, HandleError, LedgerError, LinkError, TreesError};
 
@@ -180,8 +180,12 @@ impl From<DiscoverError> for Failure {
     fn from(error: DiscoverError) -> Self {
         let failure = |exit| Self::of(exit, &error);
         match &error {
-            DiscoverError::Unknown { known, .. } => {
-                failure(Exit::Usage).hint(format!("there are: {}", known.join(", ")))
+            DiscoverError::Unknown { name, known, .. } => {
+                let all = format!("there are: {}", known.join(", "));
+                failure(Exit::Usage).hint(match closest(name, known.iter().map(String::as_str)) {
+                    Some(meant) => format!("did you mean `{meant}`? {all}"),
+                    None => all,
+                })
             }
             DiscoverError::Several { chains, .. } => {
                 let first = chains.first().map_or("NAME", String::as_str);

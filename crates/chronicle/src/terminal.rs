@@ -15,6 +15,9 @@ use crate::harmless::harmless;
 /// Columns of a page.
 const COLUMNS: usize = 100;
 
+/// How much further a broken line is indented.
+const HANGING: usize = 4;
+
 /// Longest text that a terminal is to show beside its bell.
 const RING_MAX: usize = 200;
 
@@ -75,7 +78,7 @@ impl Paint {
             Standing::Done => Ink::Good,
             Standing::Cancelled | Standing::Failed | Standing::Interrupted => Ink::Bad,
             Standing::Running => Ink::Strong,
-            Standing::Ending | Standing::Waiting | Standing::Paused => Ink::Busy,
+            Standing::Ending | Standing::Ready | Standing::Waiting | Standing::Paused => Ink::Busy,
         };
         self.ink(ink, standing.as_str())
     }
@@ -84,6 +87,55 @@ impl Paint {
 /// Writes a line of the result, without what could fool a terminal. False once nobody reads any more.
 pub(crate) fn say(line: &str) -> bool {
     print(&harmless(line, colours(&io::stdout())))
+}
+
+/// Writes lines of the result for people. On a terminal, lines that are too long are broken between words; for programs each stays
+/// one line.
+pub(crate) fn say_wrapped(text: &str) -> bool {
+    if !io::stdout().is_terminal() {
+        return say(text);
+    }
+    let columns = columns();
+    let lines: Vec<String> = text.lines().map(|line| wrapped(line, columns)).collect();
+    say(&lines.join("\n"))
+}
+
+/// Breaks a line between words, and indents what follows. Words that are longer than a line stay whole.
+fn wrapped(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let lead = line.len() - line.trim_start_matches(' ').len();
+    let indent = (lead + HANGING).min(columns / 3);
+    let mut out = " ".repeat(lead);
+    let (mut used, mut gap) = (lead, 0);
+    for word in line.trim_start_matches(' ').split(' ') {
+        let needs = width(word);
+        // Two spaces between words come as an empty word, which never begins a line.
+        if gap > 0 && needs > 0 && used + gap + needs > columns {
+            out = format!("{}\n{}", out.trim_end_matches(' '), " ".repeat(indent));
+            (used, gap) = (indent, 0);
+        }
+        out.push_str(&" ".repeat(gap));
+        out.push_str(word);
+        used += gap + needs;
+        gap = 1;
+    }
+    out
+}
+
+/// Columns that a text takes: colours take none.
+fn width(text: &str) -> usize {
+    let (mut width, mut is_code) = (0, false);
+    for letter in text.chars() {
+        match letter {
+            '\u{1b}' => is_code = true,
+            'm' if is_code => is_code = false,
+            _ if is_code => {}
+            _ => width += 1,
+        }
+    }
+    width
 }
 
 /// Writes a text that is asked for word for word: as it is, but to a person's terminal without what could fool it.
@@ -192,4 +244,22 @@ pub(crate) fn columns() -> usize {
 /// Whether standard output is a terminal.
 pub(crate) fn is_result_watched() -> bool {
     io::stdout().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_are_broken_between_words_and_indented() {
+        assert_eq!(wrapped("  a short one", 20), "  a short one");
+        assert_eq!(
+            wrapped("  name  words that go on and on", 20),
+            "  name  words that\n      go on and on"
+        );
+        assert_eq!(wrapped("averyveryverylongword and", 10), "averyveryverylongword\n   and");
+        let red = "\u{1b}[31mred\u{1b}[0m";
+        assert_eq!(wrapped(&format!("  {red} {red}"), 9), format!("  {red} {red}"));
+        assert_eq!(wrapped(&format!("  {red} {red}"), 8), format!("  {red}\n  {red}"));
+    }
 }

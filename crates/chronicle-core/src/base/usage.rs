@@ -30,6 +30,14 @@ pub struct Usage {
     /// True if part of the price comes from Chronicle's table and not from the agent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+    /// In sums over sessions: how much of `usd_micros` is an estimate. Taken off again once the agent reports its own price.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated_micros: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl fmt::Debug for Usage {
@@ -41,6 +49,9 @@ impl fmt::Debug for Usage {
         told.field("usd_micros", &self.usd_micros).field("unpriced", &self.unpriced);
         if self.estimated {
             told.field("estimated", &true);
+        }
+        if self.estimated_micros > 0 {
+            told.field("estimated_micros", &self.estimated_micros);
         }
         told.finish()
     }
@@ -73,8 +84,25 @@ impl Usage {
         Self { unpriced, estimated, ..self.join(other, u64::saturating_sub) }
     }
 
+    /// A sum over sessions in which a later figure of one session replaces an earlier one. Tokens never get fewer. An estimated price
+    /// may turn out too high, and no trace of it is left once the agent has reported its own.
+    #[must_use]
+    pub fn replaced(&self, before: &Self, after: &Self) -> Self {
+        let estimate = |of: &Self| if of.estimated { of.usd_micros } else { 0 };
+        let moved =
+            |sum: u64, before: u64, after: u64| sum.saturating_add(after).saturating_sub(before);
+        let estimated_micros = moved(self.estimated_micros, estimate(before), estimate(after));
+        Self {
+            usd_micros: moved(self.usd_micros, before.usd_micros, after.usd_micros),
+            estimated: estimated_micros > 0,
+            estimated_micros,
+            ..self.plus(&after.minus(before))
+        }
+    }
+
     fn join(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         Self {
+            estimated_micros: with(self.estimated_micros, other.estimated_micros),
             input: with(self.input, other.input),
             output: with(self.output, other.output),
             cache_read: with(self.cache_read, other.cache_read),
@@ -188,6 +216,24 @@ mod tests {
 
     fn message(id: &str) -> Scope {
         Scope::Message(id.to_owned())
+    }
+
+    #[test]
+    fn a_sum_is_exact_once_the_agents_own_price_has_replaced_ours() {
+        let ours = Usage { usd_micros: 900, estimated: true, ..tokens(10) };
+        let theirs = Usage { usd_micros: 700, ..tokens(12) };
+        let none = Usage::default();
+        let sum = none.replaced(&none, &ours);
+        assert_eq!((sum.usd_micros, sum.estimated, sum.tokens()), (900, true, 10));
+        let other = Usage { usd_micros: 50, estimated: true, ..tokens(5) };
+        let both = sum.replaced(&none, &other);
+        let half = both.replaced(&ours, &theirs);
+        assert_eq!((half.usd_micros, half.estimated, half.tokens()), (750, true, 17));
+        let exact = half.replaced(&other, &Usage { usd_micros: 60, ..tokens(5) });
+        assert_eq!((exact.usd_micros, exact.estimated, exact.tokens()), (760, false, 17));
+        // That some of it had no price is not forgotten: budgets in dollars ask about such an agent.
+        let open = Usage { unpriced: true, ..tokens(5) };
+        assert!(exact.replaced(&none, &open).replaced(&open, &theirs).unpriced);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::scratch::Scratch;
 use crate::base::ids::{GateId, Place};
 use crate::definition::budget::{Resource, limit};
 use crate::definition::workflow::Budget;
-use crate::event::budget::{BudgetRaised, BudgetWarned};
+use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
 use crate::event::input::{Answer, By};
 use crate::event::{Event, GateAnswer, GateKind, StopCause};
 use crate::state::budget::{self, Balance, Doing, Shortage};
@@ -93,6 +93,20 @@ pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer 
         Some(Shortage::UsedUp(_)) | None => {
             Answer::Refused(format!("{gate} asks for a higher budget: `budget` raises it"))
         }
+    }
+}
+
+/// A person's no to an agent whose price is unknown: the phase is refused, as a phase that may not begin is.
+pub(super) fn refuse(scratch: &mut Scratch<'_>, by: &By, gate: GateId, note: &str) -> Answer {
+    let opened = scratch.state().gate(gate).map(|gate| gate.opened.clone());
+    match opened {
+        Some(opened) if opened.lack == Some(Lack::Price) => {
+            emit_answer(scratch, by, gate, GateAnswer::Rejected, note);
+            Answer::Accepted(format!("rejected {gate} at `{}`", opened.place))
+        }
+        Some(_) | None => Answer::Refused(format!(
+            "{gate} asks for a higher budget: `budget` raises it, `cancel` ends the run"
+        )),
     }
 }
 

@@ -51,7 +51,7 @@ fn cut_some(text: Option<&mut String>, max: usize) {
 }
 
 fn hear_command(command: &mut Command) {
-    if let Some(Written { text, bound }) = command.written() {
+    for Written { text, bound } in command.written() {
         match bound {
             TextBound::Start(max) => cut(text, max),
             TextBound::Trimmed(max) => {

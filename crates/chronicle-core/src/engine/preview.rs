@@ -113,7 +113,7 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
         }
         GateKind::Question => {
             let text = gate.options.first().cloned().unwrap_or_else(|| "‹your answer›".to_owned());
-            (format!("{id} is answered"), Command::Answer { gate: Some(id), text })
+            (format!("{id} is answered"), Command::Answer { gate: Some(id), text, note })
         }
         GateKind::Budget => {
             // How much a person would grant cannot be assumed.

@@ -199,7 +199,7 @@ impl Walk {
         let phase = state.phase_at(place);
         let target = phase.and_then(|phase| main_way(phase, place, &self.seen));
         let target = target.ok_or_else(|| format!("from `{place}` every way goes back"))?;
-        Ok(Command::Answer { gate, text: target.to_string() })
+        Ok(Command::Answer { gate, text: target.to_string(), note: String::new() })
     }
 
     /// An approval after the work is shown with the work; after a sub-workflow, with its last phase.

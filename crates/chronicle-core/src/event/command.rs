@@ -71,6 +71,9 @@ pub enum Command {
         gate: Option<GateId>,
         /// An option, its number, or any text.
         text: String,
+        /// A note for the worker beside the answer; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        note: String,
     },
     /// Give the run a title, which lists and notices show in place of its task.
     Title {
@@ -159,7 +162,7 @@ pub enum TextBound {
 
 impl Command {
     /// What the sender wrote freely, without names and ids. A signal's texts have limits of their own (`Signal::parse`).
-    pub fn written(&mut self) -> Option<Written<'_>> {
+    pub fn written(&mut self) -> Vec<Written<'_>> {
         let (text, bound) = match self {
             Self::Start(start) | Self::Prepare(start) => {
                 (&mut start.task, TextBound::Start(TASK_MAX))
@@ -171,7 +174,10 @@ impl Command {
             | Self::Retry { note: text, .. }
             | Self::Skip { note: text, .. }
             | Self::Go { note: text, .. } => (text, TextBound::Start(TEXT_MAX)),
-            Self::Answer { text, .. } => (text, TextBound::Trimmed(TEXT_MAX)),
+            Self::Answer { text, note, .. } => {
+                let note = Written { text: note, bound: TextBound::Whole };
+                return vec![Written { text, bound: TextBound::Trimmed(TEXT_MAX) }, note];
+            }
             Self::Note { text, .. } | Self::Title { text } => (text, TextBound::Whole),
             Self::Resume
             | Self::Budget { .. }
@@ -179,9 +185,9 @@ impl Command {
             | Self::Undo { .. }
             | Self::Repair(_)
             | Self::Rewind { .. }
-            | Self::Signal { .. } => return None,
+            | Self::Signal { .. } => return Vec::new(),
         };
-        Some(Written { text, bound })
+        vec![Written { text, bound }]
     }
 
     /// Why a person cannot give this command to a run that is being driven; `None` if they can.

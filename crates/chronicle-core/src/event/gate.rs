@@ -33,6 +33,21 @@ pub struct GateOpened {
     pub asker: Option<GateAsker>,
 }
 
+/// The option that a person means: by its text first, because an option may itself be a number, otherwise by its number from 1.
+pub fn chosen<'o>(options: &'o [String], text: &str) -> Option<&'o String> {
+    let by_text = options.iter().find(|option| option.trim().eq_ignore_ascii_case(text));
+    let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    by_text.or_else(|| options.get(index?))
+}
+
+/// True if the number of each option means that option. False where another option has that number as its text.
+pub fn has_numbers(options: &[String]) -> bool {
+    let mut numbered = (1..).zip(options);
+    numbered.all(|(number, option): (usize, _)| {
+        chosen(options, &number.to_string()).is_some_and(|chosen| chosen == option)
+    })
+}
+
 /// A live worker that waits at a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateAsker {

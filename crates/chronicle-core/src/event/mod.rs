@@ -44,7 +44,7 @@ pub use attempt::{
 };
 pub use call::{Call, CallSum, Caller, ToolKind};
 pub use chore::{Chore, Duty};
-pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened};
+pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened, chosen, has_numbers};
 pub use handover::Handed;
 pub use notice::NoticeGiven;
 pub use repair::LedgerRepaired;

@@ -153,7 +153,7 @@ fn asked(event: &Event) -> Option<Command> {
             match answer {
                 GateAnswer::Approved => Some(Command::Approve { gate, note }),
                 GateAnswer::Rejected => Some(Command::Reject { gate, note }),
-                GateAnswer::Said(text) => Some(Command::Answer { gate, text: text.clone() }),
+                GateAnswer::Said(text) => Some(Command::Answer { gate, text: text.clone(), note }),
                 GateAnswer::Retry
                 | GateAnswer::Go(_)
                 | GateAnswer::Skip

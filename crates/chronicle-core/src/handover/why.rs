@@ -88,6 +88,10 @@ fn first(state: &State, attempt: &Attempt) -> String {
     let came = came_from(state, place);
     let led = came.as_ref().map(|came| came.led_here(state));
     let begins = match (visits, &came) {
+        (0 | 1, None) if is_carried(state, place) => "This run continues one that was begun elsewhere, at \
+             this phase: others may have worked here before you. What they reported is below; look at \
+             the files before you change them."
+            .to_owned(),
         (0 | 1, None) => "This phase begins: no worker was here before you.".to_owned(),
         (0 | 1, Some(_)) => "No worker was at this phase before you.".to_owned(),
         _ => format!(
@@ -96,6 +100,13 @@ fn first(state: &State, attempt: &Attempt) -> String {
         ),
     };
     led.into_iter().chain([begins]).collect::<Vec<_>>().join("\n\n")
+}
+
+/// True if the run was begun by another run or program, and continued here at this place.
+fn is_carried(state: &State, place: &Place) -> bool {
+    let carried = state.run.as_ref().and_then(|run| run.carried.as_ref());
+    let frame = carried.and_then(|carried| carried.innermost());
+    frame.is_some_and(|frame| frame.frame.place(&frame.phase) == *place)
 }
 
 /// The phase that was left for this one.

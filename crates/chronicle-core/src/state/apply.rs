@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
 use super::gate::Spoken;
-use super::{Attempt, Commands, Departure, Facts, Frame, Note, Stage, Visit, WayOut, number, v1};
+use super::{
+    Attempt, Commands, Departure, Facts, Frame, Note, Stage, Status, Visit, WayOut, number, v1,
+};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Outcome, Place};
 use crate::base::time::Millis;
+use crate::event::input::Actor;
 use crate::event::notice::About;
 use crate::event::record::Line;
 use crate::event::{EdgeTaken, Event, FrameEntered, Mover, RunStarted};
@@ -14,9 +17,13 @@ use crate::event::{EdgeTaken, Event, FrameEntered, Mover, RunStarted};
 impl Facts {
     /// Applies one line of the ledger.
     pub(super) fn apply(&mut self, line: &Line) {
+        let is_person = matches!(line.by.actor, Actor::Person(_));
+        // Asked before the line: it may itself lead on to an attempt that nobody has started yet.
+        let rested = is_person && self.live.is_empty() && self.status() == Status::Waiting;
         for (index, event) in (0u32..).zip(&line.events) {
             self.apply_event(Cause { seq: line.seq, index }, line.at, event);
         }
+        self.is_ready = is_person && (self.is_ready || rested);
         self.seq = line.seq;
     }
 

@@ -251,12 +251,12 @@ impl Facts {
             attempt.cancel_asked = false;
         });
         self.change_frame_of(called.attempt, |frame| frame.worker.call(called));
-        self.spend(called.attempt, &Usage::default(), called.active_ms);
+        self.work(called.attempt, called.active_ms);
     }
 
     pub(super) fn stop(&mut self, id: AttemptId, cause: StopCause, active_ms: u64) {
         self.change(id, |attempt| attempt.stop = Some(cause));
-        self.spend(id, &Usage::default(), active_ms);
+        self.work(id, active_ms);
     }
 
     pub(super) fn add_usage(
@@ -273,9 +273,10 @@ impl Facts {
         let before = counted.sum();
         counted.add(scope, usage);
         // Reports overlap: a turn's figure includes its messages, a session's all of it. Only what the sum grows by is spent.
-        let more = counted.sum().minus(&before);
-        self.usage = self.usage.plus(&more);
-        self.spend(id, &more, active_ms);
+        let after = counted.sum();
+        self.usage = self.usage.replaced(&before, &after);
+        self.spend(id, &before, &after);
+        self.work(id, active_ms);
     }
 
     pub(super) fn end_command(
@@ -348,7 +349,7 @@ impl Facts {
             // Something of it may still run, so the run must not move on by itself, not even where a person had sent it.
             self.unsend(ended.attempt);
         }
-        self.spend(ended.attempt, &Usage::default(), ended.active_ms);
+        self.work(ended.attempt, ended.active_ms);
         self.forget_attempts();
     }
 

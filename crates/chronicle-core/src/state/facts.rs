@@ -8,7 +8,6 @@ use super::{Attempt, Facts, OpenCall, Visit, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, Place};
 use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, CUT_MARK, KEPT_MAX, bounded};
 use crate::base::time::Millis;
-use crate::base::usage::Usage;
 use crate::event::claims::Unproven;
 use crate::event::{GateAnswer, ToolCalled, Verdict};
 
@@ -142,7 +141,7 @@ impl Facts {
             let open: Vec<Option<&String>> = open.map(|open| open.path.as_ref()).collect();
             attempt.hands.end(at, |path| open.contains(&path));
         });
-        self.spend(id, &Usage::default(), active_ms);
+        self.work(id, active_ms);
         if let Some(command) = ended {
             self.prove(id, &command, Some(ok));
             self.change_commands_of(id, |commands| {

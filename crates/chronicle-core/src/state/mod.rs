@@ -160,6 +160,9 @@ pub struct Facts {
     pub notices: Notices,
     /// The supervisor that drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
+    /// True if a person answered while it rested, and nobody has driven it since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ready: bool,
     /// Why it is paused, if it is.
     pub paused: Option<String>,
     /// Why it was cancelled, if it was.

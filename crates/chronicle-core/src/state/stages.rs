@@ -50,6 +50,8 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         (GateAnswer::Approved, Stage::Entered { .. }) => Stage::Entered { approved: true },
         (GateAnswer::Approved, held @ Stage::Left(_)) => approved(held),
         (GateAnswer::Rejected, Stage::Entered { .. }) => Stage::Refused { note },
+        // Nobody may work at an unknown price: without another agent there is nobody to try again with.
+        (GateAnswer::Rejected, _) if gate.gate_kind == GateKind::Budget => Stage::Refused { note },
         (GateAnswer::Rejected, _) => Stage::Ready { why: Why::Rejected { note } },
         // A person said that it may not begin, and another try is not yet a word that it may.
         (GateAnswer::Retry, Stage::Refused { .. }) => Stage::Entered { approved: false },

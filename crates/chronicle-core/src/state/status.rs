@@ -32,6 +32,8 @@ pub enum Standing {
     Running,
     /// A supervisor stops what still works.
     Ending,
+    /// A person answered while it rested: it can be resumed.
+    Ready,
     /// It should continue, but no supervisor drives it.
     Interrupted,
     /// It waits for a person, or for something that comes by itself.
@@ -52,6 +54,7 @@ impl Standing {
         match self {
             Self::Running => "running",
             Self::Ending => "ending",
+            Self::Ready => "ready",
             Self::Interrupted => "interrupted",
             Self::Waiting => "waiting",
             Self::Paused => "paused",
@@ -101,6 +104,7 @@ impl Facts {
             // What is given up is never called anything else, even if its cleanup has still to run.
             (Status::Ending, false) if self.failed.is_some() => Standing::Failed,
             (Status::Ending, false) if self.cancelled.is_some() => Standing::Cancelled,
+            (Status::Running, false) if self.is_ready => Standing::Ready,
             (Status::Running | Status::Ending, false) => Standing::Interrupted,
             // It waits for a time, and nobody is there who would notice when it has come.
             (Status::Waiting, false) if self.goes_on() => Standing::Interrupted,

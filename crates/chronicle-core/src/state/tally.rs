@@ -109,22 +109,31 @@ impl Facts {
         Arc::make_mut(places.entry(place.clone()).or_default())
     }
 
-    /// Adds what an attempt spent, and its active time so far.
-    pub(super) fn spend(&mut self, id: AttemptId, more: &Usage, active_ms: u64) {
+    /// Takes in that the usage of an attempt's session went from one figure to another.
+    pub(super) fn spend(&mut self, id: AttemptId, before: &Usage, after: &Usage) {
+        self.change(id, |attempt| attempt.usage = attempt.usage.replaced(before, after));
+        if let Some(tally) = self.tally_of(id) {
+            tally.usage = tally.usage.replaced(before, after);
+        }
+    }
+
+    /// Takes in how long an attempt has worked so far.
+    pub(super) fn work(&mut self, id: AttemptId, active_ms: u64) {
         let Some(attempt) = self.attempts.get_mut(super::number(id.0)) else { return };
         // Reports carry the whole time so far, and may arrive out of order: only growth counts, and time never goes back.
         let longer = active_ms.saturating_sub(attempt.active_ms);
         attempt.active_ms += longer;
-        attempt.usage = attempt.usage.plus(more);
-        let place = &attempt.intent.place;
-        // What the way out takes is nobody's work.
-        if attempt.intent.chore.is_some() {
-            return;
-        }
-        if let Some(tally) = Arc::make_mut(&mut self.places).get_mut(place) {
-            let tally = Arc::make_mut(tally);
-            tally.usage = tally.usage.plus(more);
+        if let Some(tally) = self.tally_of(id) {
             tally.active_ms = tally.active_ms.saturating_add(longer);
         }
+    }
+
+    /// The sums that an attempt counts for. What the way out takes is nobody's work.
+    fn tally_of(&mut self, id: AttemptId) -> Option<&mut Tally> {
+        let intent = &self.attempts.get(super::number(id.0))?.intent;
+        if intent.chore.is_some() {
+            return None;
+        }
+        Arc::make_mut(&mut self.places).get_mut(&intent.place).map(Arc::make_mut)
     }
 }

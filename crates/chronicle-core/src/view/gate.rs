@@ -37,6 +37,12 @@ pub struct GateRow {
     /// What a budget or a loop needs to go on; `None` for other gates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack: Option<Lack>,
+    /// How much more a used-up budget needs, in words; `None` for other gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
+    /// A raise that lets work go on for a while, such as `+500 tokens`; `None` for other gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raise: Option<String>,
     /// Commands that run after a yes to an approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -64,6 +70,7 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         }
         GateKind::Intervention | GateKind::Question | GateKind::Budget => (Vec::new(), None),
     };
+    let (needs, raise) = words::more(state, &gate.opened).unzip();
     GateRow {
         gate: gate.opened.gate,
         place: place.clone(),
@@ -73,6 +80,8 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         closed: gate.opened.closed,
         context: gate.opened.context.clone(),
         lack: gate.opened.lack,
+        needs,
+        raise,
         commands,
         changes: changes.filter(|changes| !changes.is_none()),
         since: gate.at,

@@ -1,11 +1,11 @@
 //! Sentences about budgets, warnings and raises.
 
-use super::{agent_name, duration, thousands, usd};
+use super::{agent_name, duration, tokens, usd};
 use crate::base::ids::Place;
 use crate::definition::budget::{Resource, limit};
 use crate::definition::workflow::Budget;
-use crate::event::GateOpened;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
+use crate::event::{GateKind, GateOpened};
 use crate::state::State;
 use crate::state::budget::{Balance, Shortage, balances};
 
@@ -63,17 +63,41 @@ pub(crate) fn no_such_limit(place: Option<&Place>, resource: Resource) -> String
 
 /// The command that raises a budget, with an amount that lets work go on for a while.
 pub(super) fn next(state: &State, gate: &GateOpened, run: &str) -> String {
-    let resource = match gate.lack {
-        Some(Lack::Price) => return format!("chronicle approve {run} {}", gate.gate),
-        Some(Lack::Rounds) => return String::new(),
-        Some(Lack::More(resource)) => resource,
-        None => Resource::Tokens,
-    };
-    let all = balances(state, &gate.place);
-    let of = all.iter().find(|of| of.resource == resource && of.spent >= of.limit);
-    let place = of.and_then(|of| of.place.as_ref());
+    let Some(resource) = lacking(gate) else { return String::new() };
+    let of = used_up(state, gate, resource);
+    let place = of.as_ref().and_then(|of| of.place.as_ref());
     let place = place.map_or_else(String::new, |place| format!(" --place {place}"));
-    format!("chronicle budget {run} {}{place}", enough(resource, of))
+    format!("chronicle budget {run} {}{place}", enough(resource, of.as_ref()))
+}
+
+/// How much more a used-up budget needs, and an amount that lets work go on for a while: `+500 tokens`. `None` for other gates.
+pub(crate) fn more(state: &State, gate: &GateOpened) -> Option<(String, String)> {
+    let resource = lacking(gate)?;
+    let of = used_up(state, gate, resource)?;
+    let enough = enough(resource, Some(&of));
+    let least = match of.spent.saturating_sub(of.limit) {
+        0 => format!("all of it is spent: anything more lets it continue, such as `{enough}`"),
+        over => {
+            let over = amount(resource, over);
+            format!("it is {over} over: only a larger raise lets it continue, such as `{enough}`")
+        }
+    };
+    Some((least, enough))
+}
+
+/// The limit that a budget gate is about. Gates of early versions do not say which.
+fn lacking(gate: &GateOpened) -> Option<Resource> {
+    let is_budget = gate.gate_kind == GateKind::Budget;
+    match gate.lack.filter(|_| is_budget) {
+        Some(Lack::More(resource)) => Some(resource),
+        Some(Lack::Price | Lack::Rounds) => None,
+        None => is_budget.then_some(Resource::Tokens),
+    }
+}
+
+fn used_up(state: &State, gate: &GateOpened, resource: Resource) -> Option<Balance> {
+    let all = balances(state, &gate.place);
+    all.into_iter().find(|of| of.resource == resource && of.spent >= of.limit)
 }
 
 /// The overspent amount plus half of the limit, rounded.
@@ -108,7 +132,7 @@ fn account(place: Option<&Place>) -> String {
 fn amount(resource: Resource, number: u64) -> String {
     match resource {
         Resource::Usd => usd(number),
-        Resource::Tokens => format!("{} tokens", thousands(number)),
+        Resource::Tokens => tokens(number),
         Resource::Time => duration(number),
         Resource::Attempts if number == 1 => "1 attempt".to_owned(),
         Resource::Attempts => format!("{number} attempts"),

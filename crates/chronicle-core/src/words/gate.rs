@@ -6,7 +6,7 @@ use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::base::verdict::Judged;
 use crate::definition::workflow::Phase;
 use crate::event::budget::Lack;
-use crate::event::{End, GateAnswer, GateKind, GateOpened};
+use crate::event::{End, GateAnswer, GateKind, GateOpened, has_numbers};
 use crate::state::{Did, State, WayOut};
 
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
@@ -14,6 +14,7 @@ pub(super) fn gate_opened(gate: &GateOpened) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
         GateKind::Intervention => "intervention",
         GateKind::Question => "an answer",
+        GateKind::Budget if gate.lack == Some(Lack::Price) => "approval",
         GateKind::Budget => "a budget",
     };
     format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
@@ -29,7 +30,7 @@ pub(super) fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Rejected => "rejected".to_owned(),
         GateAnswer::Retry => "answered with `retry`".to_owned(),
         GateAnswer::Go(to) => format!("answered with `go {to}`"),
-        GateAnswer::Raised => "answered with more".to_owned(),
+        GateAnswer::Raised => "cleared".to_owned(),
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
         GateAnswer::Withdrawn => "withdrawn".to_owned(),
@@ -51,7 +52,7 @@ pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
         GateAnswer::Retry => "asked for another try".to_owned(),
         GateAnswer::Go(to) => format!("sent the run to `{to}`"),
         GateAnswer::Skip => "went on without it".to_owned(),
-        GateAnswer::Raised => "allowed more".to_owned(),
+        GateAnswer::Raised => "let the work continue".to_owned(),
         GateAnswer::Said(_) => format!("answered {}", quote(about)),
         GateAnswer::Withdrawn => format!("no longer asked {}", quote(about)),
     }
@@ -64,11 +65,21 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
+        GateKind::Budget if gate.lack == Some(Lack::Price) => format!(
+            "chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\", chronicle cancel {run})"
+        ),
         GateKind::Budget => {
             format!("{}  (or: chronicle cancel {run})", budget::next(state, gate, run))
         }
         GateKind::Question if gate.options.is_empty() => {
             format!("chronicle answer {run} {id} \"your answer\"")
+        }
+        // Its number would mean another option.
+        GateKind::Question if !has_numbers(&gate.options) => {
+            let options = gate.options.iter().map(|option| quote(option));
+            let options = options.collect::<Vec<_>>().join(", ");
+            let any = if gate.closed { "" } else { ", or any other text" };
+            format!("chronicle answer {run} {id} \"the text of an option\"  ({options}{any})")
         }
         // By its number: what an agent wrote is not to be pasted into a shell.
         GateKind::Question if gate.closed => {

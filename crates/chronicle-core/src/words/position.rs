@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::ids::{DONE, FramePath, Outcome, Place, REWOUND, SKIPPED};
 use crate::definition::workflow::{Phase, Workflow};
 use crate::event::carried::{Carried, CarriedFrame};
-use crate::state::{Frame, Stage, State};
+use crate::state::{Frame, Stage, State, Status};
 
 /// Where a frame is among its phases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub enum Mark {
     Skipped,
     /// The run is there.
     Current,
+    /// The run was there when it was cancelled or failed.
+    Stopped,
     /// It was not entered.
     Pending,
 }
@@ -83,6 +85,7 @@ fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
                 Mark::Failed => "✗",
                 Mark::Skipped => "-",
                 Mark::Current => "●",
+                Mark::Stopped => "×",
                 Mark::Pending => " ",
             };
             format!("{} [{sign}]", phase.name)
@@ -108,6 +111,9 @@ pub(crate) fn mark(state: &State, place: &Place) -> Mark {
         frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended(_))
     });
     match known {
+        Some(_) if here && matches!(state.status(), Status::Cancelled | Status::Failed) => {
+            Mark::Stopped
+        }
         Some(_) if here => Mark::Current,
         Some(tally) if tally.is_left && !tally.for_person => left(&tally.outcome),
         Some(_) | None => Mark::Pending,

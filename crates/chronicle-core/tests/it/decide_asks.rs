@@ -24,7 +24,7 @@ fn question(text: &str, options: &[&str]) -> Signal {
 }
 
 fn answer(text: &str) -> Command {
-    Command::Answer { gate: None, text: text.to_owned() }
+    Command::Answer { gate: None, text: text.to_owned(), note: String::new() }
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn answers_fit_their_gates() {
         .assert_eq(&say(Command::Skip { place: None, note: note() }));
     expect![[r#"Accepted("answered g1 at `plan`")"#]].assert_eq(&say(answer("BLUE")));
     expect!["g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]
-        .assert_eq(&say(Command::Answer { gate: g1, text: "red".to_owned() }));
+        .assert_eq(&say(Command::Answer { gate: g1, text: "red".to_owned(), note: String::new() }));
     expect!["nothing is being asked: g1 was already answered by ann at 2026-11-15T02:30:50.000Z"]
         .assert_eq(&say(answer("red")));
 }

@@ -8,6 +8,7 @@ use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{End, Event, GateKind, StopCause};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
+use chronicle_core::words;
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -32,12 +33,12 @@ fn a_worker_over_its_budget_is_ended_in_mid_turn_and_goes_on_in_its_session_when
             a1 reported 5 tokens
               84 % of the run's budget is spent: 84 tokens of 100 tokens
             a1 reported 30 tokens
-              a1 is being stopped: it used up a budget
-            a1 was stopped: it used up a budget
+              a1 is being stopped: its budget allows no more work
+            a1 was stopped: its budget allows no more work
               g1 waits at `plan` for a budget: the run's budget is used up: 114 tokens of 100 tokens
             the run's budget raised by 50 tokens by ann
-              g1 answered with more by ann
-              a2 resumed at `plan` (scripted): the budget was raised
+              g1 cleared by ann
+              a2 resumed at `plan` (scripted): the budget allows it
             a2 leaves for `build`: "did it"
             a2 ended
               `plan` left for `build`
@@ -79,12 +80,12 @@ fn a_phase_whose_budget_is_used_up_does_not_start() {
               phase `build` entered
               a2 started at `build` (scripted)
             a2 reported 10 tokens
-              a2 is being stopped: it used up a budget
-            a2 was stopped: it used up a budget
+              a2 is being stopped: its budget allows no more work
+            a2 was stopped: its budget allows no more work
               g1 waits at `build` for a budget: the budget of `build` is used up: 10 tokens of 10 tokens
             the budget of `build` raised by 5 tokens by ann
-              g1 answered with more by ann
-              a3 resumed at `build` (scripted): the budget was raised
+              g1 cleared by ann
+              a3 resumed at `build` (scripted): the budget allows it
             a3 leaves for `plan`: "did it"
             a3 ended
               `build` left for `plan`
@@ -97,11 +98,11 @@ fn a_phase_whose_budget_is_used_up_does_not_start() {
               phase `build` entered
               g2 waits at `build` for a budget: the budget of `build` is used up: 1 attempt of 1 attempt
             the budget of `build` raised by 1 attempt by ann
-              g2 answered with more by ann
+              g2 cleared by ann
               a5 started at `build` (scripted)
             a5 reported 10 tokens
-              a5 is being stopped: it used up a budget
-            a5 was stopped: it used up a budget
+              a5 is being stopped: its budget allows no more work
+            a5 was stopped: its budget allows no more work
               g3 waits at `build` for a budget: the budget of `build` is used up: 20 tokens of 15 tokens
         "#]],
     );
@@ -132,12 +133,12 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
               phase `in/judge` entered
               a2 started at `in/judge` (scripted)
             a2 reported 10 tokens
-              a2 is being stopped: it used up a budget
-            a2 was stopped: it used up a budget
+              a2 is being stopped: its budget allows no more work
+            a2 was stopped: its budget allows no more work
               g1 waits at `in/judge` for a budget: the budget of `in` is used up: 40 tokens of 40 tokens
             the budget of `in` raised by 100 tokens by ann
-              g1 answered with more by ann
-              a3 resumed at `in/judge` (scripted): the budget was raised
+              g1 cleared by ann
+              a3 resumed at `in/judge` (scripted): the budget allows it
             a3 leaves for `done`: "did it"
             a3 ended
               `in/judge` done, workflow complete
@@ -169,12 +170,12 @@ fn work_without_a_price_needs_approval_under_a_limit_in_dollars() {
               a1 started at `plan` (scripted)
             a1 reported 0 tokens, $0.00001
             a1 reported 5 tokens, cost unknown
-              a1 is being stopped: it used up a budget
-            a1 was stopped: it used up a budget
-              g1 waits at `plan` for a budget: the run's budget is $1.00, and the price of `scripted` is unknown: may it work anyway?
+              a1 is being stopped: its budget allows no more work
+            a1 was stopped: its budget allows no more work
+              g1 waits at `plan` for approval: the run's budget is $1.00, and the price of `scripted` is unknown: may it work anyway?
             ann accepted unpriced work under the run's budget
-              g1 answered with more by ann
-              a2 resumed at `plan` (scripted): the budget was raised
+              g1 cleared by ann
+              a2 resumed at `plan` (scripted): the budget allows it
             a2 leaves for `build`: "did it"
             a2 ended
               `plan` left for `build`
@@ -206,8 +207,8 @@ fn dollars_are_counted_to_the_millionth() {
               80 % of the run's budget is spent: $0.40 of $0.50
             a1 reported 0 tokens, $0.10
             a1 reported 0 tokens, $0.000001
-              a1 is being stopped: it used up a budget
-            a1 was stopped: it used up a budget
+              a1 is being stopped: its budget allows no more work
+            a1 was stopped: its budget allows no more work
               g1 waits at `plan` for a budget: the run's budget is used up: $0.50 of $0.50
         "#]],
     );
@@ -225,13 +226,13 @@ fn time_is_counted_by_a_clock_that_fires_once() {
               phase `plan` entered
               a1 started at `plan` (scripted)
             a1 reported 1 token
-            a1 is being stopped: it used up a budget
-            a1 was stopped: it used up a budget
+            a1 is being stopped: its budget allows no more work
+            a1 was stopped: its budget allows no more work
               g1 waits at `plan` for a budget: the run's budget is used up: 1 min 00 s of 1 min 00 s
             the run's budget raised by 1.0 s by ann
-              g1 answered with more by ann
+              g1 cleared by ann
               98 % of the run's budget is spent: 1 min 00 s of 1 min 01 s
-              a2 resumed at `plan` (scripted): the budget was raised
+              a2 resumed at `plan` (scripted): the budget allows it
             a2 leaves for `done`: "did it"
             a2 ended
               `plan` done, workflow complete
@@ -281,13 +282,13 @@ fn only_a_budget_gate_can_be_raised_approved_or_retried() {
     ];
     expect![[r#"
         g1 asks for a higher budget: `budget` raises it
-        g1 is about a budget: `budget` raises it
+        g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
         g1 is about a budget: `budget` raises it
         g1 is about a budget: `budget` raises it
         say how much more: `+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`
         the run has no limit on dollars that could be raised
         `build` has no limit on tokens that could be raised
-        the run's budget raised by 1 tokens
+        the run's budget raised by 1 token
     "#]]
     .assert_eq(&(told.join("\n") + "\n"));
     let mut low = World::started(
@@ -382,4 +383,30 @@ fn time_before_a_loss_counts_for_timeout_and_budget() {
         assert_eq!(left(&world, TimerKind::Timeout), Some(4 * 60_000), "{}", world.told());
         assert_eq!(left(&world, TimerKind::Budget), Some(9 * 60_000), "{}", world.told());
     }
+}
+
+/// What Chronicle estimates while an agent works is replaced by the agent's own price: nothing stays "about".
+#[test]
+fn an_estimate_leaves_no_trace_once_the_agent_has_said_its_price() {
+    let mut world = World::started("{name: A, phases: {plan: {}}}", "");
+    let mut spend = |scope, usage| {
+        world.step(&about(AttemptId(1), AttemptReport::Usage { scope, usage }));
+        let usage = world.state.usage;
+        (words::spent(&usage), world.state.tally(&Place::new("plan")).unwrap().usage == usage)
+    };
+    let part =
+        |input, usd_micros, estimated| Usage { input, usd_micros, estimated, ..Usage::default() };
+    let message = |id: &str| Scope::Message(id.to_owned());
+    assert_eq!(
+        spend(message("m1"), part(100, 900_000, true)),
+        ("100 tokens, about $0.90".to_owned(), true)
+    );
+    assert_eq!(
+        spend(message("m2"), part(50, 400_000, true)),
+        ("150 tokens, about $1.30".to_owned(), true)
+    );
+    assert_eq!(
+        spend(Scope::Session, part(150, 1_100_000, false)),
+        ("150 tokens, $1.10".to_owned(), true)
+    );
 }

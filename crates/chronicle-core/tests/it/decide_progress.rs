@@ -421,8 +421,8 @@ fn whatever_a_person_answers_gives_a_new_allowance() {
     let gate = Some(GateId(1));
     let text = || "like this".to_owned();
     let answers = [
-        (plain, "need how?", Command::Answer { gate, text: text() }),
-        (plain, "ask how?", Command::Answer { gate, text: text() }),
+        (plain, "need how?", Command::Answer { gate, text: text(), note: String::new() }),
+        (plain, "ask how?", Command::Answer { gate, text: text(), note: String::new() }),
         (after, "go done", Command::Reject { gate, note: text() }),
         (plain, "need how?", Command::Note { place: None, text: text() }),
     ];
@@ -438,7 +438,11 @@ fn whatever_a_person_answers_gives_a_new_allowance() {
 fn an_answer_allows_the_same_calls_again() {
     let workflow = "{name: W, phases: {dig: {limits: {repeats: 3}}}}";
     let mut world = tired(workflow, "ask how?");
-    world.step(&person(Command::Answer { gate: None, text: "like this".to_owned() }));
+    world.step(&person(Command::Answer {
+        gate: None,
+        text: "like this".to_owned(),
+        note: String::new(),
+    }));
     let world = world.play();
     assert_eq!(world.state.status(), Status::Done, "{}", world.told());
 }

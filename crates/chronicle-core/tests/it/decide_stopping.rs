@@ -77,10 +77,10 @@ fn every_call_is_denied() {
         go: a person sent the run elsewhere. Nothing was done, and nothing more will be: end your turn now
         timeout: this attempt is being stopped: it took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
         standstill: this attempt is being stopped: it made no progress. Nothing was done, and nothing more will be: end your turn now
-        time: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
+        time: this attempt is being stopped: its budget allows no more work. Nothing was done, and nothing more will be: end your turn now
         tool: this attempt is being stopped: one of its tool calls took longer than the phase allows. Nothing was done, and nothing more will be: end your turn now
         idle: this attempt is being stopped: it printed nothing for too long. Nothing was done, and nothing more will be: end your turn now
-        tokens: this attempt is being stopped: it used up a budget. Nothing was done, and nothing more will be: end your turn now
+        tokens: this attempt is being stopped: its budget allows no more work. Nothing was done, and nothing more will be: end your turn now
         circle: this attempt is being stopped: it repeated the same call without progress. Nothing was done, and nothing more will be: end your turn now
     "#]]
     .assert_eq(&told);

@@ -188,7 +188,11 @@ fn after_words() -> Vec<(&'static str, World)> {
     let (question, context) = ("Which port?".to_owned(), "Both are free.".to_owned());
     let mut answered =
         parts(Break::Ask(Question { question, options: Vec::new(), context, closed: false }));
-    answered.step(&person(Command::Answer { gate: None, text: "8080".to_owned() }));
+    answered.step(&person(Command::Answer {
+        gate: None,
+        text: "8080".to_owned(),
+        note: String::new(),
+    }));
     vec![
         ("rejected", rejected),
         ("continued", parts(Break::Continue { progress, point })),

@@ -192,7 +192,7 @@ fn input() -> impl Strategy<Value = Input> {
             person(Command::Reject { gate: gate.map(GateId), note: note() })
         }),
         3 => (prop::option::of(id), "[ab12]").prop_map(|(gate, text)| {
-            person(Command::Answer { gate: gate.map(GateId), text })
+            person(Command::Answer { gate: gate.map(GateId), text, note: String::new() })
         }),
         3 => (prop::option::of(place()), 0u64..2_000).prop_map(|(place, tokens)| {
             let more = Budget { tokens: Some(tokens), attempts: Some(3), ..Budget::default() };

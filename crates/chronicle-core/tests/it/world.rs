@@ -548,7 +548,7 @@ fn answer(gate: GateId, text: &str) -> Command {
             Command::Retry { place: None, note: String::new(), agent: None, from }
         }
         "skip" => Command::Skip { place: None, note },
-        "answer" => Command::Answer { gate: Some(gate), text: note },
+        "answer" => Command::Answer { gate: Some(gate), text: note, note: String::new() },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
         "budget" => Command::Budget { place: None, more: more(rest) },

@@ -36,6 +36,7 @@ pub use choice::FoundWorkflow;
 pub use monorepo::verify_commands;
 pub use personas::FoundPersona;
 pub use places::Places;
+pub(crate) use programs::has_program;
 pub use programs::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
 };

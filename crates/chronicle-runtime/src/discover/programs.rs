@@ -66,6 +66,11 @@ pub fn is_missing(agent: &str, settings: &Settings) -> bool {
     is_program && !installed_agents(settings).iter().any(|installed| installed.name == agent)
 }
 
+/// True if a program can be started by this name from a folder.
+pub(crate) fn has_program(name: &str, from: &Path) -> bool {
+    if name.contains('/') { is_program(&from.join(name)) } else { program(name).is_some() }
+}
+
 /// A program by its path, or by its name on the path.
 fn program(name: &str) -> Option<PathBuf> {
     if name.contains('/') {

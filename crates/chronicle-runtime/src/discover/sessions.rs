@@ -61,8 +61,10 @@ pub struct OlderRun {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OlderRecord {
-    state: String,
-    summary: String,
+    /// The state that it worked in.
+    pub state: String,
+    /// What it said at its end.
+    pub summary: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]

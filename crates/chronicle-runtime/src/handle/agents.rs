@@ -8,7 +8,8 @@ use std::time::Duration;
 use chronicle_core::base::quote::both_ends;
 use chronicle_core::definition::settings::Settings;
 
-use crate::agents::Trial;
+use crate::agents::{Trial, command_words};
+use crate::discover::has_program;
 use crate::discover::versions::{self, numbers};
 use crate::effects;
 use crate::process::{self, ProgramQuestion, Unanswered};
@@ -25,6 +26,31 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Whether Chronicle can drive the agent of that name.
 pub fn check(name: &str, project: &Project, settings: &Settings) -> Result<(), UnknownAgent> {
     crate::agents::find(name, project.root(), settings).map(drop)
+}
+
+/// Whether the script or program that an agent's name contains is there. A run that would fail at its first start is not begun.
+pub fn check_there(name: &str, project: &Project) -> Result<(), UnknownAgent> {
+    let missing = |why: String, hint: &str| UnknownAgent {
+        agent: name.to_owned(),
+        why,
+        hint: hint.to_owned(),
+    };
+    match name.split_once(':') {
+        Some(("scripted", script)) if !project.root().join(script.trim()).is_file() => {
+            let why = format!("names a script that is not there: `{}`", script.trim());
+            Err(missing(why, "name a script by its path, relative to the project"))
+        }
+        Some(("command", line)) => {
+            let words = command_words(line).unwrap_or_default();
+            let Some(program) = words.first() else { return Ok(()) };
+            if has_program(program, project.root()) {
+                return Ok(());
+            }
+            let why = format!("names a program that is not there: `{program}`");
+            Err(missing(why, "name a program on your `PATH`, or by its path"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The line with its version, from the program started the same way as for work; or why there is none.

@@ -23,6 +23,31 @@ pub fn said_in(log: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Where the names of users are.
+const USERS: &str = "/etc/passwd";
+
+/// Most of that file that is read.
+const USERS_MAX: u64 = 4 * 1024 * 1024;
+
+/// The name of the person who runs this program: what the environment says, otherwise what the system calls this user id.
+pub fn user_name() -> String {
+    let said = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    said.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
+        let id = rustix::process::getuid().as_raw();
+        let users = regular::read(Path::new(USERS), USERS_MAX, Links::Followed).unwrap_or_default();
+        name_of(&String::from_utf8_lossy(&users), id).unwrap_or_else(|| format!("user {id}"))
+    })
+}
+
+/// The name of a user in a file such as `/etc/passwd`: `ann:x:1000:…`.
+fn name_of(users: &str, id: u32) -> Option<String> {
+    users.lines().find_map(|line| {
+        let mut parts = line.split(':');
+        let (name, _, number) = (parts.next()?, parts.next()?, parts.next()?);
+        (number.parse() == Ok(id) && !name.is_empty()).then(|| name.to_owned())
+    })
+}
+
 /// Environment variable that tells an agent which attempt it works on.
 const ATTEMPT: &str = "CHRONICLE_ATTEMPT";
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use chronicle_core::base::ids::RunId;
+use chronicle_core::base::time::Millis;
 use thiserror::Error;
 
 use crate::discover::{self, OlderRun};
@@ -87,10 +88,15 @@ pub fn older_runs(project: &Project) -> Vec<OlderRun> {
     runs
 }
 
-/// The newest run of a project.
-pub fn newest_run(project: &Project) -> Result<RunFolder, FindError> {
-    let empty = || FindError::Empty { project: project.root().to_owned() };
-    project.runs().into_iter().next().ok_or_else(empty)
+/// The runs of a project and when each was last written to, last changed first. No ledger is read for it, so that it costs next to
+/// nothing with hundreds of runs.
+pub fn by_change(project: &Project) -> Vec<(Millis, RunFolder)> {
+    let runs = project.runs().into_iter();
+    let mut runs: Vec<(Millis, RunFolder)> =
+        runs.map(|run| (run.ledger().written_at().unwrap_or_default(), run)).collect();
+    // Stable: of two that were written in the same moment the one that began later comes first.
+    runs.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    runs
 }
 
 /// The run that this text identifies: a prefix of its short id, or a prefix or suffix of its full id. Runs of this project first,
@@ -114,6 +120,8 @@ pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
 }
 
 fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
+    let text = text.to_lowercase();
+    let text = text.as_str();
     let fits = |run: &RunFolder| {
         let id = run.id.as_str();
         run.id.short().starts_with(text) || id.starts_with(text) || id.ends_with(text)

@@ -494,7 +494,7 @@ impl Trial {
                 Command::Budget { place: None, more }
             }
             "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
-            "answer" => Command::Answer { gate: Some(gate), text: note },
+            "answer" => Command::Answer { gate: Some(gate), text: note, note: String::new() },
             other => panic!("no such answer: {other}"),
         }
     }

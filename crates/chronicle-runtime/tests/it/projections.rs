@@ -142,8 +142,8 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
-    assert!(text.starts_with(r#"{"format":18,"#), "{text}");
-    let earlier = text.replacen(r#""format":18"#, r#""format":4"#, 1);
+    assert!(text.starts_with(r#"{"format":19,"#), "{text}");
+    let earlier = text.replacen(r#""format":19"#, r#""format":4"#, 1);
     fs::write(&cache, &earlier).unwrap();
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // A place in the ledger was once called by what it counts.
@@ -186,7 +186,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     ledger::save(&ledger_of(&run), &head, &state).unwrap();
     record(&run, Command::Approve { gate: None, note: String::new() });
     fs::remove_file(run.path.join("state.cache")).unwrap();
-    assert_eq!(view(&run).status, Standing::Interrupted);
+    assert_eq!(view(&run).status, Standing::Ready);
     assert_eq!(handle::row(&run).unwrap().needs_you, 0);
 }
 

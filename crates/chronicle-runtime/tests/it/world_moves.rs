@@ -155,7 +155,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
             Command::Retry { place: None, note: String::new(), agent: Some(note), from: None }
         }
         "skip" => Command::Skip { place: None, note },
-        "answer" => Command::Answer { gate, text: note },
+        "answer" => Command::Answer { gate, text: note, note: String::new() },
         "budget" => Command::Budget {
             place: None,
             more: chronicle_core::definition::budget::read(rest).unwrap(),

@@ -54,13 +54,17 @@ pub(super) struct RejectArgs {
 #[command(
     override_usage = "chronicle answer [OPTIONS] [RUN] [GATE] <ANSWER>",
     after_help = "Examples:
-  chronicle answer 5f3a9c1e g2 2        the second of its options
+  chronicle answer 5f3a9c1e g2 2        the option `2`, otherwise the second option
+  chronicle answer 5f3a9c1e g2 2 --note \"but not on Windows\"
   chronicle answer \"use the blue one\"   the only open question of the only run that waits"
 )]
 pub(super) struct AnswerArgs {
     /// The run and the gate, each unless there is only one, and the answer: an option, its number, or any text
     #[arg(value_name = "[RUN] [GATE] ANSWER", required = true)]
     words: Vec<String>,
+    /// A note for the worker, beside the answer
+    #[arg(long, default_value = "")]
+    note: String,
 }
 
 /// Skip what blocks the run: a helper's work, otherwise the phase
@@ -197,20 +201,21 @@ pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Fail
     if let Some(agent) = &args.agent {
         let settings = definitions::settings(&setting.project).settings;
         agents::check(agent, &setting.project, &settings)
+            .and_then(|()| agents::check_there(agent, &setting.project))
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
     let RetryArgs { note, agent, from, .. } = args;
     tell(setting, &folder, &Command::Retry { place, note, agent, from })
 }
 
-pub(super) fn cmd_answer(setting: &Setting, args: &AnswerArgs) -> Result<Exit, Failure> {
+pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
     let (gate, text) = gate_and_words(&words);
     if text.is_empty() {
         return Err(Failure::usage("there is no answer")
             .hint(format!("chronicle answer {} \"your answer\"", folder.id.short())));
     }
-    tell(setting, &folder, &Command::Answer { gate, text })
+    tell(setting, &folder, &Command::Answer { gate, text, note: args.note })
 }
 
 pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failure> {

@@ -23,7 +23,7 @@ const EVENT_MAX: usize = 400;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle audit 5f3a9c1e --json | jq -r .head")]
 pub(super) struct AuditArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
     /// Also decide every line again from its input, and report the first difference
     #[arg(long)]

@@ -133,15 +133,15 @@ fn say(row: &Shown) {
     let line = format!("{:<22} {value:<30} ", row.key);
     let is_default = row.origin == "default";
     let origin = if is_default { paint.ink(Ink::Dim, "default") } else { row.origin.clone() };
-    terminal::say(&format!("{line}{origin}"));
+    terminal::say_wrapped(&format!("{line}{origin}"));
 }
 
 fn explain(row: &Shown) {
     let value = row.value.as_deref().unwrap_or("(nothing)");
-    terminal::say(&format!("{} = {value}", row.key));
-    terminal::say(&format!("  from     {}", row.origin));
-    terminal::say(&format!("  default  {}", row.default.unwrap_or("(nothing)")));
-    terminal::say(&format!("  {}", row.about));
+    terminal::say_wrapped(&format!("{} = {value}", row.key));
+    terminal::say_wrapped(&format!("  from     {}", row.origin));
+    terminal::say_wrapped(&format!("  default  {}", row.default.unwrap_or("(nothing)")));
+    terminal::say_wrapped(&format!("  {}", row.about));
 }
 
 fn paths(setting: &Setting) -> Result<Exit, Failure> {
@@ -162,7 +162,7 @@ fn paths(setting: &Setting) -> Result<Exit, Failure> {
     }
     for File { whose, path, exists } in files {
         let note = if exists { "" } else { "  (not there)" };
-        terminal::say(&format!("{whose:<8} {path}{note}"));
+        terminal::say_wrapped(&format!("{whose:<8} {path}{note}"));
     }
     Ok(Exit::Done)
 }

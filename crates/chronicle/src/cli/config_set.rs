@@ -44,7 +44,7 @@ struct WhoseArgs {
     /// In your own file, for every project
     #[arg(long, conflicts_with = "project_file")]
     user: bool,
-    /// In the project's file; the default, but for settings that are yours alone
+    /// In the project's file; the default
     #[arg(long = "project-file")]
     project_file: bool,
 }
@@ -98,7 +98,14 @@ fn change(
 ) -> Result<Exit, Failure> {
     only_for_people()?;
     check_folder(setting)?;
-    let is_users = whose.user || (target.key.whose == Whose::User && !whose.project_file);
+    // What is written into the file for every project is asked for by name.
+    if target.key.whose == Whose::User && !whose.user && !whose.project_file {
+        return Err(Failure::usage(format!(
+            "`{key}` can only be set in your own file, for every project"
+        ))
+        .hint("add `--user`"));
+    }
+    let is_users = whose.user;
     let layer = if is_users { Layer::User } else { Layer::Project };
     let files = definitions::settings_files(&setting.project);
     let Some((_, path)) = files.into_iter().find(|(it, _)| *it == layer) else {

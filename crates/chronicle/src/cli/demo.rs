@@ -146,7 +146,7 @@ impl Stage {
         self.title("Is the record whole, is anything left behind? (chronicle audit):");
         audit::say(&handle::audit(folder)?, folder.id.short());
         self.title("Look at it yourself:");
-        terminal::say(&next_steps(&self.project, folder));
+        terminal::say_wrapped(&next_steps(&self.project, folder));
         Ok(())
     }
 }

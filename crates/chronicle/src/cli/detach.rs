@@ -92,6 +92,7 @@ fn has_begun(folder: &RunFolder) -> bool {
         Standing::Paused => row.waits_for.is_some(),
         Standing::Running
         | Standing::Ending
+        | Standing::Ready
         | Standing::Interrupted
         | Standing::Waiting
         | Standing::Done

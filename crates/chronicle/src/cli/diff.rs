@@ -23,11 +23,11 @@ const NAMED_MAX: usize = 20;
 /// current files are compared. Changes by people and changes of unknown origin are left out and listed; `--all` shows them too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  chronicle diff                        the newest run
+  chronicle diff                        the run that changed last
   chronicle diff 5f3a9c1e --phase build --stat
   chronicle diff 5f3a9c1e --since 40    after line 40 of its ledger")]
 pub(super) struct DiffArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
 
     /// Only the last visit of this phase, as a place: `build`, `review/look`

@@ -48,6 +48,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     findings.push(trees(setting, &settings));
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
+    findings.extend(agents::fallbacks(setting, &settings));
     findings.push(notices(setting, &settings));
     findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
@@ -64,12 +65,12 @@ fn say(findings: &[Finding]) {
     for finding in findings {
         let sign =
             if finding.good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
-        terminal::say(&format!("  {sign} {:<12} {}", finding.what, finding.found));
+        terminal::say_wrapped(&format!("  {sign} {:<12} {}", finding.what, finding.found));
         for line in &finding.more {
-            terminal::say(&format!("      {line}"));
+            terminal::say_wrapped(&format!("      {line}"));
         }
         if let Some(advice) = finding.advice.filter(|_| !finding.good) {
-            terminal::say(&format!("      {advice}"));
+            terminal::say_wrapped(&format!("      {advice}"));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a person is shown of a gate before they answer: why it is asked, what may be answered, what a yes would run, and what
 //! was changed.
 
-use chronicle_core::event::Change;
 use chronicle_core::event::trees::{Changes, FileChange};
+use chronicle_core::event::{Change, has_numbers};
 use chronicle_core::view::GateRow;
 use chronicle_core::words;
 
@@ -14,8 +14,13 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
     let context = words::about(gate.kind, &gate.context);
     let mut lines: Vec<String> =
         Some(context).filter(|text| !text.is_empty()).into_iter().collect();
-    let options = (1..).zip(&gate.options);
-    lines.extend(options.map(|(number, option)| format!("{number}  {}", words::one_line(option))));
+    let is_numbered = has_numbers(&gate.options);
+    lines.extend((1..).zip(&gate.options).map(|(number, option)| {
+        let option = words::one_line(option);
+        // A number that would be taken for another option is not offered.
+        if is_numbered { format!("{number}  {option}") } else { format!("-  {option}") }
+    }));
+    lines.extend(gate.needs.clone());
     lines.extend(commands(&gate.commands));
     if let Some(changes) = &gate.changes {
         lines.extend(changed(changes, gate, run));

@@ -16,11 +16,11 @@ use crate::terminal;
 /// started now; nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  chronicle handover               the last worker of the newest run
+  chronicle handover               the last worker of the run that changed last
   chronicle handover 5f3a9c1e a3   one attempt, by the id that `chronicle log` shows
   chronicle handover --next        what would be told now")]
 pub(super) struct HandoverArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
 
     /// The attempt; the last one with a handover if omitted

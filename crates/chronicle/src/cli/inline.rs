@@ -7,9 +7,9 @@ use std::io::BufRead;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronicle_core::base::ids::{GateId, HUMAN_INTERVENTION, Place};
-use chronicle_core::event::GateKind;
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::{GateKind, chosen, has_numbers};
 use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words;
 use chronicle_runtime::handle::Remote;
@@ -103,21 +103,26 @@ fn choices(gate: &GateRow) -> String {
             "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
         }
         GateKind::Budget if gate.lack == Some(Lack::Price) => {
-            "Type `yes` to let it spend what cannot be counted, or `cancel`; an empty line answers later:"
+            "Type `yes` to let it spend what cannot be counted, `no` (and why), or `cancel`; an empty line \
+             answers later:"
                 .to_owned()
         }
         GateKind::Budget => {
-            "Type how much more (`+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`) or `cancel`; an empty \
-             line answers later:"
-                .to_owned()
+            let raise = gate.raise.as_deref().unwrap_or("+50000 tokens");
+            format!("Type how much more (`{raise}`) or `cancel`; an empty line answers later:")
         }
         GateKind::Question if gate.closed => {
-            "Type the number of an answer; an empty line answers later:".to_owned()
+            let how = if has_numbers(&gate.options) { "the number" } else { "the text" };
+            format!(
+                "Type {how} of an answer, and a note behind it if you like; an empty line answers later:"
+            )
         }
-        GateKind::Question if !gate.options.is_empty() => {
+        GateKind::Question if gate.options.is_empty() || !has_numbers(&gate.options) => {
+            "Type your answer; an empty line answers later:".to_owned()
+        }
+        GateKind::Question => {
             "Type your answer, or the number of one; an empty line answers later:".to_owned()
         }
-        GateKind::Question => "Type your answer; an empty line answers later:".to_owned(),
         // The worker asked for a person: there is no phase to try again or to skip.
         GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
             "Type `go PLACE` or `cancel`; an empty line answers later:".to_owned()
@@ -177,7 +182,7 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let (id, note, place) = (Some(gate.gate), rest.trim().to_owned(), Some(gate.place.clone()));
     match (gate.kind, word.to_lowercase().as_str()) {
-        (GateKind::Question, _) => Some(Command::Answer { gate: id, text: line.to_owned() }),
+        (GateKind::Question, _) => Some(answer(gate, line)),
         (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "y" | "yes" | "approve") => {
             Some(Command::Approve { gate: id, note })
         }
@@ -185,6 +190,9 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
             Some(Command::Reject { gate: id, note })
         }
         (GateKind::Budget, "y" | "yes" | "approve") => Some(Command::Approve { gate: id, note }),
+        (GateKind::Budget, "n" | "no" | "reject") if gate.lack == Some(Lack::Price) => {
+            Some(Command::Reject { gate: id, note })
+        }
         (GateKind::Budget | GateKind::Intervention, "cancel") => {
             Some(Command::Cancel { reason: note })
         }
@@ -206,4 +214,14 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
         }
         _ => None,
     }
+}
+
+/// Where only options count, what stands behind one is a note for the worker.
+fn answer(gate: &GateRow, line: &str) -> Command {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let has_note = gate.closed
+        && chosen(&gate.options, line).is_none()
+        && chosen(&gate.options, word).is_some();
+    let (text, note) = if has_note { (word, rest.trim()) } else { (line, "") };
+    Command::Answer { gate: Some(gate.gate), text: text.to_owned(), note: note.to_owned() }
 }

@@ -32,7 +32,7 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
     }
     let page = Page { paint: Paint::stdout(), root };
     for line in page.lines(&catalog) {
-        if !terminal::say(&line) {
+        if !terminal::say_wrapped(&line) {
             break;
         }
     }
@@ -172,7 +172,12 @@ fn shorten(text: &str) -> String {
         return line;
     }
     let kept: String = line.chars().take(MOST - 1).collect();
-    format!("{kept}…")
+    // Between words, unless one word is most of it.
+    let kept = kept
+        .rsplit_once(' ')
+        .filter(|(kept, _)| kept.len() > MOST / 2)
+        .map_or(kept.as_str(), |(kept, _)| kept);
+    format!("{kept} …")
 }
 
 /// The JSON output of this command.

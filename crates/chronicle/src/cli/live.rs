@@ -143,6 +143,7 @@ fn give_up_if_over(folder: &RunFolder) -> Result<(), Failure> {
         }
         Standing::Running
         | Standing::Ending
+        | Standing::Ready
         | Standing::Interrupted
         | Standing::Waiting
         | Standing::Paused => Ok(()),

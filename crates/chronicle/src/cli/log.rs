@@ -6,7 +6,8 @@ use chronicle_core::view::TimelineEntry;
 use chronicle_runtime::handle::{self, RunFolder};
 use clap::Args;
 
-use super::{Setting, json};
+use super::meant::{self, Meant};
+use super::{Setting, json, older};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -17,11 +18,11 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Show what happened in a run, from its ledger
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  chronicle log                    the newest run
+  chronicle log                    the run that changed last
   chronicle log 5f3a9c1e --follow  go on as it happens, until the run rests
   chronicle log --json | jq -r .event.kind")]
 pub(super) struct LogArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
 
     /// Follow new events for as long as a supervisor is running
@@ -38,7 +39,10 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure> {
-    let folder = setting.run(args.run.as_deref())?;
+    let folder = match meant::shown(setting, args.run.as_deref())? {
+        Meant::Ours(folder) => folder,
+        Meant::Older(older) => return older::log(setting, &older),
+    };
     // The lines that are left may all be whole: that some are gone, or are not ours, shows only beside the ledger.
     if let Err(failure) = handle::view(&folder).map_err(Failure::from)
         && failure.exit == Exit::Damaged
@@ -53,7 +57,7 @@ pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure
         let caught_up = news.is_empty();
         for entry in news {
             let wanted = entry.seq > args.since && (args.tools || setting.json || !entry.detail);
-            if wanted && !terminal::say(&line(setting, &entry)?) {
+            if wanted && !terminal::say_wrapped(&line(setting, &entry)?) {
                 return Ok(Exit::Done);
             }
         }
@@ -75,7 +79,7 @@ pub(super) fn say_all(setting: &Setting, folder: &RunFolder) -> Result<(), Failu
             return Ok(());
         }
         for entry in news.iter().filter(|entry| !entry.detail) {
-            terminal::say(&line(setting, entry)?);
+            terminal::say_wrapped(&line(setting, entry)?);
         }
     }
 }

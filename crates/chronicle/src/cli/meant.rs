@@ -1,13 +1,20 @@
-//! Which run a person means: the one that they name, else the only one that can be meant.
+//! Which run a person means when they name none. This is the only place that decides it.
+//!
+//! Commands that show something take the run that changed last, and say which one that is if there are several. `resume` takes the
+//! one that changed last among those that can continue. Commands that change something take the only one that can be meant, and
+//! otherwise list those that could be.
 
 use chronicle_core::base::ids::GateId;
+use chronicle_core::base::time::Millis;
 use chronicle_core::state::Standing;
 use chronicle_core::view::RunRow;
-use chronicle_runtime::handle::{self, FindError, RunFolder};
+use chronicle_runtime::handle::definitions::OlderRun;
+use chronicle_runtime::handle::{self, FindError, HandleError, LedgerError, RunFolder};
 
 use super::Setting;
-use super::resume::is_damage;
+use crate::exit_code::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Fewest characters of an id.
 const ID_MIN: usize = 4;
@@ -22,6 +29,8 @@ pub(super) enum Among {
     Open,
     /// Those that wait for a person, if there are any.
     Waiting,
+    /// All runs, also those that are over.
+    All,
 }
 
 /// What the words behind the run may be: it decides whether a single word can be anything but a run.
@@ -31,6 +40,135 @@ pub(super) enum Rest {
     Said,
     /// A gate, or a reason that need not be given. A single word that is neither is a run that is not there.
     Optional,
+}
+
+/// A run that a person means.
+pub(super) enum Meant {
+    Ours(RunFolder),
+    /// One of The Chronicle, which `resume` continues as a run of ours.
+    Older(Box<OlderRun>),
+}
+
+impl Meant {
+    fn short(&self) -> &str {
+        match self {
+            Self::Ours(folder) => folder.id.short(),
+            Self::Older(older) => older.short(),
+        }
+    }
+}
+
+/// The run that was named.
+fn named(setting: &Setting, text: &str) -> Result<Meant, Failure> {
+    match handle::find_run(&setting.project, text) {
+        Ok(folder) => Ok(Meant::Ours(folder)),
+        Err(error @ FindError::None { .. }) => match older(setting, text) {
+            Some(older) => Ok(Meant::Older(Box::new(older))),
+            None => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The only run of The Chronicle whose id begins with that text.
+fn older(setting: &Setting, text: &str) -> Option<OlderRun> {
+    let text = text.to_lowercase();
+    let older = handle::older_runs(&setting.project).into_iter();
+    let mut fitting = older.filter(|run| run.id.to_lowercase().starts_with(&text));
+    let found = fitting.next().filter(|_| text.len() >= ID_MIN)?;
+    fitting.next().is_none().then_some(found)
+}
+
+/// The run to show: the one that was named, otherwise the one that changed last.
+pub(super) fn shown(setting: &Setting, text: Option<&str>) -> Result<Meant, Failure> {
+    if let Some(text) = text {
+        return named(setting, text);
+    }
+    let mut runs = by_change(setting);
+    if runs.is_empty() {
+        return Err(FindError::Empty { project: setting.project.root().to_owned() }.into());
+    }
+    let (count, (_, last)) = (runs.len(), runs.remove(0));
+    if count > 1 && !setting.json {
+        let run = last.short();
+        terminal::talk(&format!("Run {run}, which changed last of {count} runs here:"));
+    }
+    Ok(last)
+}
+
+/// All runs here, last changed first.
+fn by_change(setting: &Setting) -> Vec<(Millis, Meant)> {
+    let ours = handle::by_change(&setting.project).into_iter();
+    let older = handle::older_runs(&setting.project).into_iter();
+    let older = older.map(|run| (run.updated_at(), Meant::Older(Box::new(run))));
+    let mut runs: Vec<(Millis, Meant)> =
+        ours.map(|(at, folder)| (at, Meant::Ours(folder))).chain(older).collect();
+    runs.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    runs
+}
+
+/// The run that `resume` continues: the one that was named; otherwise the last changed one that should work and that nobody drives, or whose ledger is damaged;
+/// otherwise the last changed one that waits, to say what for.
+pub(super) fn resumable(setting: &Setting, text: Option<&str>) -> Result<Meant, Failure> {
+    if let Some(text) = text {
+        return named(setting, text);
+    }
+    let mut runs: Vec<Meant> = by_change(setting).into_iter().map(|(_, run)| run).collect();
+    let found = runs.iter().position(can_go_on).or_else(|| runs.iter().position(waits));
+    if let Some(found) = found {
+        return Ok(runs.swap_remove(found));
+    }
+    let driven = runs.iter().find_map(|run| match run {
+        Meant::Ours(folder) => Some((folder.id.short(), handle::holder(folder)?)),
+        Meant::Older(_) => None,
+    });
+    Err(match driven {
+        Some((run, holder)) => {
+            let what = format!("no run can continue: run {run} is driven already, by {holder}");
+            Failure::new(Exit::Held, what).hint(format!("chronicle status {run} shows it"))
+        }
+        None => {
+            Failure::usage("no run can continue").hint("`chronicle runs` lists the runs there are")
+        }
+    })
+}
+
+fn can_go_on(run: &Meant) -> bool {
+    let Meant::Ours(folder) = run else { return is_open_older(run) };
+    let is_left = match handle::row(folder) {
+        Ok(row) => match row.status {
+            Standing::Ready | Standing::Interrupted | Standing::Paused => true,
+            // Given up, and its `cleanup` has still to run.
+            Standing::Cancelled | Standing::Failed => row.goes_on,
+            Standing::Running | Standing::Ending | Standing::Waiting | Standing::Done => false,
+        },
+        // Not passed over in silence: the older run behind it is not the one that was meant.
+        Err(error) => is_damage(&error),
+    };
+    is_left && !handle::is_supervised(folder)
+}
+
+fn is_open_older(run: &Meant) -> bool {
+    matches!(run, Meant::Older(older) if !older.is_over())
+}
+
+fn waits(run: &Meant) -> bool {
+    let Meant::Ours(folder) = run else { return false };
+    handle::row(folder).is_ok_and(|row| row.status == Standing::Waiting)
+        && !handle::is_supervised(folder)
+}
+
+fn is_damage(error: &HandleError) -> bool {
+    matches!(
+        error,
+        HandleError::Ledger(
+            LedgerError::Damaged { .. }
+                | LedgerError::Conflict { .. }
+                | LedgerError::Replaced { .. }
+                | LedgerError::UnknownKind { .. }
+                | LedgerError::NewerVersion { .. }
+        )
+    )
 }
 
 /// Takes the run off the front of what was typed, or finds the only one that can be meant. What is left is returned too.
@@ -48,8 +186,18 @@ pub(super) fn split(
         // Several runs fit: that is told, and nothing is guessed.
         Err(error @ FindError::Many { .. }) => Err(error.into()),
         Err(_) if is_said(words, rest) => Ok((only(setting, among)?, words.to_vec())),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(match older(setting, first) {
+            Some(older) => not_ours(&older),
+            None => error.into(),
+        }),
     }
+}
+
+/// A run of The Chronicle has no ledger of ours to look into or to write to.
+pub(super) fn not_ours(older: &OlderRun) -> Failure {
+    let run = older.short();
+    Failure::usage(format!("run {run} is a run of The Chronicle, and has not been continued here"))
+        .hint(format!("`chronicle resume {run}` continues it, `chronicle status {run}` shows it"))
 }
 
 /// Whether the first word belongs to the command. What could be the id of a run is never taken for something else: a mistyped id
@@ -68,20 +216,20 @@ fn is_said(words: &[String], rest: Rest) -> bool {
 
 /// The only run that can be meant.
 fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
-    let (mut open, mut damaged): (Vec<(RunFolder, RunRow)>, _) = (Vec::new(), None);
+    let (mut all, mut damaged): (Vec<(RunFolder, RunRow)>, _) = (Vec::new(), None);
     for folder in setting.project.runs() {
         match handle::row(&folder) {
-            Ok(row) if is_open(&row) => open.push((folder, row)),
+            Ok(row) if among == Among::All || is_open(&row) => all.push((folder, row)),
             Err(error) if is_damage(&error) => damaged = damaged.or(Some(error)),
             // It is over, or never started: nothing can be said to it.
             Ok(_) | Err(_) => {}
         }
     }
     let waiting: Vec<&(RunFolder, RunRow)> =
-        open.iter().filter(|(_, row)| row.needs_you > 0).collect();
+        all.iter().filter(|(_, row)| row.needs_you > 0).collect();
     let meant: Vec<&(RunFolder, RunRow)> = match among {
         Among::Waiting if !waiting.is_empty() => waiting,
-        Among::Waiting | Among::Open => open.iter().collect(),
+        Among::Waiting | Among::Open | Among::All => all.iter().collect(),
     };
     match (meant.as_slice(), damaged) {
         ([(folder, _)], _) => Ok(folder.clone()),

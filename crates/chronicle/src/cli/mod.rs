@@ -24,6 +24,7 @@ mod list;
 mod live;
 mod log;
 mod meant;
+mod older;
 mod pause;
 mod prepare;
 mod problems;
@@ -39,13 +40,14 @@ mod undo;
 mod with_rules;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chronicle_runtime::handle::programs::Starter;
-use chronicle_runtime::handle::{self, Asker, Project, RunFolder, programs};
+use chronicle_runtime::handle::{Asker, Project, RunFolder, programs};
 use clap::{Parser, Subcommand};
 
+use self::meant::Meant;
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -179,9 +181,7 @@ pub(crate) fn refuse(why: &str) -> ExitCode {
 
 fn setting(cli: &Cli) -> Result<Setting, Failure> {
     let from = match &cli.project {
-        Some(folder) => folder.canonicalize().map_err(|error| {
-            Failure::usage(format!("there is no folder `{}`: {error}", folder.display()))
-        })?,
+        Some(folder) => find_folder(folder)?,
         None => std::env::current_dir()
             .map_err(|error| Failure::internal("the current folder cannot be found", &error))?,
     };
@@ -189,9 +189,8 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
         Some(_) => Project::at(from),
         None => Project::find(&from),
     };
-    let who = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     let asker = Asker {
-        who: who.unwrap_or_else(|_| "somebody".to_owned()),
+        who: programs::user_name(),
         command: std::iter::once("chronicle".to_owned())
             .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()))
             .collect::<Vec<_>>()
@@ -200,6 +199,19 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
         signals: None,
     };
     Ok(Setting { project, json: cli.json, asker })
+}
+
+/// The folder of `-C`. A file is refused: below it there would simply be nothing.
+fn find_folder(folder: &Path) -> Result<PathBuf, Failure> {
+    let shown = folder.display();
+    let found = folder
+        .canonicalize()
+        .map_err(|error| Failure::usage(format!("there is no folder `{shown}`: {error}")))?;
+    if found.is_dir() {
+        return Ok(found);
+    }
+    Err(Failure::usage(format!("`{shown}` is not a folder"))
+        .hint("give `-C` the folder of a project"))
 }
 
 fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
@@ -220,7 +232,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Repair(args) => repair::cmd_repair(setting, &args),
         Command::Approve(args) => answer::cmd_approve(setting, args),
         Command::Reject(args) => answer::cmd_reject(setting, &args),
-        Command::Answer(args) => answer::cmd_answer(setting, &args),
+        Command::Answer(args) => answer::cmd_answer(setting, args),
         Command::Retry(args) => answer::cmd_retry(setting, args),
         Command::Skip(args) => answer::cmd_skip(setting, args),
         Command::Note(args) => answer::cmd_note(setting, args),
@@ -240,12 +252,12 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
 }
 
 impl Setting {
-    /// The run that was named, else the newest.
+    /// The run that was named, otherwise the one that changed last.
     fn run(&self, text: Option<&str>) -> Result<RunFolder, Failure> {
-        Ok(match text {
-            Some(text) => handle::find_run(&self.project, text)?,
-            None => handle::newest_run(&self.project)?,
-        })
+        match meant::shown(self, text)? {
+            Meant::Ours(folder) => Ok(folder),
+            Meant::Older(older) => Err(meant::not_ours(&older)),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use chronicle_runtime::handle::definitions::{self, Catalog};
 use chronicle_runtime::handle::trust::{self, Item, Unknown};
 
 use super::Setting;
-use super::trust::confirm;
+use super::trust::{Brought, confirm};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -52,7 +52,7 @@ pub(super) fn prepare(
         if wishes.dry_run {
             untrusted = trust::judge(&setting.project, &used, settings);
         } else {
-            confirm(&setting.project, &used, &all_commands(&loaded.workflows), settings)?;
+            confirm(&setting.project, &used, &brought(&loaded.workflows), settings)?;
         }
     }
     for workflow in &mut loaded.workflows {
@@ -143,15 +143,25 @@ fn used(
     Ok(trust::used(&setting.project, files, found)?)
 }
 
-/// Every command of the workflows, each once.
-fn all_commands(workflows: &[Workflow]) -> Vec<String> {
-    let mut commands: Vec<String> = Vec::new();
-    for command in workflows.iter().flat_map(Workflow::all_commands) {
-        if !commands.contains(command) {
-            commands.push(command.clone());
+/// Every command and agent that the workflows name, each once.
+fn brought(workflows: &[Workflow]) -> Brought {
+    let agents = workflows.iter().flat_map(|workflow| {
+        let of_phases = workflow.phases.iter();
+        let named = of_phases.flat_map(|phase| phase.agent.iter().chain(&phase.fallback));
+        workflow.agent.iter().chain(named)
+    });
+    let commands = once_each(workflows.iter().flat_map(Workflow::all_commands));
+    Brought { commands, agents: once_each(agents) }
+}
+
+fn once_each<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+    let mut each: Vec<String> = Vec::new();
+    for text in texts {
+        if !each.contains(text) {
+            each.push(text.clone());
         }
     }
-    commands
+    each
 }
 
 /// An agent under a name of the person's own is a program that speaks the agent protocol.

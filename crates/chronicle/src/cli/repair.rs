@@ -17,7 +17,7 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  chronicle repair 5f3a9c1e && chronicle resume 5f3a9c1e")]
 pub(super) struct RepairArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
 
     /// Keep every intact line, whoever wrote it; for a run that was driven on another machine

@@ -11,6 +11,7 @@ use chronicle_core::definition::workflow::{Loaded, Show, Workflow, agent_and_mod
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::state::Standing;
+use chronicle_core::view::RunRow;
 use chronicle_core::words::thousands;
 use chronicle_runtime::handle::definitions::{self, Places};
 use chronicle_runtime::handle::{self, Rest, RunFolder, agents};
@@ -181,17 +182,26 @@ fn make_run(setting: &Setting, start: &RunStarted) -> Result<RunFolder, Failure>
 /// Says that a run with the same workflow and task was left unfinished: most people who type that again want to go on with it.
 fn mention_same(setting: &Setting, start: &RunStarted) {
     let name = start.workflows.first().map_or("", |main| main.name.as_str());
-    let left = [Standing::Interrupted, Standing::Paused, Standing::Waiting];
-    let rows = setting.project.runs().into_iter().filter_map(|folder| handle::row(&folder).ok());
-    let mut same = rows
-        .filter(|row| row.workflow == name && row.task == start.task && left.contains(&row.status));
-    if let Some(row) = same.next() {
-        terminal::talk(&format!(
-            "Note: run {0} has the same workflow and task, and is {1}: `chronicle resume {0}` goes on with \
-             it. This is another run.",
-            row.short, row.status
-        ));
-    }
+    let left = [Standing::Ready, Standing::Interrupted, Standing::Paused, Standing::Waiting];
+    let is_same =
+        |row: &RunRow| row.workflow == name && row.task == start.task && left.contains(&row.status);
+    let same = setting.project.runs().into_iter().find_map(|folder| {
+        let row = handle::row(&folder).ok().filter(is_same)?;
+        Some((row, handle::view(&folder).ok()?.0))
+    });
+    let Some((row, view)) = same else { return };
+    let (run, status) = (&row.short, row.status);
+    // A run that waits for a person is not resumed but answered.
+    let how = match view.next.first() {
+        Some(next) if row.needs_you > 0 => {
+            let next = next.split("  (or: ").next().unwrap_or(next);
+            format!("answer it instead, for example with `{next}`")
+        }
+        Some(_) | None => format!("`chronicle resume {run}` continues it"),
+    };
+    terminal::talk(&format!(
+        "Note: run {run} has the same workflow and task, and is {status}: {how}. This is another run."
+    ));
 }
 
 /// What a run does when a person is needed.
@@ -306,6 +316,7 @@ fn check_agent(
         ));
     }
     agents::check(agent, &setting.project, settings)
+        .and_then(|()| agents::check_there(agent, &setting.project))
         .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     if agents::is_missing(agent, settings) {
         return Err(Failure::usage(format!("agent `{agent}` is not installed")).hint(format!(

@@ -1,16 +1,13 @@
 //! `chronicle runs`: lists the runs of a project.
 
-use chronicle_core::base::ids::{FramePath, PhaseId, Place};
-use chronicle_core::base::time::Millis;
-use chronicle_core::state::Standing;
-use chronicle_core::view::{RunRow, Spent};
+use chronicle_core::base::ids::Place;
+use chronicle_core::view::RunRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::definitions::OlderRun;
 use chronicle_runtime::handle::{self, HandleError};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, json};
+use super::{Setting, json, older};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -27,8 +24,17 @@ pub(super) struct RunsArgs {
 /// The JSON output of this command.
 #[derive(Serialize)]
 struct Listed<'a> {
-    runs: &'a [RunRow],
+    runs: &'a [ListedRun],
     unreadable: &'a [Unreadable],
+}
+
+/// A run, with the project that it belongs to.
+#[derive(Serialize)]
+struct ListedRun {
+    #[serde(flatten)]
+    row: RunRow,
+    /// Root of the project.
+    project: String,
 }
 
 /// A run that has no row.
@@ -43,7 +49,10 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
     let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
     for folder in if args.all { handle::all_runs() } else { here } {
         match handle::row(&folder) {
-            Ok(row) => rows.push(row),
+            Ok(row) => {
+                let project = folder.project.display().to_string();
+                rows.push(ListedRun { row, project });
+            }
             // One bad run never hides the good ones.
             Err(error) => {
                 terminal::talk(&not_shown(folder.id.short(), &error));
@@ -53,9 +62,12 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
         }
     }
     if !args.all {
-        rows.extend(handle::older_runs(&setting.project).iter().map(older_row));
+        let project = setting.project.root().display().to_string();
+        let older = handle::older_runs(&setting.project);
+        let listed = |run| ListedRun { row: older::row(run), project: project.clone() };
+        rows.extend(older.iter().map(listed));
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+    rows.sort_by_key(|listed| std::cmp::Reverse(listed.row.updated_at));
     if setting.json {
         json::say_document(&Listed { runs: &rows, unreadable: &unreadable })?;
         return Ok(Exit::Done);
@@ -63,7 +75,7 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
     if rows.is_empty() {
         terminal::talk("No runs here yet. Start one with: chronicle run NAME \"TASK\"");
     }
-    let table = Table::new(&rows, terminal::columns());
+    let table = Table::new(&rows, terminal::columns(), args.all);
     let head = terminal::is_result_watched().then(|| table.head()).filter(|_| !rows.is_empty());
     for line in head.into_iter().chain(rows.iter().map(|row| table.line(row))) {
         if !terminal::say(&line) {
@@ -82,35 +94,16 @@ fn not_shown(run: &str, error: &HandleError) -> String {
     }
 }
 
-/// A run of The Chronicle, which `resume` goes on with.
-fn older_row(older: &OlderRun) -> RunRow {
-    let status = match older.status.as_str() {
-        "done" => Standing::Done,
-        "human_intervention" => Standing::Waiting,
-        // Whoever drove it is not known here: nobody of ours does.
-        "running" => Standing::Interrupted,
-        _ => Standing::Paused,
-    };
-    RunRow {
-        run: older.id.clone(),
-        short: older.short().to_owned(),
-        workflow: older.workflow_name.clone(),
-        task: older.initial_task.clone(),
-        title: None,
-        status,
-        goes_on: !older.is_over(),
-        places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
-        needs_you: 0,
-        waits_for: None,
-        spent: Spent { tokens: older.tokens(), usd_micros: 0, priced: false, estimated: false },
-        started_at: Millis(older.created),
-        updated_at: older.updated_at(),
-    }
-}
+/// Titles of columns whose width depends on their cells.
+const PROJECT: &str = "PROJECT";
+const WORKFLOW: &str = "WORKFLOW";
+const AT: &str = "AT";
+const CHANGED: &str = "CHANGED";
 
 /// Columns of a list that fits the terminal: the task has what is left, and where that is too little, names go.
 struct Table {
     paint: Paint,
+    project: usize,
     workflow: usize,
     place: usize,
     age: usize,
@@ -123,27 +116,35 @@ impl Table {
     /// A task that is shorter than this says nothing.
     const TASK_MIN: usize = 24;
 
-    fn new(rows: &[RunRow], columns: usize) -> Self {
-        let widest = |text: fn(&RunRow) -> String, most: usize| {
+    fn new(rows: &[ListedRun], columns: usize, has_projects: bool) -> Self {
+        // As wide as its title and its widest cell need, up to a limit.
+        let widest = |title: &str, text: &dyn Fn(&ListedRun) -> String, most: usize| {
             let widths = rows.iter().map(|row| text(row).chars().count());
-            widths.max().unwrap_or(0).clamp(4, most)
+            widths.max().unwrap_or(0).clamp(title.len(), most)
         };
-        let age = widest(age, 20);
-        let left = columns.saturating_sub(Self::FIXED + age + 2);
-        let place = widest(place, 16) + 2;
-        let place = if left >= place + Self::TASK_MIN { place } else { 0 };
-        let workflow = widest(|row| row.workflow.clone(), 12) + 2;
-        let workflow = if left >= place + workflow + Self::TASK_MIN { workflow } else { 0 };
-        let task = left.saturating_sub(place + workflow).max(Self::TASK_MIN / 2);
-        Self { paint: Paint::stdout(), workflow, place, age, task }
+        let age = widest(CHANGED, &|it| age(&it.row), 20);
+        let mut left = columns.saturating_sub(Self::FIXED + age + 2);
+        let mut room = |width: usize| {
+            let width = width + 2;
+            let width = if left >= width + Self::TASK_MIN { width } else { 0 };
+            left -= width;
+            width
+        };
+        // Without its project a run of the whole machine says little: that column comes first.
+        let project = if has_projects { room(widest(PROJECT, &project, 24)) } else { 0 };
+        let place = room(widest(AT, &|it| place(&it.row), 16));
+        let workflow = room(widest(WORKFLOW, &|it| it.row.workflow.clone(), 12));
+        let task = left.max(Self::TASK_MIN / 2);
+        Self { paint: Paint::stdout(), project, workflow, place, age, task }
     }
 
     fn head(&self) -> String {
-        let cells = ["RUN", "STATUS", "WORKFLOW", "AT", "CHANGED", "TASK"].map(str::to_owned);
+        let cells = ["RUN", "STATUS", PROJECT, WORKFLOW, AT, CHANGED, "TASK"].map(str::to_owned);
         self.paint.ink(Ink::Dim, &self.row(cells))
     }
 
-    fn line(&self, row: &RunRow) -> String {
+    fn line(&self, listed: &ListedRun) -> String {
+        let row = &listed.row;
         let needs = match &row.waits_for {
             Some(run) => format!("(waits for run {run}) "),
             None if row.needs_you > 0 => "(needs you) ".to_owned(),
@@ -151,7 +152,8 @@ impl Table {
         };
         let task = format!("{needs}{}", words::one_line(row.title.as_ref().unwrap_or(&row.task)));
         let status = row.status.to_string();
-        let cells = [row.short.clone(), status, row.workflow.clone(), place(row), age(row), task];
+        let (short, workflow) = (row.short.clone(), row.workflow.clone());
+        let cells = [short, status, project(listed), workflow, place(row), age(row), task];
         let line = self.row(cells);
         // Colours have no width, so that they come last.
         let (run, rest) = line.split_at(row.short.len());
@@ -160,19 +162,26 @@ impl Table {
         format!("{}{rest}", self.paint.ink(Ink::Strong, run))
     }
 
-    fn row(&self, [run, status, workflow, place, age, task]: [String; 6]) -> String {
+    fn row(&self, [run, status, project, workflow, place, age, task]: [String; 7]) -> String {
         let cell = |text: &str, width: usize| match width {
             0 => String::new(),
             width => format!("{:<width$}", shorten(text, width - 2)),
         };
+        let project = cell(&project, self.project);
         let (workflow, place) = (cell(&workflow, self.workflow), cell(&place, self.place));
         let line = format!(
-            "{run:<8}  {status:<11}  {workflow}{place}{age:<0$}  {1}",
+            "{run:<8}  {status:<11}  {project}{workflow}{place}{age:<0$}  {1}",
             self.age,
             shorten(&task, self.task)
         );
         line.trim_end().to_owned()
     }
+}
+
+/// The folder's own name: the whole path is in the JSON.
+fn project(listed: &ListedRun) -> String {
+    let name = std::path::Path::new(&listed.project).file_name();
+    name.map_or_else(|| listed.project.clone(), |name| name.to_string_lossy().into_owned())
 }
 
 fn place(row: &RunRow) -> String {

@@ -6,7 +6,8 @@ use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
 
-use super::{Setting, gate, json};
+use super::meant::{self, Meant};
+use super::{Setting, gate, json, older};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -14,15 +15,18 @@ use crate::terminal::{self, Ink, Paint};
 /// Show the status of a run, and what to type next
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  chronicle status             the newest run
+  chronicle status             the run that changed last
   chronicle status 5f3a9c1e    by the digits that `chronicle runs` shows")]
 pub(super) struct StatusArgs {
-    /// Id of the run; the newest if omitted
+    /// Id of the run; the one that changed last if omitted
     run: Option<String>,
 }
 
 pub(super) fn cmd_status(setting: &Setting, args: &StatusArgs) -> Result<Exit, Failure> {
-    let folder = setting.run(args.run.as_deref())?;
+    let folder = match meant::shown(setting, args.run.as_deref())? {
+        Meant::Ours(folder) => folder,
+        Meant::Older(older) => return older::status(setting, &older),
+    };
     let (view, newer) = handle::view(&folder)?;
     if let Some(error) = newer {
         terminal::talk(&format!("Shown as far as it can be read: {error}"));
@@ -118,7 +122,7 @@ pub(super) fn say(view: &RunView) {
         lines.extend(completion.lines().map(|line| format!("  {}", words::one_line(line))));
     }
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
-    terminal::say(&lines.join("\n"));
+    terminal::say_wrapped(&lines.join("\n"));
 }
 
 /// What is wrong with the project's files, or with their record.
@@ -160,6 +164,7 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         Mark::Failed => paint.ink(Ink::Bad, "✗"),
         Mark::Skipped => paint.ink(Ink::Dim, "-"),
         Mark::Current => paint.ink(Ink::Busy, "●"),
+        Mark::Stopped => paint.ink(Ink::Bad, "×"),
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };
     let said = words::one_line(&phase.summary);

@@ -71,7 +71,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
                 .map(|()| Exit::Done);
         }
         let text = if was_known { "is no longer trusted" } else { "was not trusted" };
-        terminal::say(&format!("`{shown}` {text}."));
+        terminal::say_wrapped(&format!("`{shown}` {text}."));
         return Ok(Exit::Done);
     }
     let names = trust::agree(&setting.project, &[])?;
@@ -80,9 +80,9 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
         return json::say_document(&trusted).map(|()| Exit::Done);
     }
     for name in &names {
-        terminal::say(&format!("  {name}"));
+        terminal::say_wrapped(&format!("  {name}"));
     }
-    terminal::say(&format!("`{shown}` is trusted as it is now."));
+    terminal::say_wrapped(&format!("`{shown}` is trusted as it is now."));
     Ok(Exit::Done)
 }
 
@@ -103,7 +103,7 @@ fn list(setting: &Setting) -> Result<Exit, Failure> {
     for Trusted { project, items } in trusted {
         let what =
             if items.len() == 1 { "1 thing".to_owned() } else { format!("{} things", items.len()) };
-        terminal::say(&format!("{}  ({what})", quote::plain(&project)));
+        terminal::say_wrapped(&format!("{}  ({what})", quote::plain(&project)));
     }
     Ok(Exit::Done)
 }
@@ -112,7 +112,7 @@ fn list(setting: &Setting) -> Result<Exit, Failure> {
 pub(super) fn confirm(
     project: &Project,
     used: &[Item],
-    commands: &[String],
+    brought: &Brought,
     settings: &Settings,
 ) -> Result<(), Failure> {
     let unknown = trust::judge(project, used, settings);
@@ -133,7 +133,7 @@ pub(super) fn confirm(
             "look at what it would run, then type `chronicle trust`; or say `--trust` for this once",
         ));
     }
-    terminal::talk(&question(&root, &unknown, commands));
+    terminal::talk(&question(&root, &unknown, brought));
     let answer = terminal::ask("Trust this project as it is now? [y/N] ").unwrap_or_default();
     if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
         return Err(Failure::usage("the project is not trusted, so nothing was started")
@@ -143,7 +143,15 @@ pub(super) fn confirm(
     Ok(())
 }
 
-fn question(root: &str, unknown: &Unknown, commands: &[String]) -> String {
+/// What a project's workflows would start.
+#[derive(Debug, Default)]
+pub(super) struct Brought {
+    pub(super) commands: Vec<String>,
+    /// Agents that the workflows name themselves, also those that only take over where another cannot go on.
+    pub(super) agents: Vec<String>,
+}
+
+fn question(root: &str, unknown: &Unknown, brought: &Brought) -> String {
     let opening = if unknown.is_known_folder {
         format!("`{root}` has changed since you trusted it:")
     } else {
@@ -152,13 +160,14 @@ fn question(root: &str, unknown: &Unknown, commands: &[String]) -> String {
     let changed = unknown.changed.iter().map(|name| format!("  {name} (changed)"));
     let mut lines: Vec<String> = vec![opening];
     lines.extend(bounded(changed.chain(unknown.new.iter().map(|name| format!("  {name}")))));
-    if !commands.is_empty() {
+    let plain = chronicle_core::words::one_line;
+    if !brought.commands.is_empty() {
         lines.push("This run would execute, beside what its agents do:".to_owned());
-        lines.extend(bounded(
-            commands
-                .iter()
-                .map(|command| format!("  $ {}", chronicle_core::words::one_line(command))),
-        ));
+        lines.extend(bounded(brought.commands.iter().map(|it| format!("  $ {}", plain(it)))));
+    }
+    if !brought.agents.is_empty() {
+        lines.push("Its workflows name these agents:".to_owned());
+        lines.extend(bounded(brought.agents.iter().map(|it| format!("  {}", plain(it)))));
     }
     lines.join("\n")
 }
@@ -181,5 +190,22 @@ impl From<TrustError> for Failure {
             TrustError::Unwritable { .. } => "make the folder writable for you",
         };
         Self::internal("the project's trust cannot be settled", &error).hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_names_commands_and_all_agents() {
+        let brought = Brought {
+            commands: vec!["make test".to_owned()],
+            agents: vec!["claude".to_owned(), "command:./mine".to_owned()],
+        };
+        let asked = question("/p", &Unknown::default(), &brought);
+        for line in ["  $ make test", "Its workflows name these agents:", "  command:./mine"] {
+            assert!(asked.lines().any(|it| it == line), "{asked}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use chronicle_runtime::handle::{
 use clap::Args;
 use serde::Serialize;
 
+use super::meant::{self, Among, Rest};
 use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -25,30 +26,31 @@ const NAMED_MAX: usize = 20;
 /// stay; name a file with `--file` to restore it anyway. The current files are recorded first: `--back` takes the last undo back,
 /// and again the one before it. Ignored files and the run itself stay as they are; `chronicle go` moves the run.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  chronicle undo 5f3a9c1e build         asks before it touches anything
+#[command(
+    override_usage = "chronicle undo [OPTIONS] [RUN] [PHASE]",
+    after_help = "Examples:
+  chronicle undo build                  in the only run here; asks before it touches anything
+  chronicle undo 5f3a9c1e build
   chronicle undo 5f3a9c1e build --file src/main.rs
   chronicle undo 5f3a9c1e --all         everything that the run's workers changed
   chronicle undo 5f3a9c1e --list        what was undone
-  chronicle undo 5f3a9c1e --back --yes")]
+  chronicle undo 5f3a9c1e --back --yes"
+)]
 pub(super) struct UndoArgs {
-    /// Id of the run, or enough of it to be unique
-    run: String,
-
-    /// The phase, as a place: `build`, `review/look`; its last visit counts
-    #[arg(required_unless_present_any = ["back", "all", "attempt", "finish", "list"])]
-    phase: Option<String>,
+    /// The run, unless there is only one, and the phase as a place: `build`, `review/look`; its last visit counts
+    #[arg(value_name = "[RUN] [PHASE]")]
+    words: Vec<String>,
 
     /// Which visit of the phase, from 1 on
-    #[arg(long, value_name = "N", requires = "phase")]
+    #[arg(long, value_name = "N")]
     visit: Option<usize>,
 
     /// Undo this attempt and everything after it
-    #[arg(long, value_name = "ATTEMPT", conflicts_with = "phase")]
+    #[arg(long, value_name = "ATTEMPT")]
     attempt: Option<AttemptId>,
 
     /// Undo the whole run
-    #[arg(long, conflicts_with_all = ["phase", "attempt"])]
+    #[arg(long, conflicts_with = "attempt")]
     all: bool,
 
     #[command(flatten)]
@@ -72,15 +74,15 @@ pub(super) struct UndoArgs {
 struct EarlierArgs {
     /// Take the last undo back instead, or the last N
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
-    #[arg(conflicts_with_all = ["phase", "attempt", "all"])]
+    #[arg(conflicts_with_all = ["attempt", "all"])]
     back: Option<usize>,
 
     /// Finish an undo that was interrupted, and nothing else
-    #[arg(long, conflicts_with_all = ["phase", "attempt", "all", "back"])]
+    #[arg(long, conflicts_with_all = ["attempt", "all", "back"])]
     finish: bool,
 
     /// List the undos of the run, the last first
-    #[arg(long, conflicts_with_all = ["phase", "attempt", "all", "back", "finish"])]
+    #[arg(long, conflicts_with_all = ["attempt", "all", "back", "finish"])]
     list: bool,
 }
 
@@ -111,12 +113,13 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     only_for_people()?;
     // A supervisor's recordings do without, since they touch nothing of the project and every start costs time.
     programs::tools_die_with_us();
-    let folder = setting.run(Some(&args.run))?;
+    let (folder, words) = meant::split(setting, &args.words, Among::All, Rest::Said)?;
+    let phase = phase(args, &words)?;
     if args.earlier.list {
         return list(setting, &folder);
     }
     let finished = finish(setting, &folder, args)?;
-    let Some(undoing) = undoing(args) else {
+    let Some(undoing) = undoing(args, phase) else {
         if finished.is_none() {
             terminal::talk("No undo was interrupted: there is nothing to finish.");
         }
@@ -151,11 +154,24 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     close(setting, &folder, undone, finished)
 }
 
-fn undoing(args: &UndoArgs) -> Option<Undoing> {
-    let phase = args
-        .phase
-        .as_ref()
-        .map(|place| Undoing::Phase { place: Place::new(place.as_str()), visit: args.visit });
+/// The phase, which is needed unless something else says what to undo.
+fn phase(args: &UndoArgs, words: &[String]) -> Result<Option<Place>, Failure> {
+    let EarlierArgs { back, finish, list } = &args.earlier;
+    let is_said = args.all || args.attempt.is_some() || back.is_some() || *finish || *list;
+    match words {
+        [] if is_said && args.visit.is_none() => Ok(None),
+        [] => Err(Failure::usage("say what to undo: a phase, `--attempt`, `--all` or `--back`")
+            .hint("`chronicle status` shows the phases of a run")),
+        [phase] if !is_said => Ok(Some(Place::new(phase.as_str()))),
+        [phase] => Err(Failure::usage(format!(
+            "`{phase}` and a flag both say what to undo: only one of them can be meant"
+        ))),
+        [_, more, ..] => Err(Failure::usage(format!("`{more}` is one word too many"))),
+    }
+}
+
+fn undoing(args: &UndoArgs, phase: Option<Place>) -> Option<Undoing> {
+    let phase = phase.map(|place| Undoing::Phase { place, visit: args.visit });
     phase
         .or_else(|| args.attempt.map(Undoing::Attempt))
         .or_else(|| args.earlier.back.map(Undoing::Undos))

@@ -25,7 +25,7 @@ fn is_ended_at_its_budget(kind: Kind) {
     ]);
     let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
     let args = [yard.run_args().as_slice(), &["--budget-usd", budget(kind)]].concat();
-    yard.exits(yard.chronicle(&args), 4).talks("it used up a budget");
+    yard.exits(yard.chronicle(&args), 4).talks("its budget allows no more work");
     assert_eq!(yard.server.asked().len(), 2, "nothing is asked after the report that was too much");
     yard.assert_spent_as_served();
     let spent = yard.session.json(&["status"])["spent"].clone();

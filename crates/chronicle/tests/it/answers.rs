@@ -73,3 +73,119 @@ fn a_verdict_is_shown_to_whoever_approves_and_the_run_is_paused_for_other_tools(
     session.chronicle(&["resume"]).exits(0);
     session.assert_whole();
 }
+
+/// A worker that asks with these options, and keeps what it is told.
+fn asking(options: &str) -> Session {
+    let script = format!(
+        "work: [{{workflow_ask: {{question: 'How many?', options: {options}}}}}, {{complete: {{}}}}]"
+    );
+    let session = Session::with("{name: Asks, phases: {work: {next: [done]}}}", &script);
+    session.run().exits(4);
+    session
+}
+
+fn said(session: &Session) -> serde_json::Value {
+    session.events_of("gate_answered")[0]["data"]["answer"]["to"].clone()
+}
+
+#[test]
+fn a_number_that_is_an_option_is_that_option_and_not_a_place_in_the_list() {
+    let session = asking("['3', '1', '2']");
+    let next = session.json(&["status"])["next"][0].as_str().unwrap().to_owned();
+    let run = session.short();
+    assert_eq!(
+        next,
+        format!(
+            "chronicle answer {run} g1 \"the text of an option\"  (\"3\", \"1\", \"2\", or any other text)"
+        )
+    );
+    let status = session.chronicle(&["status"]).exits(0).prints("      -  3\n      -  1\n");
+    assert!(!status.stdout.contains("1  3"), "{}", status.stdout);
+    session.chronicle(&["answer", &run, "2"]).exits(0);
+    assert_eq!(said(&session), "2");
+    let plain = asking("[red, '2']");
+    let next = plain.json(&["status"])["next"][0].as_str().unwrap().to_owned();
+    assert!(next.ends_with("g1 1  (or: any text; 1 = red, 2 = 2)"), "{next}");
+    plain.chronicle(&["answer", "1"]).exits(0);
+    assert_eq!(said(&plain), "red");
+}
+
+#[test]
+fn a_note_goes_with_an_answer_and_reaches_the_worker() {
+    let session = asking("[red, blue]");
+    let run = session.short();
+    session.chronicle(&["answer", &run, "2", "--note", "but not on Windows"]).exits(0);
+    assert_eq!(said(&session), "blue");
+    let next = session.chronicle(&["handover", &run, "--next"]).exits(0);
+    next.prints("but not on Windows");
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.events_of("note_given")[0]["data"]["text"], "but not on Windows");
+    session.chronicle(&["audit", "--replay"]).exits(0).prints("come out the same");
+    session.assert_whole();
+}
+
+/// A run that asks whether an agent without a price may work under a limit in dollars.
+fn at_price() -> Session {
+    let workflow = "{name: Price, budget: {usd: 1}, phases: {work: {next: [done]}}}";
+    let script = "work: [{usage: {id: m1, input: 100}}, {wait_for: {file: go}}, {complete: {}}]";
+    let session = Session::with(workflow, script);
+    let waits = session.run().exits(4);
+    let said = waits.stdout + &waits.stderr;
+    assert!(!said.contains("used up"), "nothing is used up: {said}");
+    session
+}
+
+#[test]
+fn a_person_may_say_no_to_an_unknown_price_and_choose_another_way() {
+    let session = at_price();
+    let run = session.short();
+    let next = session.json(&["status"])["next"][0].as_str().unwrap().to_owned();
+    assert_eq!(
+        next,
+        format!(
+            "chronicle approve {run} g1  (or: chronicle reject {run} g1 \"why\", chronicle cancel {run})"
+        )
+    );
+    session.chronicle(&["retry", &run]).exits(2).talks("`approve` or `reject` answer it");
+    session.chronicle(&["reject", &run, "g1", "too risky"]).exits(0).prints("rejected g1");
+    let status = session.chronicle(&["status"]).exits(0);
+    status.prints("g2 at `work`: a person rejected it: \"too risky\"");
+    session.chronicle(&["approve", &run, "g1"]).exits(2).talks("already rejected");
+    session.write("cheap.yaml", "work: [{usage: {id: m1, input: 1, usd: 0.01}}, {complete: {}}]");
+    session.chronicle(&["retry", &run, "--agent", "scripted:cheap.yaml"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    session.chronicle(&["audit", "--replay"]).exits(0).prints("come out the same");
+}
+
+#[test]
+fn an_unknown_price_that_was_approved_is_told_as_that() {
+    let session = at_price();
+    session.chronicle(&["approve"]).exits(0);
+    let log = session.chronicle(&["log"]).exits(0).prints("accepted unpriced work");
+    assert!(!log.stdout.contains("answered with more"), "{}", log.stdout);
+    session.chronicle(&["approve", "g1"]).exits(2).talks("already approved");
+    session.write("go", "");
+    let resumed = session.chronicle(&["resume"]).exits(0);
+    assert!(!resumed.stderr.contains("raised"), "{}", resumed.stderr);
+}
+
+#[test]
+fn a_used_up_budget_says_how_much_is_lacking() {
+    let workflow = "{name: B, budget: {tokens: 1000}, phases: {work: {next: [done]}}}";
+    let script = "work: [{usage: {id: m1, input: 3000}}, {wait_for: {file: go}}, {complete: {}}]";
+    let session = Session::with(workflow, script);
+    session.run().exits(4);
+    let status = session.chronicle(&["status"]).exits(0);
+    status.prints(
+        "it is 2,000 tokens over: only a larger raise lets it continue, such as `+3000 tokens`",
+    );
+    let gate = &session.json(&["status"])["needs_you"][0];
+    assert_eq!(gate["raise"], "+3000 tokens");
+    session
+        .chronicle(&["budget", "+2000 tokens"])
+        .exits(0)
+        .prints("still, the run's budget is used up");
+    session.write("go", "");
+    session.chronicle(&["budget", "+1 token"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+}

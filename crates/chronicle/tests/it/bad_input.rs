@@ -144,7 +144,7 @@ fn an_unknown_agent_is_refused_before_anything_begins() {
 }
 
 #[test]
-fn a_script_that_is_missing_or_broken_asks_a_person() {
+fn a_script_that_is_broken_asks_a_person() {
     let session = Session::with("name: S\nphases: {work: {}}\n", "");
     for (script, words) in [
         ("work:\n  - say: a\n  - shout: b\n", "script.yaml:3: unknown word `shout`"),
@@ -156,10 +156,6 @@ fn a_script_that_is_missing_or_broken_asks_a_person() {
         assert_eq!(session.events_of("attempt_started").len(), 1, "asked at once: {words}");
         session.assert_whole();
     }
-    fs::remove_file(session.path("script.yaml")).unwrap();
-    session.run().exits(4).talks("script.yaml").talks("cannot be read");
-    assert_eq!(session.events_of("attempt_started").len(), 1);
-    session.assert_whole();
 }
 
 #[test]
@@ -395,4 +391,44 @@ fn yaml(text: &str) -> String {
         rest = behind;
     }
     out + rest
+}
+
+#[test]
+fn a_file_is_no_project() {
+    let session = Session::new();
+    session.write("main.c", "");
+    session.chronicle(&["-C", "main.c", "runs"]).exits(2).talks("`main.c` is not a folder");
+}
+
+/// Before anything is written: a run that fails at its first start is not begun.
+#[test]
+fn an_agent_that_is_not_there_starts_no_run() {
+    let session =
+        Session::with("{name: One, phases: {work: {next: [done]}}}", "work: [{complete: {}}]");
+    for (agent, words) in [
+        ("scripted:none.yaml", "names a script that is not there: `none.yaml`"),
+        ("command:no-such-program --flag", "names a program that is not there: `no-such-program`"),
+        ("command:./none", "names a program that is not there: `./none`"),
+    ] {
+        session.chronicle(&["run", "main", "t", "--agent", agent]).exits(2).talks(words);
+    }
+    assert!(session.runs().is_empty());
+}
+
+#[test]
+fn a_mistyped_workflow_says_what_was_meant() {
+    let session = Session::with("{name: One, phases: {work: {next: [done]}}}", "{}");
+    session.chronicle(&["run", "mian", "t"]).exits(2).talks("did you mean `main`?");
+    session.chronicle(&["run", "bugfixx", "t"]).exits(2).talks("did you mean `bugfix`?");
+}
+
+/// Where the environment names nobody, the system does.
+#[test]
+fn a_person_without_a_name_in_the_environment_has_the_systems() {
+    let session =
+        Session::with("{name: One, phases: {work: {next: [done]}}}", "work: [{complete: {}}]");
+    let run = "env -u USER -u LOGNAME chronicle run main t --agent scripted:script.yaml";
+    session.shell(run).exits(0);
+    let name = session.shell("id -un").exits(0).stdout;
+    assert_eq!(session.events_of("run_started")[0]["data"]["who"], name.trim());
 }

@@ -93,10 +93,10 @@ fn every_command_speaks_json() {
     assert_eq!((&replay["is"], &replay["lines"]), (&"same".into(), &audit["lines"]));
     let said = session.chronicle(&["audit", "--replay"]).exits(0);
     said.prints("✓ replayed: all").prints("decisions come out the same");
-    assert_eq!(session.json(&["reject", &run, "g1", "no"])["status"], "interrupted");
+    assert_eq!(session.json(&["reject", &run, "g1", "no"])["status"], "ready");
     let resumed = session.chronicle(&["resume", &run, "--json"]).exits(4);
     assert_eq!(resumed.json()["needs_you"][0]["gate"], "g2");
-    assert_eq!(session.json(&["retry", &run])["status"], "interrupted");
+    assert_eq!(session.json(&["retry", &run])["status"], "ready");
     session.chronicle(&["resume", &run, "--json"]).exits(4).json();
     assert_eq!(session.json(&["approve", &run])["status"], "done");
     let log = session.chronicle(&["log", "--json"]).exits(0);

@@ -268,3 +268,15 @@ fn a_setting_that_the_person_set_needs_no_new_trust() {
     session.chronicle(&["config", "set", "limits.nudges", "1"]).exits(0);
     session.run().exits(2).talks("has changed since you trusted it");
 }
+
+#[test]
+fn what_holds_for_every_project_is_set_by_name_only() {
+    let session = session();
+    let file = session.user().join("config.toml");
+    let before = fs::read_to_string(&file).unwrap();
+    let said = session.chronicle(&["config", "set", "notify.command", "say hello"]).exits(2);
+    said.talks("can only be set in your own file").talks("Hint: add `--user`");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    session.chronicle(&["config", "set", "notify.command", "say hello", "--user"]).exits(0);
+    assert!(fs::read_to_string(&file).unwrap().contains("say hello"));
+}

@@ -90,7 +90,7 @@ impl Site {
                     .to_vec(),
                 Some("done") => return Ok(view.unwrap()),
                 Some("waiting") => approval(view.as_ref().unwrap())?,
-                Some("running" | "ending" | "interrupted" | "paused") => {
+                Some("running" | "ending" | "ready" | "interrupted" | "paused") => {
                     vec!["resume".to_owned(), self.short()]
                 }
                 Some(other) => return Err(format!("the run is {other}")),

@@ -101,3 +101,14 @@ fn a_trial_costs_nothing() {
     session.run().exits(4).talks("Agents of `fallback` are left out").talks("is not signed in");
     assert!(session.events_of("fell_back").is_empty());
 }
+
+/// An agent that only works when another cannot is seen before that.
+#[test]
+fn fallback_agents_are_shown_before_they_are_needed() {
+    let workflow = "{name: F, phases: {work: {agent: 'command:true', fallback: ['command:no-such-program'], next: [done]}}}";
+    let session = Session::with(workflow, "{}");
+    session.chronicle(&["graph", "main"]).exits(0).prints("else command:no-such-program");
+    let doctor = session.chronicle(&["doctor"]);
+    let row = doctor.stdout.lines().find(|line| line.contains("fallbacks")).unwrap().to_owned();
+    assert!(row.contains('✗') && row.contains("command:no-such-program, not installed"), "{row}");
+}

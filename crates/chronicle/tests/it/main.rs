@@ -27,6 +27,7 @@ mod cmd_init;
 mod cmd_json;
 mod cmd_log;
 mod cmd_run;
+mod cmd_runs;
 mod cmd_title;
 mod cmd_trees;
 mod cmd_trees_killed;

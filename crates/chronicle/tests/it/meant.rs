@@ -104,7 +104,7 @@ fn a_run_with_the_task_of_one_that_was_left_says_so() {
     let run = session.short();
     let said = session.chronicle(RUN).exits(4);
     let said = said.talks(&format!("Note: run {run} has the same workflow and task"));
-    said.talks(&format!("`chronicle resume {run}` goes on with it"));
+    said.talks(&format!("answer it instead, for example with `chronicle approve {run} g1`"));
     let other = session.chronicle(&["run", "main", "other", "--agent", "scripted:script.yaml"]);
     assert!(!other.stderr.contains("Note: run"), "{}", other.stderr);
 }
@@ -144,4 +144,65 @@ fn a_cancelled_run_whose_cleanup_has_still_to_run_is_the_one_to_resume() {
     session.chronicle(&["resume"]);
     assert!(session.has("cleaned"));
     session.chronicle(&["resume"]).exits(2).talks("no run can continue");
+}
+
+#[test]
+fn what_shows_something_takes_the_run_that_changed_last_and_names_it() {
+    let session = waiting();
+    let older = session.short();
+    let only = session.chronicle(&["log"]).exits(0);
+    assert_eq!(only.stderr, "", "there is no choice to tell of");
+    session.chronicle(RUN).exits(4);
+    let newer = session.short();
+    session.chronicle(&["note", &older, "mind the tests"]).exits(0);
+    for command in ["status", "log", "audit", "handover", "diff"] {
+        let said = session.chronicle(&[command]).exits(0);
+        said.talks(&format!("Run {older}, which changed last of 2 runs here:"));
+    }
+    assert_eq!(session.json(&["status"])["short"], older.as_str());
+    session.chronicle(&["note", &newer, "and the docs"]).exits(0);
+    session.chronicle(&["status"]).exits(0).prints(&newer);
+}
+
+#[test]
+fn undo_needs_no_id_where_there_is_only_one_run() {
+    let session = Session::with(GATES, "work: [{write: {path: new, text: x}}, {complete: {}}]");
+    session.run().exits(4);
+    let first = session.short();
+    session.chronicle(&["undo"]).exits(2).talks("say what to undo");
+    session.chronicle(&["undo", "work", "--all"]).exits(2).talks("only one of them can be meant");
+    session.chronicle(&["undo", "work", "--yes"]).exits(0).prints("1 file restored");
+    assert!(!session.has("new"));
+    session.chronicle(&["undo", "--back", "--yes"]).exits(0);
+    assert!(session.has("new"));
+    session.chronicle(RUN).exits(4);
+    let said = session.chronicle(&["undo", "work", "--yes"]).exits(2);
+    said.talks("say which run is meant").talks(&first);
+    session.chronicle(&["undo", &first, "work", "--yes"]).exits(0);
+}
+
+#[test]
+fn an_id_may_be_typed_in_capitals() {
+    let session = waiting();
+    let run = session.short().to_uppercase();
+    session.chronicle(&["status", &run]).exits(0).prints(&session.short());
+    session.chronicle(&["approve", &run]).exits(0);
+}
+
+#[test]
+fn a_run_that_was_answered_while_it_rested_is_ready() {
+    let workflow =
+        "{name: Gates, phases: {work: {approval: after, next: [end]}, end: {next: [done]}}}";
+    let script = "work: [{complete: {}}]\nend: [{wait_for: {file: go}}, {complete: {}}]";
+    let session = Session::with(workflow, script);
+    session.run().exits(4);
+    session.chronicle(&["approve"]).exits(0);
+    assert_eq!(session.json(&["status"])["status"], "ready");
+    session.chronicle(&["runs"]).exits(0).prints("ready");
+    let resumed = session.spawn(&["resume"]);
+    until("it is driven", || session.events_of("supervisor_started").len() == 2);
+    resumed.kill();
+    until("nobody drives it", || session.json(&["status"])["status"] == "interrupted");
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0);
 }

@@ -172,14 +172,12 @@ fn nothing_is_allowed_once_the_run_is_sent_elsewhere() {
 #[test]
 fn what_cannot_be_played_is_asked_about_at_once() {
     let workflow = "name: One\nphases:\n  work: {next: [done]}\n";
-    let agents = [
-        ("scripted:none.yaml", "cannot be read: No such file"),
-        ("scripted:wrong.yaml", "wrong.yaml"),
-        ("command:no-such-program", "no-such-program"),
-    ];
+    let agents = [("scripted:wrong.yaml", "wrong.yaml"), ("command:./broken", "broken")];
     for (agent, words) in agents {
         let session = Session::with(workflow, "{}");
         session.write("wrong.yaml", "work:\n  - dance: {}\n");
+        session.write("broken", "#!/no/such/interpreter\n");
+        session.shell("chmod +x broken").exits(0);
         let said = session.chronicle(&["run", "main", "t", "--agent", agent]).exits(4);
         assert!(said.stderr.contains(words), "{agent}: {}", said.stderr);
         assert_eq!(session.events_of("attempt_started").len(), 1, "{agent}");

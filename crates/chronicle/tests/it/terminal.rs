@@ -1,6 +1,11 @@
 //! On a real terminal: colours, a line that moves, and Ctrl-C from the keyboard.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::session::{Session, until};
+
+/// Servers that this process has started.
+static SERVERS: AtomicU32 = AtomicU32::new(0);
 
 const WORKFLOW: &str = "{name: Small, phases: {work: {}}}";
 const SCRIPT: &str = r#"
@@ -17,7 +22,7 @@ work:
   - complete: {summary: painted it}
 "#;
 
-/// A terminal of 80 by 24 that runs one command line in the session's project.
+/// A terminal that runs one command line in the session's project.
 pub(crate) struct Terminal<'a> {
     session: &'a Session,
     server: String,
@@ -25,12 +30,20 @@ pub(crate) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(crate) fn new(session: &'a Session, line: &str) -> Self {
+        Self::of_width(session, 80, line)
+    }
+
+    /// One of another width.
+    pub(crate) fn of_width(session: &'a Session, columns: u16, line: &str) -> Self {
         let project = session.project();
         let folder = project.parent().and_then(std::path::Path::file_name).unwrap();
-        let server = format!("chronicle-{}", folder.display());
+        // A server of its own: one that is just being ended would take the next session with it.
+        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
+        let server = format!("chronicle-{}-{number}", folder.display());
         let terminal = Self { session, server };
         let then_wait = format!("{line}; echo ended with $?; cat");
-        terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &then_wait]);
+        let columns = columns.to_string();
+        terminal.tmux(&["new-session", "-d", "-x", &columns, "-y", "60", &then_wait]);
         terminal
     }
 

@@ -6,7 +6,7 @@ use super::{emit_answer, refuse_over};
 use crate::base::ids::{GateId, HUMAN_INTERVENTION};
 use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
-use crate::event::{GateAnswer, GateKind, GateOpened};
+use crate::event::{GateAnswer, GateKind, GateOpened, chosen};
 use crate::state::{Gate, Stage, State};
 
 pub(in crate::engine) fn approve(
@@ -15,13 +15,16 @@ pub(in crate::engine) fn approve(
     gate: Option<GateId>,
     note: &str,
 ) -> Answer {
-    match pick(scratch.state(), gate, is_approvable) {
-        Ok(gate) if gate.opened.gate_kind == GateKind::Budget => {
-            let gate = gate.opened.gate;
-            budget::allow(scratch, by, gate)
-        }
-        Ok(_) | Err(_) => answer_approval(scratch, by, gate, GateAnswer::Approved, note),
+    match budget_gate(scratch.state(), gate) {
+        Some(gate) => budget::allow(scratch, by, gate),
+        None => answer_approval(scratch, by, gate, GateAnswer::Approved, note),
     }
+}
+
+/// The gate that is meant, if it is about a budget.
+fn budget_gate(state: &State, gate: Option<GateId>) -> Option<GateId> {
+    let gate = pick(state, gate, is_approvable).ok()?;
+    (gate.opened.gate_kind == GateKind::Budget).then_some(gate.opened.gate)
 }
 
 pub(in crate::engine) fn reject(
@@ -30,7 +33,10 @@ pub(in crate::engine) fn reject(
     gate: Option<GateId>,
     note: &str,
 ) -> Answer {
-    answer_approval(scratch, by, gate, GateAnswer::Rejected, note)
+    match budget_gate(scratch.state(), gate) {
+        Some(gate) => budget::refuse(scratch, by, gate, note),
+        None => answer_approval(scratch, by, gate, GateAnswer::Rejected, note),
+    }
 }
 
 fn answer_approval(
@@ -63,6 +69,7 @@ pub(in crate::engine) fn answer(
     by: &By,
     gate: Option<GateId>,
     text: &str,
+    note: &str,
 ) -> Answer {
     let state = scratch.state();
     let gate = match pick(state, gate, is_question) {
@@ -74,6 +81,12 @@ pub(in crate::engine) fn answer(
         Err(why) => return Answer::Refused(why),
     };
     let (id, place) = (gate.gate, &gate.place);
+    // The answer stays the option, word for word; what the person adds reaches the worker as any other note does.
+    if !note.is_empty()
+        && let refused @ Answer::Refused(_) = super::note(scratch, by, Some(place), note)
+    {
+        return refused;
+    }
     emit_answer(scratch, by, id, GateAnswer::Said(said), "");
     Answer::Accepted(format!("answered {id} at `{place}`"))
 }
@@ -93,10 +106,7 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
         return Err(format!("an answer to {} needs words", gate.gate));
     }
     // Words before numbers: an option may itself be a number.
-    let by_words = gate.options.iter().find(|option| option.eq_ignore_ascii_case(text));
-    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let by_number = || number.and_then(|index| gate.options.get(index));
-    match by_words.or_else(by_number) {
+    match chosen(&gate.options, text) {
         Some(option) => Ok(option.clone()),
         None if only_options => {
             let options: Vec<String> =
@@ -141,7 +151,7 @@ fn named(state: &State, id: GateId, fits: fn(GateKind) -> bool) -> Result<&Gate,
     let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
     match &gate.answered {
         // The first answer counts. Whoever comes second must know that theirs had no effect.
-        Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(answer))),
+        Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(gate, answer))),
         None if !fits(gate.opened.gate_kind) => Err(instead(gate)),
         None => Ok(gate),
     }
@@ -165,9 +175,10 @@ fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
 /// An answer without a gate's name may simply be too late: it is told who was first.
 fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
     let last = state.gates.iter().rfind(|gate| fits(gate.opened.gate_kind));
-    match last.and_then(|gate| Some((gate.opened.gate, gate.answered.as_ref()?))) {
-        Some((id, (answer, who, at))) => {
-            format!("nothing is being asked: {id} was {} by {who} at {at}", past(answer))
+    match last.and_then(|gate| Some((gate, gate.answered.as_ref()?))) {
+        Some((gate, (answer, who, at))) => {
+            let id = gate.opened.gate;
+            format!("nothing is being asked: {id} was {} by {who} at {at}", past(gate, answer))
         }
         None => "nothing is being asked".to_owned(),
     }
@@ -181,6 +192,9 @@ pub(super) fn instead(gate: &Gate) -> String {
             format!("{id} asks for an approval: `approve` or `reject` answer it")
         }
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
+        GateKind::Budget if gate.opened.lack == Some(Lack::Price) => {
+            format!("{id} asks about an unknown price: `approve` or `reject` answer it")
+        }
         GateKind::Budget => format!("{id} is about a budget: `budget` raises it"),
         GateKind::Intervention => {
             let ways = match &gate.opened {
@@ -206,8 +220,9 @@ fn no_gate(state: &State, id: GateId) -> String {
     }
 }
 
-fn past(answer: &GateAnswer) -> &'static str {
+fn past(gate: &Gate, answer: &GateAnswer) -> &'static str {
     match answer {
+        GateAnswer::Raised if gate.opened.lack == Some(Lack::Price) => "already approved",
         GateAnswer::Approved => "already approved",
         GateAnswer::Rejected => "already rejected",
         GateAnswer::Retry => "already answered with `retry`",

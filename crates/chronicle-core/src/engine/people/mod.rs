@@ -33,7 +33,7 @@ pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Ans
         Command::Cancel { reason } => cancel(scratch, reason),
         Command::Approve { gate, note } => approve(scratch, by, *gate, note),
         Command::Reject { gate, note } => reject(scratch, by, *gate, note),
-        Command::Answer { gate, text } => answer(scratch, by, *gate, text),
+        Command::Answer { gate, text, note } => answer(scratch, by, *gate, text, note),
         Command::Retry { place, note, agent, from } => {
             let wish = Wish { note, agent: agent.as_ref(), from: *from };
             retry(scratch, by, place.as_ref(), &wish)

@@ -44,7 +44,8 @@ pub(in crate::engine) fn retry(
     }
     // The same agent would run into the same limit at once. Another agent may be one whose price is known.
     if kind == Some(GateKind::Budget) && wish.agent.is_none() {
-        return Answer::Refused(format!("{gate} is about a budget: `budget` raises it"));
+        let opened = scratch.state().gate(gate);
+        return Answer::Refused(opened.map_or_else(String::new, instead));
     }
     let Some(phase) = scratch.state().phase_at(&place) else {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));

@@ -57,6 +57,7 @@ fn lines(phase: &Phase, workflow: &Workflow) -> Vec<String> {
         work(phase),
         phase.persona.clone().filter(|_| works(phase)),
         agent(phase, workflow),
+        many("else", &phase.fallback),
         tools(phase),
         many("verify", &phase.verify),
         asked(phase.approval).map(str::to_owned),

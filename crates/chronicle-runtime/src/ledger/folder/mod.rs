@@ -18,7 +18,9 @@ mod writer;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
+
+use chronicle_core::base::time::Millis;
 
 pub use self::cache::{known, load, save};
 use self::chain::Chain;
@@ -85,6 +87,13 @@ impl Folder {
     /// The file with the lines.
     pub fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)
+    }
+
+    /// When a line was last written to the ledger, as the file system says; `None` if there is none.
+    pub fn written_at(&self) -> Option<Millis> {
+        let modified = std::fs::metadata(self.ledger_path()).ok()?.modified().ok()?;
+        let since = modified.duration_since(UNIX_EPOCH).ok()?;
+        Some(Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// The lock file, held by the writer.

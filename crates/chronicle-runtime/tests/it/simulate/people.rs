@@ -52,7 +52,7 @@ impl Sim<'_> {
             15..=29 => Command::Resume,
             30..=32 => Command::Cancel { reason: note },
             33..=50 => Command::Approve { gate, note },
-            51..=57 => Command::Answer { gate, text: "so".to_owned() },
+            51..=57 => Command::Answer { gate, text: "so".to_owned(), note: "gently".to_owned() },
             58 | 59 => Command::Skip { place: None, note },
             60 => Command::Note { place: None, text: "mind it".to_owned() },
             61 => Command::Title { text: "second try".to_owned() },
@@ -153,7 +153,9 @@ impl Sim<'_> {
             GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
                 Command::Approve { gate: Some(id), note }
             }
-            GateKind::Question => Command::Answer { gate: Some(id), text: "so".to_owned() },
+            GateKind::Question => {
+                Command::Answer { gate: Some(id), text: "so".to_owned(), note: String::new() }
+            }
             GateKind::Budget => Command::Budget { place: None, more: more(gate.opened.lack) },
             GateKind::Intervention if gate.opened.lack == Some(Lack::Rounds) && id.0 % 2 == 0 => {
                 Command::Loops { place: Some(gate.opened.place.clone()), more: 1 }

@@ -1,10 +1,14 @@
 //! The agents that are installed: where, which version, whether signed in, and what of Chronicle they can take part in.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::agent_and_model;
 use chronicle_core::words::one_line;
 use chronicle_runtime::handle::agents::{
     self, AGENT_PROGRAMS, InstalledAgent, PublishedAgent, SignedIn, TestedVersion, about,
 };
+use chronicle_runtime::handle::definitions;
 
 use super::Finding;
 use crate::cli::Setting;
@@ -16,6 +20,35 @@ pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<Finding> {
     let all: Vec<Finding> = installed.iter().map(|agent| one(setting, settings, agent)).collect();
     let drivable = installed.iter().any(|agent| about(agent.name).is_some());
     if drivable || own > 0 { all } else { all.into_iter().chain([none()]).collect() }
+}
+
+/// Agents that take over where another cannot go on: one that is missing shows only when it is needed, so it is looked for here.
+pub(super) fn fallbacks(setting: &Setting, settings: &Settings) -> Option<Finding> {
+    let catalog = definitions::find(&setting.project);
+    let workflows = catalog.workflows.iter().filter_map(|found| found.unit.workflow.as_ref());
+    let mut named: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for workflow in workflows {
+        for fallback in workflow.phases.iter().flat_map(|phase| &phase.fallback) {
+            named.entry(agent_and_model(fallback).0).or_default().insert(&workflow.key);
+        }
+    }
+    let fits = |agent: &str| {
+        let is_known = settings.agents().any(|own| own == agent)
+            || agents::check(agent, &setting.project, settings)
+                .and_then(|()| agents::check_there(agent, &setting.project))
+                .is_ok();
+        is_known && !agents::is_missing(agent, settings)
+    };
+    let row = |(agent, keys): (&&str, &BTreeSet<&str>)| {
+        let keys = keys.iter().copied().collect::<Vec<_>>().join(", ");
+        let missing = if fits(agent) { "" } else { ", not installed or not known" };
+        one_line(&format!("{agent}{missing} (in {keys})"))
+    };
+    let good = named.keys().all(|agent| fits(agent));
+    let found = named.iter().map(row).collect::<Vec<_>>().join("; ");
+    let advice = Some("install it, or take it out of `fallback`");
+    let found = Finding { what: "fallbacks", good, found, more: Vec::new(), advice };
+    (!named.is_empty()).then_some(found)
 }
 
 fn finding(found: String, more: Vec<String>) -> Finding {

@@ -91,6 +91,8 @@ pub struct Turn {
     pub calls: Vec<ScriptedCall>,
     /// What the turn is said to have cost.
     pub usage: ScriptedUsage,
+    /// Whether the end of a stream reports only what came out. The published API repeats what went in; some gateways do not.
+    pub brief: bool,
     /// Why it ends; by itself, because it said all or wants tools.
     pub stop: Option<Stop>,
     /// Waits until it is let go.

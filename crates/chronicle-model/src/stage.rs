@@ -203,6 +203,7 @@ fn said(number: usize, turn: &Turn, asked: &Asked, fill: &Fill<'_>) -> Result<Sa
         say: text(&turn.say)?,
         calls: calls.collect::<Result<_, String>>()?,
         usage: turn.usage,
+        brief: turn.brief,
         stop: turn.stop(),
         ..plain(number, asked, String::new())
     })
@@ -216,6 +217,7 @@ fn plain(number: usize, asked: &Asked, say: String) -> Said {
         say: Some(say),
         calls: Vec::new(),
         usage: ScriptedUsage::NONE,
+        brief: false,
         stop: Stop::End,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Agents report the same tokens in three scopes: one message, one turn, the whole session. A wider figure replaces the narrower
 //! ones that it covers and never lowers the sum. A session total that falls starts a new baseline, since some agents report
-//! nothing after an interrupt. So a session that another attempt resumes is counted once.
+//! nothing after an interrupt. So does the first total of a process that resumed the session, unless it covers what was spent
+//! before: an agent that was killed had no time to save its total. So a session that another attempt resumes is counted once.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -139,6 +140,9 @@ pub struct SessionUsage {
     baseline: Usage,
     /// The agent's latest total.
     total: Usage,
+    /// The sum when the current process resumed the session, until that process reports its first total.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Usage>,
 }
 
 impl SessionUsage {
@@ -157,6 +161,11 @@ impl SessionUsage {
         sum
     }
 
+    /// Another process continues the session. It may report messages again that were counted before; they still count once.
+    pub fn resume(&mut self) {
+        self.before = Some(self.sum());
+    }
+
     /// Takes in a report.
     pub fn add(&mut self, scope: &Scope, usage: &Usage) {
         match scope {
@@ -166,14 +175,25 @@ impl SessionUsage {
                 self.close_turn();
             }
             Scope::Session => {
-                if usage.tokens() < self.total.tokens() {
-                    self.baseline = self.sum();
+                if self.starts_over(usage) {
+                    self.baseline = self.before.unwrap_or_else(|| self.sum());
                 }
+                self.before = None;
                 self.total = *usage;
                 // The total covers what was counted so far, the turn in hand included; only what comes later adds to it.
                 self.turn = self.sum().minus(&self.closed);
             }
         }
+    }
+
+    /// True if a total does not contain what was spent before. Of a process that resumed the session, only its first total can
+    /// tell: without the messages that it reported, is it nearer to nothing or to what the agent knew before? Requests that an
+    /// agent leaves out of its total, such as aborted ones, make an exact comparison impossible.
+    fn starts_over(&self, total: &Usage) -> bool {
+        let Some(before) = &self.before else { return total.tokens() < self.total.tokens() };
+        let since = self.counted().minus(before).tokens();
+        let known = if self.total.tokens() > 0 { self.total } else { *before };
+        total.tokens().saturating_sub(since) < known.tokens().div_ceil(2)
     }
 
     fn add_message(&mut self, id: &str, usage: &Usage) {
@@ -294,6 +314,63 @@ mod tests {
         assert_eq!((session.sum().estimated, session.sum().usd_micros), (true, 16));
         session.add(&Scope::Session, &Usage { usd_micros: 15, ..tokens(20) });
         assert_eq!((session.sum().estimated, session.sum().usd_micros), (false, 15));
+    }
+
+    fn priced(input: u64, usd_micros: u64) -> Usage {
+        Usage { usd_micros, ..tokens(input) }
+    }
+
+    /// One request with Chronicle's own estimate of its price.
+    fn ours() -> Usage {
+        Usage { estimated: true, ..priced(10, 8) }
+    }
+
+    #[test]
+    fn what_a_killed_process_spent_is_kept_when_the_total_starts_over() {
+        let mut session = SessionUsage::default();
+        session.add(&message("m1"), &ours());
+        for killed in ["m2", "m3"] {
+            session.resume();
+            session.add(&message(killed), &ours());
+        }
+        session.resume();
+        session.add(&message("m4"), &ours());
+        assert_eq!((session.sum().tokens(), session.sum().usd_micros), (40, 32));
+        // Its price is higher than ours, and replaces it only for what it covers.
+        session.add(&Scope::Session, &priced(10, 9));
+        assert_eq!((session.sum().tokens(), session.sum().usd_micros), (40, 33));
+        assert!(session.sum().estimated, "nobody knows what the killed ones cost");
+        session.add(&message("m5"), &ours());
+        session.add(&Scope::Session, &priced(20, 18));
+        assert_eq!((session.sum().tokens(), session.sum().usd_micros), (50, 42));
+    }
+
+    #[test]
+    fn a_total_that_goes_on_after_a_resume_is_counted_once() {
+        let mut session = SessionUsage::default();
+        session.add(&message("m1"), &ours());
+        session.add(&Scope::Session, &priced(10, 9));
+        session.resume();
+        session.add(&message("m2"), &ours());
+        // Aborted: it is in no total.
+        session.add(&message("m3"), &Usage { input: 2, ..Usage::default() });
+        session.add(&Scope::Session, &priced(20, 18));
+        assert_eq!((session.sum().tokens(), session.sum().usd_micros), (22, 18));
+        session.resume();
+        session.add(&Scope::Session, &priced(20, 18));
+        assert_eq!(session.sum().usd_micros, 18, "nothing was asked");
+    }
+
+    #[test]
+    fn a_total_that_starts_over_is_known_even_if_it_is_higher() {
+        let mut session = SessionUsage::default();
+        session.add(&Scope::Session, &priced(10, 9));
+        session.resume();
+        for id in ["m1", "m2"] {
+            session.add(&message(id), &ours());
+        }
+        session.add(&Scope::Session, &priced(20, 18));
+        assert_eq!((session.sum().tokens(), session.sum().usd_micros), (30, 27));
     }
 
     #[test]

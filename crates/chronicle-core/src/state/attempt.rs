@@ -201,6 +201,9 @@ impl Facts {
             ended: None,
             changes: None,
         };
+        if let Some(session) = Arc::make_mut(&mut self.sessions).get_mut(&intent.session) {
+            session.resume();
+        }
         self.attempts.push(attempt);
         self.live.insert(intent.attempt);
         self.trees.begin(cause, intent);

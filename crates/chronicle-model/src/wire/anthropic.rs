@@ -45,9 +45,12 @@ impl Wire for Messages {
             }
             events.push(event("content_block_stop", json!({"index": index})));
         }
+        let output = said.usage.output;
+        let spent =
+            if said.brief { json!({"output_tokens": output}) } else { usage(said.usage, output) };
         let delta = json!({
             "delta": {"stop_reason": stop(said.stop), "stop_sequence": null},
-            "usage": usage(said.usage, said.usage.output),
+            "usage": spent,
         });
         events.push(event("message_delta", delta));
         events.push(event("message_stop", json!({})));

@@ -123,6 +123,7 @@ pub(crate) struct Said {
     /// Pairs of tool name and input.
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) usage: ScriptedUsage,
+    pub(crate) brief: bool,
     pub(crate) stop: Stop,
 }
 

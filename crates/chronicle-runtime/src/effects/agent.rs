@@ -4,6 +4,7 @@
 //! its standard error, one watches for silence, and one waits for its keeper and then reports the end, after all that the
 //! agent said. Nothing here decides anything.
 
+mod bills;
 mod end;
 mod held;
 mod order;

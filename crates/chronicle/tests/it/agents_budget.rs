@@ -1,8 +1,11 @@
 //! Budgets in dollars, used up by a real agent in the middle of a turn.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::agents_yard::{AgentYard, Kind, talk};
+use crate::session::{of_run, until};
 
 const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
 
@@ -88,4 +91,53 @@ fn needs_claude_has_a_price_of_the_persons_own() {
     let args = [yard.run_args().as_slice(), &UNKNOWN].concat();
     yard.exits(yard.chronicle(&args), 0);
     yard.assert_played();
+}
+
+/// A model whose price Chronicle and Claude agree on: 5 dollars for a million tokens in, 25 for a million out.
+const PRICED: [&str; 2] = ["--model", "claude-opus-4-8"];
+
+/// What goes in is reported when a message begins, what comes out when it ends: both count.
+#[test]
+fn needs_claude_is_ended_at_its_budget_where_messages_come_in_parts() {
+    let kind = Kind::Claude;
+    let usage = json!({"input": 10_000, "output": 2_000});
+    let turns = json!([
+        {"calls": [kind.shell("echo 1 >> n.txt")], "usage": usage, "brief": true},
+        {"calls": [kind.shell("echo 2 >> n.txt")], "usage": usage, "brief": true},
+        {"calls": [kind.shell("exec tail -f /dev/null")], "usage": usage, "brief": true},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &["--budget-usd", "0.25"], &PRICED].concat();
+    yard.exits(yard.chronicle(&args), 4).talks("$0.30 of $0.25");
+    let warned = yard.session.events_of("budget_warned");
+    assert_eq!(warned[0]["data"]["spent"], 200_000, "{warned:?}");
+    assert_eq!(yard.server.asked().len(), 3, "each costs ten cents");
+    yard.assert_spent_as_served();
+}
+
+/// Longer than it takes; the runner's own limit comes first.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Claude's own total starts over after a kill; what was spent before it stays.
+#[test]
+fn needs_claude_keeps_its_dollars_after_a_kill() {
+    let kind = Kind::Claude;
+    let usage = json!({"input": 10_000, "output": 500});
+    let turns = json!([
+        {"say": "Writing.", "calls": [kind.write("a.txt", "one\n")], "usage": usage, "brief": true},
+        {"say": "Never sent.", "stall": {"name": "late"}},
+        {"calls": [kind.leave("done", "went on")], "usage": usage, "brief": true},
+        {"say": "Done.", "usage": usage, "brief": true},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    let supervisor = yard.spawn(&[yard.run_args().as_slice(), &PRICED].concat());
+    assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
+    let run = yard.session.run_id();
+    until("the agent keeps what it did", || yard.keeps(&["Writing.", "a.txt"]));
+    supervisor.kill();
+    until("nothing of it lives", || of_run(&run).is_empty());
+    yard.server.release("late");
+    yard.exits(yard.chronicle(&["resume"]), 0);
+    let spent = yard.session.json(&["status"])["spent"].clone();
+    assert_eq!((&spent["tokens"], &spent["usd_micros"]), (&json!(31_500), &json!(187_500)));
 }

@@ -11,6 +11,7 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Call, CrashClass, Verdict};
 
 use super::Shared;
+use super::bills::Bills;
 use super::held::{Held, piece};
 use super::verdicts::Verdicts;
 use crate::activity::Bit;
@@ -35,6 +36,7 @@ pub(super) struct AgentReader<'a> {
     /// What it tried again by itself since it last got on.
     retries: u32,
     verdicts: Verdicts,
+    bills: Bills,
     /// Lines that are not in the transcript yet.
     held: Held,
     /// What it says and thinks, as far as it is shown.
@@ -50,6 +52,7 @@ impl<'a> AgentReader<'a> {
             first: String::new(),
             retries: 0,
             verdicts: Verdicts::default(),
+            bills: Bills::default(),
             held: Held::default(),
             said: Stream::default(),
             thought: Stream::default(),
@@ -177,7 +180,8 @@ impl<'a> AgentReader<'a> {
             }
             Seen::Usage { scope, usage, model } => {
                 let model = model.as_deref().or(self.shared.model.as_deref());
-                let usage = self.shared.context.prices.priced(usage, model);
+                let prices = &self.shared.context.prices;
+                let usage = self.bills.priced(&scope, usage, model, prices);
                 tell(AttemptReport::Usage { scope, usage });
             }
             Seen::Signal { request, signal } => self.signal(&request, signal),

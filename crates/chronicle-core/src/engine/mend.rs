@@ -106,15 +106,18 @@ fn mend_crash(
         CrashClass::Quota if may_wait => fall_back(state, frame, phase, broken, &end)
             .unwrap_or_else(|| wait(state, frame, broken, crash)),
         // Only time helps here, so it does not count as a crash.
-        CrashClass::Overload if may_wait => wait(state, frame, broken, crash),
+        CrashClass::Overload | CrashClass::Unreachable if may_wait => {
+            wait(state, frame, broken, crash)
+        }
         // Trying again cannot help: the program is missing or rejects the request, nobody is signed in, or all waits are used
         // up.
         CrashClass::CannotStart
         | CrashClass::Auth
         | CrashClass::Refused
         | CrashClass::Quota
-        | CrashClass::Overload => give_up(state, frame, phase, broken, &end),
-        CrashClass::ContextFull => out_of_context(state, frame, phase),
+        | CrashClass::Overload
+        | CrashClass::Unreachable => give_up(state, frame, phase, broken, &end),
+        CrashClass::ContextFull => out_of_context(state, frame, phase, &end),
         // What broke the rules once is in the session: it would only go on there.
         CrashClass::Protocol => afresh(state, frame, phase, broken, &end),
         CrashClass::NoSignal | CrashClass::Died | CrashClass::SessionGone | CrashClass::Other => {
@@ -170,7 +173,7 @@ fn stuck(state: &State, frame: &Frame, phase: &Phase, said: String) -> Event {
     }
 }
 
-/// Waits until the quota resets or the service has room.
+/// Waits until the quota resets, or the service has room or can be reached.
 fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event {
     let number = frame.worker.counters.waits.saturating_add(1);
     // The time of a quota means nothing for an overloaded service.
@@ -182,11 +185,11 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
 }
 
 /// The same session would be too long again: a fresh one continues.
-fn out_of_context(state: &State, frame: &Frame, phase: &Phase) -> Event {
-    let (progress, point) = words::out_of_context();
+fn out_of_context(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
     if frame.worker.counters.continuations >= phase.limits.continuations {
-        return intervene(state, frame, words::continued_too_often(phase, &point));
+        return intervene(state, frame, words::full_too_often(phase, end));
     }
+    let (progress, point) = words::out_of_context();
     attempt(state, frame, Why::Continued { progress, point })
 }
 

@@ -487,6 +487,8 @@ pub enum CrashClass {
     Quota,
     /// The model's service is overloaded.
     Overload,
+    /// The model's service cannot be reached: the network, a name server or a proxy is down.
+    Unreachable,
     /// The conversation is too long.
     ContextFull,
     /// Its output broke the agent protocol.

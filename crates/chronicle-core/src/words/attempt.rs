@@ -137,6 +137,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Auth => "is not signed in",
         CrashClass::Quota => "has used up its quota",
         CrashClass::Overload => "found its model's service overloaded",
+        CrashClass::Unreachable => "could not reach its model's service",
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
         CrashClass::Refused => "rejected the request",

@@ -49,8 +49,8 @@ use quote::{code, quote, saying};
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
-    helped_too_often, nobody_stays, other_step, out_of_context, partial, parting, snapshot_kept,
-    too_deep, worker_cancelled,
+    full_too_often, helped_too_often, nobody_stays, other_step, out_of_context, partial, parting,
+    snapshot_kept, too_deep, worker_cancelled,
 };
 pub use sentence::sentence;
 pub use trees::{bytes, changes, files, lines_changed};

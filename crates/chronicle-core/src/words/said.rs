@@ -7,7 +7,7 @@ use crate::base::quote::{excerpt, quoted};
 use crate::definition::workflow::Phase;
 use crate::event::claims::Unproven;
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
-use crate::event::{Break, FollowUp, GateOpened, Message, Mover, OnGate};
+use crate::event::{Break, End, FollowUp, GateOpened, Message, Mover, OnGate};
 use crate::state::{Attempt, Frame, State, Unworded};
 
 /// The answer to a worker's first wish to give the run up.
@@ -183,11 +183,20 @@ pub(crate) fn out_of_context() -> (String, String) {
 }
 
 pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
+    format!("{}; it stopped at {}", continued(phase), quote(point))
+}
+
+/// The same for a worker whose conversation was too long. How it ended is all that is known: it could not report.
+pub(crate) fn full_too_often(phase: &Phase, end: &End) -> String {
+    format!("{}; the last attempt {}", continued(phase), super::end(end))
+}
+
+fn continued(phase: &Phase) -> String {
     let times = match phase.limits.continuations {
         0 => "may not be continued".to_owned(),
         count => format!("was continued {}, which is the limit", super::times(count)),
     };
-    format!("{} {times}; it stopped at {}", code(&phase.name), quote(point))
+    format!("{} {times}", code(&phase.name))
 }
 
 /// Who waits for whom, when one more would be too many.

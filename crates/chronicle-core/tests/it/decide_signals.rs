@@ -69,7 +69,7 @@ fn a_conversation_that_is_too_long_goes_on_in_a_fresh_session_until_its_limit() 
             a1 ran out of context: "too many tokens"
               a2 started at `work` (scripted): continues: "look at the current files, and do not repeat finished work"
             a2 ran out of context: "too many tokens"
-              g1 waits at `work` for intervention: `work` was continued once, which is the limit; it stopped at "look at the current files, and do not repeat finished work"
+              g1 waits at `work` for intervention: `work` was continued once, which is the limit; the last attempt ran out of context: "too many tokens"
         "#]],
     );
     assert_eq!(world.state.status(), Status::Waiting);

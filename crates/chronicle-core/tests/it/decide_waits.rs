@@ -249,6 +249,7 @@ fn a_service_is_left_alone_for_as_long_as_it_asks() {
         (CrashClass::Quota, Some(20_000), 20_000),
         (CrashClass::Overload, Some(500), 2_000),
         (CrashClass::Overload, None, 2_000),
+        (CrashClass::Unreachable, None, 2_000),
         (CrashClass::Overload, Some(u64::MAX), QUOTA_WAIT_MAX_MS),
     ] {
         let mut world = World::started(WORKFLOW, "");

@@ -86,6 +86,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::Auth,
         CrashClass::Quota,
         CrashClass::Overload,
+        CrashClass::Unreachable,
         CrashClass::CannotStart,
         CrashClass::Refused,
     ]);

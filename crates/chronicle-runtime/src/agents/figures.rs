@@ -31,6 +31,15 @@ pub(super) fn priced(tokens: Usage, usd: Option<f64>) -> Usage {
     Usage { usd_micros: micros.unwrap_or(0), unpriced, ..tokens }
 }
 
+/// The class of a failure: by its status, or by its words if no answer came.
+pub(super) fn class_of_failure(status: Option<u64>, words: &str) -> CrashClass {
+    match status {
+        Some(status) => class_of_status(status).unwrap_or(CrashClass::Other),
+        None if is_unreachable(words) => CrashClass::Unreachable,
+        None => CrashClass::Other,
+    }
+}
+
 /// The failure class of an HTTP status, if it is known.
 pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     match status {
@@ -44,10 +53,62 @@ pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
     }
 }
 
+/// How agents and their HTTP clients say that nobody answered, in lower case.
+const NO_ANSWER: [&str; 14] = [
+    "econnrefused",
+    "econnreset",
+    "enotfound",
+    "eai_again",
+    "etimedout",
+    "ehostunreach",
+    "enetunreach",
+    "enetdown",
+    "connection error",
+    "connection refused",
+    "can't reach the api",
+    "unable to connect",
+    "fetch failed",
+    "socket hang up",
+];
+
+/// True if a failure means that the service could not be reached. A certificate that is not accepted is no such failure:
+/// it does not pass by itself.
+fn is_unreachable(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    !words.contains("certificate") && NO_ANSWER.iter().any(|it| words.contains(it))
+}
+
 /// Puts advice for a person before the text of a failure that no retry can fix.
 pub(super) fn advised(class: CrashClass, text: String, agent: &str) -> String {
     match about(agent).filter(|_| class == CrashClass::Auth) {
         Some(about) => format!("{}; it says: {text}", about.sign_in),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_that_cannot_be_reached_is_told_from_other_failures() {
+        for words in [
+            "API Error: Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)",
+            "API Error: Can't reach the API server — check your internet or DNS (ENOTFOUND)",
+            "API Error: Unable to connect to API (EAI_AGAIN)",
+            "Connection error.",
+            "fetch failed",
+            "read ECONNRESET",
+        ] {
+            assert!(is_unreachable(words), "{words}");
+        }
+        for words in [
+            "Unable to connect to API: Self-signed certificate detected",
+            "529 Overloaded",
+            "the model does not exist",
+            "",
+        ] {
+            assert!(!is_unreachable(words), "{words}");
+        }
     }
 }

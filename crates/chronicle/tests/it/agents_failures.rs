@@ -1,5 +1,7 @@
 //! Real agents that fail: each failure has its own words and its own way on.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};
@@ -88,6 +90,41 @@ fn needs_claude_needs_pi_new_takes_over() {
     assert_eq!(started[1]["data"]["resume"], false);
     yard.assert_spent_as_served();
     yard.session.assert_whole();
+}
+
+/// A port of this machine that no program listens on.
+const NOBODY: &str = "http://127.0.0.1:1";
+
+/// A service that cannot be reached is waited for as one that has no room; it is no crash of the agent.
+fn waits_for_the_network(kind: Kind) {
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {waits: 1}}}\n";
+    let yard = AgentYard::new(kind, workflow, &json!([]));
+    if kind != Kind::Claude {
+        let models = yard.pi_home().join("models.json");
+        let text = fs::read_to_string(&models).unwrap();
+        fs::write(models, text.replace(&yard.server.url(), NOBODY)).unwrap();
+    }
+    let mut command = yard.command(&yard.run_args());
+    command.env("ANTHROPIC_BASE_URL", NOBODY);
+    let said = yard.exits(yard.session.start(command, "").wait(), 4);
+    said.talks("could not reach its model's service").talks("`work` waits for another try at");
+    assert_eq!(yard.session.events_of("wait_began").len(), 1);
+    assert_eq!(yard.session.events_of("attempt_started").len(), 2, "then a person is asked");
+}
+
+#[test]
+fn needs_claude_waits_for_the_network() {
+    waits_for_the_network(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_waits_for_the_network() {
+    waits_for_the_network(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_waits_for_the_network() {
+    waits_for_the_network(Kind::PiNew);
 }
 
 /// The doctor finds it where the settings say, asks it for its version, and knows whether that was tested.

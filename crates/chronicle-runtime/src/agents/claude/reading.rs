@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::tools::known;
 use super::turns::Turns;
-use crate::agents::figures::{advised, class_of_status, priced};
+use crate::agents::figures::{advised, class_of_failure, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
 use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
@@ -305,7 +305,10 @@ fn system(message: &Value) -> Vec<Seen> {
         Some("init") => init(message),
         Some("api_retry") => {
             let status = message["error_status"].as_u64();
-            let class = status.and_then(class_of_status).unwrap_or(CrashClass::Overload);
+            // Without a status there was no answer at all.
+            let no_answer =
+                if status.is_some() { CrashClass::Overload } else { CrashClass::Unreachable };
+            let class = status.and_then(class_of_status).unwrap_or(no_answer);
             let what = text(message, "error").unwrap_or("unknown");
             let status = status.map_or_else(String::new, |status| format!(" ({status})"));
             let count = number(message, "attempt");
@@ -355,7 +358,6 @@ fn words_of(message: &Value) -> String {
 }
 
 fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
-    let by_status = message["api_error_status"].as_u64().and_then(class_of_status);
     if reason == "prompt_too_long" {
         CrashClass::ContextFull
     } else if text.starts_with("No conversation found with session ID") {
@@ -366,6 +368,6 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
     } else if text.contains("Credit balance is too low") {
         CrashClass::Refused
     } else {
-        by_status.unwrap_or(CrashClass::Other)
+        class_of_failure(message["api_error_status"].as_u64(), text)
     }
 }

@@ -14,7 +14,7 @@ use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
 use serde_json::Value;
 
 use crate::agents::call::Known;
-use crate::agents::figures::{advised, class_of_status, priced};
+use crate::agents::figures::{advised, class_of_failure, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
 use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
@@ -391,7 +391,7 @@ fn failure(words: &str) -> (CrashClass, String) {
     } else if lower.contains("terminated") {
         CrashClass::Overload
     } else {
-        status.and_then(class_of_status).unwrap_or(CrashClass::Other)
+        class_of_failure(status, words)
     };
     (class, advised(class, bounded(words, TEXT_MAX), "pi"))
 }

@@ -265,6 +265,7 @@ fn error(message: &Failure) -> Seen {
         "auth" => CrashClass::Auth,
         "quota" => CrashClass::Quota,
         "overload" => CrashClass::Overload,
+        "unreachable" => CrashClass::Unreachable,
         "context_full" => CrashClass::ContextFull,
         "session_gone" => CrashClass::SessionGone,
         "protocol" => CrashClass::Protocol,

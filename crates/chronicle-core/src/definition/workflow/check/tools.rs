@@ -8,38 +8,11 @@ use super::super::unit::Format;
 use super::fields::Fields;
 
 /// Tools of the agents that Chronicle knows, in lower case. Servers and extensions bring others, under any name.
-const KNOWN: [&str; 30] = [
-    "agent",
-    "askuserquestion",
-    "bash",
-    "bashoutput",
-    "edit",
-    "enterplanmode",
-    "exitplanmode",
-    "fetch",
-    "find",
-    "glob",
-    "grep",
-    "killshell",
-    "list",
-    "ls",
-    "monitor",
-    "multiedit",
-    "notebookedit",
-    "patch",
-    "read",
-    "search",
-    "shell",
-    "skill",
-    "task",
-    "taskoutput",
-    "taskstop",
-    "todowrite",
-    "toolsearch",
-    "webfetch",
-    "websearch",
-    "write",
-];
+const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete_file edit edit_file enterplanmode exec_command \
+    exitplanmode fetch find glob google_web_search grep killshell list list_directory local_shell ls monitor \
+    multiedit notebookedit patch read read_file replace run_shell_command search search_file_content shell skill \
+    task taskoutput taskstop todoread todowrite toolsearch update_plan view_image web_fetch web_search webfetch \
+    websearch write write_file";
 
 const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 
@@ -80,11 +53,12 @@ fn doubt(name: &Named, format: Format) -> Option<Finding> {
         return Some(finding.hint(format!("write {}", quoted(tool))));
     }
     let is_open = text.contains('*') || text.starts_with("mcp__");
-    if is_open || KNOWN.contains(&text.to_ascii_lowercase().as_str()) {
+    let known = || KNOWN.split_whitespace();
+    if is_open || known().any(|tool| tool.eq_ignore_ascii_case(text)) {
         return None;
     }
     let message = format!("no agent that Chronicle knows has a tool {}", quoted(text));
-    let Some(meant) = closest(text, KNOWN) else {
+    let Some(meant) = closest(text, known()) else {
         let finding = Finding::warning("unknown-tool", name.at, message);
         return Some(
             finding.hint("it counts for a tool of exactly that name, such as an extension's"),

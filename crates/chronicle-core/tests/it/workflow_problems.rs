@@ -264,8 +264,8 @@ phases:
     let other = "{name: O, phases: {x: {}}}";
     insta::assert_snapshot!(rendered(&load_with(text, &[("w2", other)])), @r"
     error[misplaced-field] w.yaml:3:21: `tools` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
-    error[misplaced-field] w.yaml:3:41: `cleanup` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
-    error[misplaced-field] w.yaml:3:65: `limits.timeout` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+    error[misplaced-field] w.yaml:3:44: `cleanup` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+    error[misplaced-field] w.yaml:3:68: `limits.timeout` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
     error[misplaced-field] w.yaml:4:23: `persona` does nothing on a phase with `run: command` (hint: no agent works there: remove it)
     error[misplaced-field] w.yaml:4:35: `signals` does nothing on a phase with `run: command` (hint: no agent works there: remove it)
     error[misplaced-field] w.yaml:4:77: `limits.idle` does nothing on a phase with `run: command` (hint: no agent works there: remove it)

@@ -90,8 +90,11 @@ impl Usage {
     #[must_use]
     pub fn replaced(&self, before: &Self, after: &Self) -> Self {
         let estimate = |of: &Self| if of.estimated { of.usd_micros } else { 0 };
-        let moved =
-            |sum: u64, before: u64, after: u64| sum.saturating_add(after).saturating_sub(before);
+        // Never through a sum that could saturate: what is then taken off would be missing.
+        let moved = |sum: u64, before: u64, after: u64| match after.checked_sub(before) {
+            Some(more) => sum.saturating_add(more),
+            None => sum.saturating_sub(before - after),
+        };
         let estimated_micros = moved(self.estimated_micros, estimate(before), estimate(after));
         Self {
             usd_micros: moved(self.usd_micros, before.usd_micros, after.usd_micros),
@@ -143,11 +146,20 @@ pub struct SessionUsage {
     /// The sum when the current process resumed the session, until that process reports its first total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<Usage>,
+    /// The highest price that the agent itself has told. Only an estimate may be lowered by a later figure.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    told_micros: u64,
 }
 
 impl SessionUsage {
     /// Everything spent in this session.
     pub fn sum(&self) -> Usage {
+        let latest = self.latest();
+        Usage { usd_micros: latest.usd_micros.max(self.told_micros), ..latest }
+    }
+
+    /// What the figures at hand add up to.
+    fn latest(&self) -> Usage {
         let (counted, told) = (self.counted(), self.baseline.plus(&self.total));
         let mut sum = counted.max(&told);
         if told.tokens() >= counted.tokens() {
@@ -168,6 +180,14 @@ impl SessionUsage {
 
     /// Takes in a report.
     pub fn add(&mut self, scope: &Scope, usage: &Usage) {
+        self.take_in(scope, usage);
+        let sum = self.sum();
+        if !sum.estimated {
+            self.told_micros = sum.usd_micros;
+        }
+    }
+
+    fn take_in(&mut self, scope: &Scope, usage: &Usage) {
         match scope {
             Scope::Message(id) => self.add_message(id, usage),
             Scope::Turn => {
@@ -254,6 +274,16 @@ mod tests {
         // That some of it had no price is not forgotten: budgets in dollars ask about such an agent.
         let open = Usage { unpriced: true, ..tokens(5) };
         assert!(exact.replaced(&none, &open).replaced(&open, &theirs).unpriced);
+    }
+
+    #[test]
+    fn an_estimate_does_not_lower_what_the_agent_told() {
+        let mut session = SessionUsage::default();
+        session.add(&Scope::Session, &priced(100, 10));
+        session.add(&message("m1"), &priced(5, 100));
+        assert_eq!(session.sum().usd_micros, 110);
+        session.add(&message("m2"), &ours());
+        assert!(session.sum().usd_micros >= 110, "{:?}", session.sum());
     }
 
     #[test]

@@ -263,14 +263,14 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
             active_ms: 0
             attempts: 0
             breadcrumbs:
-              - {"frame":"","text":"plan [●]"}
+              - {"frame":"","text":"plan [×]"}
             goes_on: false
             line: "Asks > plan [1/1]"
             needs_you:
             next:
             no_trees: null
             phases:
-              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"current","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
+              - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"stopped","more_files":false,"name":"plan","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
             reason: "changed my mind"
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 2

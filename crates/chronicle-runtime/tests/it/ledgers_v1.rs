@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 28] = [
+const STORIES: [(&str, &str, &str); 29] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -85,6 +85,11 @@ const STORIES: [(&str, &str, &str); 28] = [
         "cancelled",
         "{name: Cancelled, phases: {plan: {}}}",
         "plan: usage 4; person cancel changed my mind",
+    ),
+    (
+        "unreachable",
+        "{name: Unreachable, phases: {plan: {}}}",
+        "plan 1: crash unreachable no route\nplan 2: go done",
     ),
     (
         "titled",

@@ -41,7 +41,7 @@ fn names(fields: &mut Fields<'_, '_>, list: &'static str, format: Format) -> Opt
     Some(said.into_iter().map(|name| name.text).collect())
 }
 
-/// What is wrong with a name. Files of other programs are only warned about: those programs have tools of their own.
+/// What is wrong with a name. Files of other programs are only warned about, and only of what is surely a slip.
 fn doubt(name: &Named, format: Format) -> Option<Finding> {
     let text = name.text.trim();
     let error = if format == Format::Native { Severity::Error } else { Severity::Warning };
@@ -59,6 +59,10 @@ fn doubt(name: &Named, format: Format) -> Option<Finding> {
     }
     let message = format!("no agent that Chronicle knows has a tool {}", quoted(text));
     let Some(meant) = closest(text, known()) else {
+        // Other programs have tools of their own.
+        if format != Format::Native {
+            return None;
+        }
         let finding = Finding::warning("unknown-tool", name.at, message);
         return Some(
             finding.hint("it counts for a tool of exactly that name, such as an extension's"),

@@ -27,6 +27,16 @@ pub fn new_run_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
+/// The id of the run that continues one of another program. Always the same one, so that two processes that continue it at once
+/// meet at one lock, and one that was killed before its first line is tried again in the same folder.
+pub fn continuing_run_id(project: &Project, older: &str, begun_ms: u64) -> String {
+    let mut sum = blake3::Hasher::new();
+    sum.update(project.root.as_os_str().as_encoded_bytes()).update(&[0]).update(older.as_bytes());
+    let mut random = [0; 10];
+    sum.finalize_xof().fill(&mut random);
+    uuid::Builder::from_unix_timestamp_millis(begun_ms, &random).into_uuid().to_string()
+}
+
 /// The folder that agents work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {

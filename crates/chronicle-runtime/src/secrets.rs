@@ -67,7 +67,7 @@ pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, boo
 pub(crate) fn answered(answer: Answer, had_secrets: bool) -> Answer {
     match answer {
         Answer::Accepted(text) if had_secrets => Answer::Accepted(format!(
-            "{text} What looked like a secret in it was replaced by {REDACTED}; give secrets by environment variables."
+            "{text}. What looked like a secret in it was replaced by {REDACTED}; give secrets by environment variables"
         )),
         other => other,
     }

@@ -33,19 +33,18 @@ pub struct GateOpened {
     pub asker: Option<GateAsker>,
 }
 
-/// The option that a person means: by its text first, because an option may itself be a number, otherwise by its number from 1.
+/// The option that a person means: by its text, or by its number from 1 where that cannot mean another option.
 pub fn chosen<'o>(options: &'o [String], text: &str) -> Option<&'o String> {
     let by_text = options.iter().find(|option| option.trim().eq_ignore_ascii_case(text));
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    by_text.or_else(|| options.get(index?))
+    by_text.or_else(|| options.get(index.filter(|_| has_numbers(options))?))
 }
 
 /// True if the number of each option means that option. False where another option has that number as its text.
 pub fn has_numbers(options: &[String]) -> bool {
-    let mut numbered = (1..).zip(options);
-    numbered.all(|(number, option): (usize, _)| {
-        chosen(options, &number.to_string()).is_some_and(|chosen| chosen == option)
-    })
+    let place = |option: &String| option.trim().parse::<usize>().ok()?.checked_sub(1);
+    let other = |option: &String| place(option).and_then(|place| options.get(place));
+    options.iter().all(|option| other(option).is_none_or(|there| there == option))
 }
 
 /// A live worker that waits at a gate.

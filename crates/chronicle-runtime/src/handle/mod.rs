@@ -49,8 +49,8 @@ pub use reading::{
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
 pub use runs::{
-    Claimed, FilesLock, FindError, Project, RunFolder, Waits, all_runs, by_change, find_run,
-    mark_adopted, new_run, new_run_id, older_runs, runs, was_begun,
+    Claimed, FilesLock, FindError, Project, RunFolder, Waits, all_runs, by_change,
+    continuing_run_id, find_run, mark_adopted, new_run, new_run_id, older_runs, runs, was_begun,
 };
 pub use telling::{HandledBy, force, record, tell};
 pub use undo::{

@@ -9,10 +9,12 @@ use thiserror::Error;
 
 use crate::discover::{self, OlderRun};
 use crate::index;
-use crate::ledger::atomic_write;
+use crate::ledger::{Head, Ledger, atomic_write};
 
 pub use crate::index::{all as all_runs, was_begun};
-pub use crate::project::{Claimed, FilesLock, Project, RunFolder, Waits, new_run_id};
+pub use crate::project::{
+    Claimed, FilesLock, Project, RunFolder, Waits, continuing_run_id, new_run_id,
+};
 
 /// File that names the run of another program that a run continues.
 const ADOPTED: &str = "adopted";
@@ -78,7 +80,11 @@ pub fn mark_adopted(folder: &RunFolder, older: &str) -> io::Result<()> {
 
 /// Runs of The Chronicle in a project that none of ours continues, last changed first.
 pub fn older_runs(project: &Project) -> Vec<OlderRun> {
-    let adopted = project.runs().into_iter().filter_map(|run| {
+    // One that was killed before its first line continues nothing yet.
+    let has_begun = |run: &RunFolder| {
+        run.ledger().read(Head::EMPTY).is_ok_and(|mut lines| lines.next().is_some())
+    };
+    let adopted = project.runs().into_iter().filter(has_begun).filter_map(|run| {
         let id = std::fs::read(run.path.join(ADOPTED)).ok()?;
         String::from_utf8(id).ok()
     });

@@ -42,7 +42,7 @@ pub(super) fn adopt(
     let carried = older.position(main).map_err(|why| nowhere(older, &why))?;
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let start = RunStarted {
-        run: RunId::new(handle::new_run_id()),
+        run: RunId::new(handle::continuing_run_id(&setting.project, &older.id, older.created)),
         task: older.initial_task.clone(),
         who: setting.asker.who.clone(),
         project: setting.project.root().display().to_string(),

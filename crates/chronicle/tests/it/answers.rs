@@ -103,6 +103,9 @@ fn a_number_that_is_an_option_is_that_option_and_not_a_place_in_the_list() {
     assert!(!status.stdout.contains("1  3"), "{}", status.stdout);
     session.chronicle(&["answer", &run, "2"]).exits(0);
     assert_eq!(said(&session), "2");
+    let even = asking("['2', '4', '8']");
+    even.chronicle(&["answer", "3"]).exits(0);
+    assert_eq!(said(&even), "3", "no place in the list either");
     let plain = asking("[red, '2']");
     let next = plain.json(&["status"])["next"][0].as_str().unwrap().to_owned();
     assert!(next.ends_with("g1 1  (or: any text; 1 = red, 2 = 2)"), "{next}");

@@ -354,3 +354,18 @@ fn a_run_of_the_chronicle_is_listed_and_goes_on_where_it_stood() {
     session.write(".pi/chronicle/sessions/00dead0012345678.json", &over);
     session.chronicle(&["resume", "00dead00"]).exits(2).talks("is over: done");
 }
+
+#[test]
+fn two_who_continue_a_run_of_the_chronicle_at_once_do_its_work_once() {
+    let session = Session::new();
+    session.write(".pi/chronicle/sessions/00c0ffee12345678.json", OLDER);
+    let script = "build:\n  - append: {path: log, text: \"x\\n\"}\n  - transition: {to: finish, summary: built}\nfinish:\n  - complete: {summary: told}\n";
+    session.write("script.yaml", script);
+    session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
+    let all: Vec<_> = (0..3).map(|_| session.spawn(&["resume", "00c0ffee"])).collect();
+    let codes: Vec<_> = all.into_iter().map(|one| one.wait().code).collect();
+    assert!(codes.contains(&Some(0)), "{codes:?}");
+    assert_eq!(session.read("log"), "x\n", "{codes:?}");
+    assert_eq!(session.json(&["runs"])["runs"].as_array().unwrap().len(), 1);
+    session.assert_whole();
+}

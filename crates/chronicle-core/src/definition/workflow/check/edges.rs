@@ -169,7 +169,11 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
             "commands may be silent, and end with `timeout` if they take too long"
         }
         PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow
-            if is(&[REJECTED]) && !phase.approval.is_before() && !phase.approval.is_after() =>
+            if is(&[REJECTED])
+                && !phase.approval.is_before()
+                && !phase.approval.is_after()
+                // A person may refuse an agent whose price is unknown.
+                && phase.budget.as_ref().is_none_or(|budget| budget.usd_micros.is_none()) =>
         {
             "it needs no approval"
         }

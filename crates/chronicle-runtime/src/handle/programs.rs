@@ -58,16 +58,21 @@ pub enum Starter {
     Worker(String),
     /// The command that sends a notice.
     Notice,
+    /// Cannot be seen: the processes above this one are hidden from it.
+    Hidden,
 }
 
-/// The worker or notice that started this process; `None` if a person did.
+/// The worker or notice that started this process; `None` if a person did. What cannot be seen is not taken for a person.
 pub fn working_for() -> Option<Starter> {
     // The honest case first, since it can name the attempt without reading `/proc`.
     if let Ok(attempt) = std::env::var(ATTEMPT) {
         return Some(Starter::Worker(attempt));
     }
     // A worker can clear a variable, but not the marks of the processes above it.
-    let mark = lineage::of(std::process::id()).cookie?;
+    let found = lineage::of(std::process::id());
+    let Some(mark) = found.cookie else {
+        return (!found.is_whole).then_some(Starter::Hidden);
+    };
     let mut parts = mark.split('-').skip(1);
     Some(match parts.next() {
         Some(NOTICE) => Starter::Notice,

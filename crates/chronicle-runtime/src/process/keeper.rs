@@ -140,6 +140,8 @@ struct Ready {
 impl Ready {
     fn new(order: &WireOrder) -> Result<Self, String> {
         let lock_file = Path::new(&order.lock_file);
+        // A worker can remove the folder, and the run must be able to continue. If it cannot be made, the lock says so.
+        let _ = lock_file.parent().map(std::fs::create_dir_all);
         let lock = lock::take(lock_file, &order.cookie)
             .map_err(|error| format!("cannot lock `{}`: {error}", lock_file.display()))?;
         let stdin = handover::fetch(&order.stdin)

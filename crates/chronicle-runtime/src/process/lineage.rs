@@ -1,5 +1,7 @@
 //! The ancestors of a process: whether one of our agents is among them.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
@@ -17,7 +19,7 @@ pub(crate) struct Lineage {
     pub cookie: Option<String>,
     /// The process and its ancestors, as far as they are visible.
     pub ancestors: Vec<u32>,
-    /// True if no ancestor was missed. Nothing is known about a process that is gone.
+    /// True if no ancestor was missed or hidden. Nothing is known about a process that is gone.
     pub is_whole: bool,
 }
 
@@ -36,22 +38,35 @@ pub(crate) fn of(pid: u32) -> Lineage {
 
 fn walk(pid: u32) -> Lineage {
     let mut found = Lineage::default();
-    let mut next = Some(pid);
+    let (mut next, mut is_hidden) = (Some(pid), false);
     while let Some(pid) = next.filter(|pid| *pid > 1 && found.ancestors.len() < ANCESTORS_MAX) {
         found.ancestors.push(pid);
         if found.cookie.is_none() {
             found.cookie = cookie_of(pid);
+            is_hidden |= found.cookie.is_none() && hides(pid);
         }
         next = parent_of(pid);
     }
+    // Without a `/proc` of its own, a process can say nothing about what is above it.
+    is_hidden |= next.is_none() && found.ancestors.len() <= 1;
     // The path is complete if it ends at init or at another user's process, which we may not inspect. Otherwise an ancestor
     // died during the walk.
     found.is_whole = match (found.ancestors.last(), next) {
         (_, Some(next)) => next <= 1,
         (Some(last), None) => !is_gone(*last),
         (None, None) => false,
-    };
+    } && !is_hidden;
     found
+}
+
+/// True if a process of this user keeps its variables from us: we are in a user namespace below it, as a worker may be that wants to
+/// pass for a person. Processes of others, and those that the kernel protects, such as `sshd`, belong to root in `/proc`.
+fn hides(pid: u32) -> bool {
+    let folder = format!("/proc/{pid}");
+    let is_own =
+        std::fs::metadata(&folder).is_ok_and(|it| it.uid() == rustix::process::geteuid().as_raw());
+    let read = std::fs::read(format!("{folder}/environ"));
+    is_own && read.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 fn is_gone(pid: u32) -> bool {

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use super::git::Git;
 use super::record::lock_of;
 use super::{Trees, TreesError};
-use crate::ledger::quick_write;
+use crate::ledger::{atomic_write, quick_write};
 use crate::regular::{self, Links};
 
 /// Longest figure that is read; ours has a line.
 const FIGURE_MAX: u64 = 100;
+
+/// Settings of a repository as git makes it.
+const CORE: [&str; 3] = ["repositoryformatversion", "filemode", "bare"];
 
 /// Used and freeable space.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -70,6 +73,7 @@ impl Trees {
         // Asked under the lock: a run that starts meanwhile cannot have recorded a tree that is about to be removed.
         let stay = staying();
         let _ = fs::remove_file(lock_of(&self.git.dir.join("packed-refs")));
+        self.clear_config();
         let before = bytes_below(&self.git.dir);
         let gone = self.kept()?.into_iter().filter(|it| !stay.contains(&it.run));
         let orders: Vec<String> = gone.map(|it| format!("delete {}\n", it.name)).collect();
@@ -91,6 +95,32 @@ impl Trees {
         self.clear_modes(|tree| std::str::from_utf8(tree).is_ok_and(|tree| kept.contains(tree)));
         Self::measure(&self.git.work);
         Ok(before.saturating_sub(bytes_below(&self.git.dir)))
+    }
+
+    /// Removes settings that we did not make. A worker can write to this file, and git runs programs that settings name, such as
+    /// `gc.recentObjectsHook`, with the rights of whoever clears up.
+    fn clear_config(&self) {
+        let file = self.git.dir.join("config");
+        let Ok(text) = fs::read_to_string(&file) else { return };
+        let (mut section, mut kept) = (String::new(), String::new());
+        for line in text.lines() {
+            let word = line.trim().to_ascii_lowercase();
+            if word.starts_with('[') {
+                section.clone_from(&word);
+            }
+            let is_own = match section.as_str() {
+                "[core]" => word == "[core]" || CORE.iter().any(|name| word.starts_with(name)),
+                "[extensions]" => !word.contains("worktreeconfig"),
+                _ => false,
+            };
+            if is_own {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+        if kept != text {
+            let _ = atomic_write(&file, kept.as_bytes());
+        }
     }
 
     /// Bytes of what these trees need.

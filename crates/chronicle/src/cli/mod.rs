@@ -279,6 +279,10 @@ fn only_for_people() -> Result<(), Failure> {
             "this is a person's command, and {attempt} is a worker"
         ))
         .hint("leave your phase with the tool `workflow_transition`; a person decides the rest"),
+        Some(Starter::Hidden) => Failure::usage(
+            "this is a person's command, and the processes above this one cannot be seen",
+        )
+        .hint("type it in a shell outside of any namespace, with `/proc` mounted"),
         Some(Starter::Notice) => Failure::usage(
             "this is a person's command, and the command of `notify.command` is not a person",
         )

@@ -284,3 +284,22 @@ fn a_machine_without_git_runs_all_the_same() {
     let said = session.chronicle(&["diff"]).exits(2);
     assert!(said.stderr.contains("has no trees"), "{}", said.stderr);
 }
+
+#[test]
+fn needs_git_no_setting_that_a_worker_planted_is_there_when_git_clears_up() {
+    let session = Session::with(
+        "{name: W, phases: {work: {next: [done]}}}",
+        "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]",
+    );
+    session.run().exits(0);
+    let config = ".chronicle/trees.git/config";
+    let before = session.read(config);
+    session.write(
+        config,
+        format!("{before}[gc]\n\trecentObjectsHook = touch ran\n[include]\n\tpath = /x\n"),
+    );
+    session.chronicle(&["gc", "--days", "0", "--yes"]).exits(0);
+    let after = session.read(config);
+    assert!(after.contains("repositoryformatversion") && !after.contains("Hook"), "{after}");
+    assert!(!after.contains("include") && !session.has("ran"), "{after}");
+}

@@ -77,8 +77,8 @@ pub const KEYS: &[Key] = &[
         "verify",
         Form::Texts,
         "",
-        "The commands that tell whether the project is well; they stand for `{verify}` in workflows. \
-         Unset, they are found from the project's build files.",
+        "The commands that check the project; `{verify}` in workflows stands for them. \
+         If unset, they are found from the project's build files.",
     ),
     both(
         "limits.loop",
@@ -100,7 +100,7 @@ pub const KEYS: &[Key] = &[
         "5",
         "Fresh sessions after `partially-complete` or a full context.",
     ),
-    both("limits.depth", Form::Count, "3", "Follow-ups upon follow-ups."),
+    both("limits.depth", Form::Count, "3", "How many workers may wait for each other's help."),
     both(
         "limits.followups",
         Form::Count,
@@ -111,7 +111,7 @@ pub const KEYS: &[Key] = &[
         "limits.waits",
         Form::Count,
         "20",
-        "Waits in a row for a new quota, or for room at a model's service, before a person is asked.",
+        "Waits in a row for a new quota, or for a service that is overloaded or cannot be reached, before a person is asked.",
     ),
     both(
         "limits.repeats",
@@ -143,11 +143,26 @@ pub const KEYS: &[Key] = &[
         "budget.usd",
         Form::Dollars,
         "",
-        "Dollars that a run may spend, where its workflow sets no budget.",
+        "Dollars that a run may spend, if its workflow sets no budget.",
     ),
-    both("budget.tokens", Form::Positive, "", "Tokens that a run may use; as `budget.usd`."),
-    both("budget.time", Form::Time, "", "Working time that a run may take; as `budget.usd`."),
-    both("budget.attempts", Form::Positive, "", "Attempts that a run may make; as `budget.usd`."),
+    both(
+        "budget.tokens",
+        Form::Positive,
+        "",
+        "Tokens that a run may use, if its workflow sets no budget.",
+    ),
+    both(
+        "budget.time",
+        Form::Time,
+        "",
+        "Working time that a run may take, if its workflow sets no budget.",
+    ),
+    both(
+        "budget.attempts",
+        Form::Positive,
+        "",
+        "Attempts that a run may make, if its workflow sets no budget.",
+    ),
     both(
         "trees.max_file_mb",
         Form::Positive,
@@ -158,19 +173,19 @@ pub const KEYS: &[Key] = &[
         "trees.warn_mb",
         Form::Positive,
         "2048",
-        "Megabytes of recorded files from which on `status` and `doctor` tell how to free some.",
+        "If recorded files take more megabytes than this, `status` and `doctor` say how to free some.",
     ),
     both(
         "redact.variables",
         Form::Texts,
         "[]",
-        "Environment variables whose values are secrets, beside those whose names say so. The project's add to the user's.",
+        "Environment variables whose values are secrets, in addition to those whose names say so. The project's are added to the user's.",
     ),
     both(
         "redact.patterns",
         Form::Patterns,
         "[]",
-        "Regular expressions of what is a secret here, beside what is known to be one. The project's add to the user's.",
+        "Regular expressions for secrets, in addition to the built-in ones. The project's are added to the user's.",
     ),
     user(
         "notify.command",
@@ -188,7 +203,7 @@ pub const KEYS: &[Key] = &[
         "notify.bell",
         Form::Flag,
         "false",
-        "Ring the bell then, and say it by OSC 9, on the terminal that `run` or `resume` is on.",
+        "Ring the bell as well, and send OSC 9, on the terminal of `run` or `resume`.",
     ),
     both(
         "agents.*.command",
@@ -207,8 +222,8 @@ pub const KEYS: &[Key] = &[
         "prices.*",
         Form::Price,
         "",
-        "What a model costs, in dollars per million tokens, where an agent does not say it: \
-         `{ input, output, cache_read, cache_write }`. It comes before the built-in table.",
+        "What a model costs, in dollars per million tokens, if the agent does not report it: \
+         `{ input, output, cache_read, cache_write }`. It takes precedence over the built-in table.",
     ),
     user(
         "trust.folders",
@@ -220,7 +235,7 @@ pub const KEYS: &[Key] = &[
         "guards.builtin",
         Form::Flag,
         "true",
-        "Whether the built-in rules over tool calls hold. Not used yet: there are no guards in this version.",
+        "Whether the built-in rules about tool calls apply. Not used yet: this version has no guards.",
     ),
 ];
 

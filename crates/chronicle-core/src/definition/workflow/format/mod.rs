@@ -117,15 +117,15 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["key"],
             Kind::Text,
             "the file's name",
-            "What the workflow is called by. It is the name of the file or folder; said here, it must be the same.",
+            "The name that the workflow is started by. It is the name of the file or folder; if it is set here, it must be the same.",
         ),
         field(&["description"], Kind::Free, "", "One line about it, shown by `chronicle list`."),
-        field(&["commandName", "command_name"], Kind::Text, "", "Another word to start it by."),
+        field(&["commandName", "command_name"], Kind::Text, "", "Another name to start it by."),
         field(
             &["show"],
             Kind::Choice(&["user", "workflows"]),
             "user",
-            "Who may start it: a person, or other workflows alone.",
+            "Who may start it: people, or only other workflows.",
         ),
         field(&["initial"], Kind::Text, "the first phase", "The phase where it begins."),
         field(
@@ -158,17 +158,12 @@ pub(crate) const WORKFLOW: Shape = Shape {
             "",
             "How often things may go wrong, and how long they may take, in phases that set no limits of their own.",
         ),
-        field(
-            &["timeout_minutes"],
-            Kind::Decimal,
-            "",
-            "Another way to say `limits.timeout`, in minutes.",
-        ),
+        field(&["timeout_minutes"], Kind::Decimal, "", "The same as `limits.timeout`, in minutes."),
         field(
             &["guards"],
             Kind::Map(&GUARDS),
             "",
-            "Rules over what tools agents may call, and on what.",
+            "Rules about which tools agents may call, and with what input.",
         ),
         field(
             &["verify"],
@@ -186,7 +181,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["env"],
             Kind::Env,
             "",
-            "Environment of workers and commands, beside that of the user. A workflow inside another has its own; so it is with `limits`, `cleanup`, `agent` and `model`.",
+            "Environment variables of workers and commands, in addition to the user's. A workflow inside another has its own; the same is true of `limits`, `cleanup`, `agent` and `model`.",
         ),
         field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
         field(
@@ -199,43 +194,43 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["roleInstruction"],
             Kind::Free,
             "",
-            "Stands in each handover: who the worker is. Words in braces are replaced.",
+            "Part of each handover: who the worker is. Words in braces are replaced.",
         ),
         field(
             &["advanceReminder"],
             Kind::Free,
             "",
-            "Stands in each handover beside the way out. Words in braces are replaced.",
+            "Part of each handover, next to how to leave the phase. Words in braces are replaced.",
         ),
         field(
             &["notDoneReminder"],
             Kind::Free,
             "",
-            "What a worker hears that ended its turn without a leaving signal. Words in braces are replaced.",
+            "What a worker is told if it ends its turn without a leaving signal. Words in braces are replaced.",
         ),
         field(
             &["blockReasonTemplate"],
             Kind::Free,
             "",
-            "What a worker hears that called a tool which the phase does not allow. Words in braces are replaced.",
+            "What a worker is told if it calls a tool that the phase does not allow. Words in braces are replaced.",
         ),
         field(
             &["completionMessage"],
             Kind::Free,
             "",
-            "What the person is shown when the run is done. Words in braces are replaced.",
+            "What people are shown when the run is done. Words in braces are replaced.",
         ),
         field(
             &["sessionNamePrefix"],
             Kind::Free,
             "",
-            "What the host's session is called before the task; kept for hosts that name sessions.",
+            "Prefix of the name of the host's session, before the task. Kept for hosts that name sessions.",
         ),
         field(
             &["sessionNameMaxLength"],
             Kind::Free,
             "",
-            "How much of the task is used in that name.",
+            "Maximum length of the task in that name.",
         ),
     ],
 };
@@ -244,7 +239,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
 pub(crate) const LIMITS: Shape = Shape {
     name: "limits",
     owner: "`limits`",
-    about: "How often things may go wrong at one phase, and how long they may take. Whatever trips a limit, a person is asked.",
+    about: "How often things may go wrong at one phase, and how long they may take. When a limit is reached, a person is asked.",
     fields: &[
         field(
             &["loop"],
@@ -266,18 +261,18 @@ pub(crate) const LIMITS: Shape = Shape {
             "Restarts after a supervisor or keeper died, without progress in between.",
         ),
         field(&["continuations"], Kind::Count, "5", "Continuations after `partially-complete`."),
-        field(&["depth"], Kind::Count, "3", "Follow-ups upon follow-ups."),
+        field(&["depth"], Kind::Count, "3", "How many workers may wait for each other's help."),
         field(
             &["followups"],
             Kind::Count,
             "10",
-            "Follow-ups at one visit of a phase, whoever asks for them.",
+            "Follow-ups at one visit of a phase, no matter which worker asks for them.",
         ),
         field(
             &["waits"],
             Kind::Count,
             "20",
-            "Waits in a row for a new quota, or for room at a model's service.",
+            "Waits in a row for a new quota, or for a service that is overloaded or cannot be reached.",
         ),
         field(
             &["repeats"],
@@ -334,7 +329,7 @@ pub(crate) const LOOP: Shape = Shape {
             &["count"],
             Kind::Choice(&["pair", "edge"]),
             "pair",
-            "How a circle of `next` edges is counted: two phases in either direction, or one direction alone.",
+            "How a cycle of `next` edges is counted: per pair of phases, in both directions, or per edge, in one direction.",
         ),
         field(
             &["max"],
@@ -358,7 +353,7 @@ pub(crate) const LOOP: Shape = Shape {
             &["cap"],
             Kind::Positive,
             "12",
-            "With `progress`: how often one phase may be left for another, whatever is resolved.",
+            "With `progress`: how often one phase may be left for another, even if issues are resolved.",
         ),
     ],
 };
@@ -367,7 +362,7 @@ pub(crate) const LOOP: Shape = Shape {
 pub(crate) const BUDGET: Shape = Shape {
     name: "budget",
     owner: "`budget`",
-    about: "What may be spent. There is no default; what is set is hard.",
+    about: "What may be spent. There are no defaults.",
     fields: &[
         field(&["usd"], Kind::Decimal, "", "Dollars."),
         field(&["tokens"], Kind::Positive, "", "Tokens of every kind."),
@@ -380,7 +375,7 @@ pub(crate) const BUDGET: Shape = Shape {
 pub(crate) const GUARDS: Shape = Shape {
     name: "guards",
     owner: "`guards`",
-    about: "Rules over what tools agents may call, and on what.",
+    about: "Rules about which tools agents may call, and with what input.",
     fields: &[
         field(&["rules"], Kind::Texts, "", "Names of rules."),
         field(

@@ -13,7 +13,7 @@ pub(crate) const PHASE: Shape = Shape {
 };
 
 const PHASE_FIELDS: &[FieldInfo] = &[
-    field(&["id"], Kind::Text, "", "Its name in the workflow. In a map of phases the map says it."),
+    field(&["id"], Kind::Text, "", "Its name in the workflow. In a map of phases, it is the key."),
     field(&["name"], Kind::Text, "the id", "What people read."),
     field(&["emoji"], Kind::Free, "", "A sign beside the name."),
     field(&["description"], Kind::Free, "", "One line about it; the worker reads it too."),
@@ -37,18 +37,23 @@ const PHASE_FIELDS: &[FieldInfo] = &[
     ),
     field(&["agent"], Kind::Text, "the workflow's", "The program that works here."),
     field(&["model"], Kind::Text, "the workflow's", "Its model."),
-    field(&["thinking"], Kind::Text, "", "How long it thinks."),
+    field(
+        &["thinking"],
+        Kind::Text,
+        "",
+        "How hard the agent thinks: `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.",
+    ),
     field(
         &["fallback"],
         Kind::Texts,
         "",
-        "Agents that take over, in this order, when this one cannot go on: its retries or its quota are used up, or it fails in a way that will not pass. `claude:MODEL` names a model too.",
+        "Agents that take over, in this order, when this one cannot continue: its retries or its quota are used up, or it fails with an error that does not go away by waiting. `claude:MODEL` also names a model.",
     ),
     field(
         &["extra_skills"],
         Kind::Texts,
         "",
-        "Skills that the worker is to have beside its own. Not supported yet: a run with it is refused.",
+        "Skills of the worker, in addition to its own. Not supported yet: a run with it is refused.",
     ),
     field(
         &["tools"],
@@ -69,7 +74,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "Where the worker may go. `done` ends the workflow, `human_intervention` asks a person.",
     ),
     field(&["on"], Kind::Pairs, "", OUTCOMES),
-    field(&["outcomes"], Kind::Texts, "", "Words of its own with which the worker may leave."),
+    field(&["outcomes"], Kind::Texts, "", "Outcomes of its own with which the worker may leave."),
     field(
         &["signals"],
         Kind::Texts,
@@ -110,12 +115,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "the workflow's",
         "How often things may go wrong here, and how long they may take.",
     ),
-    field(
-        &["timeout_minutes"],
-        Kind::Decimal,
-        "",
-        "Another way to say `limits.timeout`, in minutes.",
-    ),
+    field(&["timeout_minutes"], Kind::Decimal, "", "The same as `limits.timeout`, in minutes."),
     field(
         &["isolation"],
         Kind::Choice(&["shared", "worktree"]),

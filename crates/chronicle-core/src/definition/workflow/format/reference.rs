@@ -7,19 +7,19 @@ use super::{FieldInfo, Kind, PHASE, Shape, WORKFLOW};
 const HEAD: &str = "\
 # Workflow files
 
-Every field of the native format, made from the table that the checker itself reads: `cargo xtask reference` writes this page
-and [workflow.schema.json](workflow.schema.json), from which an editor completes and checks as you type. `chronicle schema`
-prints the schema. What may be wrong with a file is in [problems.md](problems.md).
+Every field of the native format. `cargo xtask reference` writes this page and [workflow.schema.json](workflow.schema.json) from the
+table that the checker uses. Editors use the schema to complete and check a file as you type; `chronicle schema` prints it. All
+problems that a file can have are in [problems.md](problems.md).
 
-A workflow is `.chronicle/workflows/NAME.yaml` (or `.yml`, `.json`). A field that says nothing counts as left out. A time is
+A workflow is `.chronicle/workflows/NAME.yaml` (or `.yml`, `.json`). A field without a value counts as left out. A time is
 `500ms`, `90s`, `10m`, `1.5h`, or a number of seconds.
 ";
 
 const WORDS: &str = "
 ## Words in braces
 
-`{word}` is replaced in `instructions` and in the six texts, in one pass: what was put in is not looked at again, and a word
-that is not known there is left as it is.
+`{word}` is replaced in `instructions` and in the six texts of a workflow (`initialMessage` to `completionMessage`), in one pass: words in
+braces inside the replacement stay as they are, and so does a word that is not known in that field.
 
 | word | known in | what it becomes |
 |---|---|---|
@@ -42,7 +42,7 @@ that is not known there is left as it is.
 | `phaseCount` | `completionMessage` | how many phases the outermost workflow has |
 
 `initialMessage` and `completionMessage` are those of the outermost workflow. The others are those of the workflow that the
-phase stands in, or of the nearest one around it that has them.
+phase is in, or of the nearest one around it that has them.
 ";
 
 /// The field reference, as it stands in `docs/reference/workflow.md`.

@@ -21,11 +21,11 @@ const CONNECTIONS_MAX: usize = 64;
 /// A running model server. It stops when it is dropped: whatever it still holds open is cut.
 pub struct Server {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ModelState>,
     listener: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ModelState {
     stage: Mutex<Stage>,
     /// Rings whenever anything on the stage changes.
     changed: Condvar,
@@ -42,7 +42,7 @@ impl Server {
     pub fn start_at(script: Script, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ModelState {
             stage: Mutex::new(Stage::new(script)),
             changed: Condvar::new(),
             open: Mutex::new(Vec::new()),
@@ -125,7 +125,7 @@ impl Drop for Server {
     }
 }
 
-impl Shared {
+impl ModelState {
     fn stage(&self) -> MutexGuard<'_, Stage> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ impl Shared {
     }
 }
 
-fn listen(listener: &TcpListener, shared: &Shared) {
+fn listen(listener: &TcpListener, shared: &ModelState) {
     thread::scope(|scope| {
         for stream in listener.incoming() {
             if shared.stage().is_closed {
@@ -184,7 +184,7 @@ fn listen(listener: &TcpListener, shared: &Shared) {
     });
 }
 
-impl Shared {
+impl ModelState {
     /// Takes a connection in, unless there are too many. Its own end is how it is known.
     fn admit(&self, stream: &TcpStream) -> Option<SocketAddr> {
         let peer = stream.peer_addr().ok()?;
@@ -203,7 +203,7 @@ impl Shared {
     }
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn serve(stream: &TcpStream, shared: &ModelState) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_MOST))?;
     stream.set_nodelay(true)?;
     let incoming = http::read(stream)?;
@@ -238,7 +238,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
 /// One answer on its way.
 struct Play<'a> {
     stream: &'a TcpStream,
-    shared: &'a Shared,
+    shared: &'a ModelState,
     wire: &'static dyn Wire,
     scene: &'a Scene,
 }

@@ -68,19 +68,19 @@ pub struct RunActivity {
 /// The activity of every live attempt; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Activities {
-    shared: Arc<Mutex<BTreeMap<AttemptId, Doing>>>,
+    shared: Arc<Mutex<BTreeMap<AttemptId, LiveAttempt>>>,
     bell: Bell,
 }
 
 #[derive(Debug, Default)]
-struct Doing {
+struct LiveAttempt {
     now: Activity,
-    ring: Ring,
+    ring: BitRing,
 }
 
 /// The latest bits of one attempt.
 #[derive(Debug, Default)]
-struct Ring {
+struct BitRing {
     /// Number of the oldest bit in the ring.
     first: u64,
     bits: VecDeque<Bit>,
@@ -136,12 +136,12 @@ impl Activities {
         self.lock().retain(|attempt, _| keep(*attempt));
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AttemptId, Doing>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AttemptId, LiveAttempt>> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ring {
+impl BitRing {
     fn push(&mut self, bit: Bit) {
         self.bytes += bit.cost();
         self.bits.push_back(bit);

@@ -17,11 +17,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Keeps `state.cache`, `run.json` and its mirror, and the anchor. Their failure affects only themselves.
 pub(crate) struct Projections {
     folder: RunFolder,
-    written: Option<Written>,
+    written: Option<LastWrite>,
 }
 
 /// When projections were last written, after which line, and whether that waited for the disk.
-struct Written {
+struct LastWrite {
     at: Instant,
     seq: u64,
     pace: Pace,
@@ -41,14 +41,14 @@ impl Projections {
 
     /// Writes and waits for the disk, unless nothing has happened since the last time that it did.
     pub(crate) fn write(&mut self, state: &State, head: Head) {
-        let is_new = |it: &Written| it.seq != head.seq || it.pace < Pace::Durable;
+        let is_new = |it: &LastWrite| it.seq != head.seq || it.pace < Pace::Durable;
         if self.written.as_ref().is_none_or(is_new) {
             self.replace(state, head, Pace::Durable);
         }
     }
 
     fn replace(&mut self, state: &State, head: Head, pace: Pace) {
-        let written = Written { at: Instant::now(), seq: head.seq, pace };
+        let written = LastWrite { at: Instant::now(), seq: head.seq, pace };
         let is_first = self.written.replace(written).is_none();
         let _ = ledger::save(&self.folder.ledger(), &head, state);
         // The head that is passed in is synced. An anchor ahead of its ledger would report damage where there is none.

@@ -13,11 +13,11 @@ const CALLS_MAX: usize = 4_096;
 /// What each id was used for, as long as this supervisor lives: no attempt lives longer. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Requests {
-    known: Arc<Mutex<VecDeque<Known>>>,
+    known: Arc<Mutex<VecDeque<KnownRequest>>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownRequest {
     attempt: AttemptId,
     request: String,
     content: blake3::Hash,
@@ -43,7 +43,7 @@ impl Requests {
                 if known.len() >= CALLS_MAX {
                     known.pop_front();
                 }
-                known.push_back(Known { attempt, request: request.to_owned(), content });
+                known.push_back(KnownRequest { attempt, request: request.to_owned(), content });
                 Ok(())
             }
         }

@@ -272,7 +272,7 @@ mod path {
 
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum PathForm {
         Text(PathBuf),
         Bytes(Vec<u8>),
     }
@@ -285,9 +285,9 @@ mod path {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(match Written::deserialize(from)? {
-            Written::Text(path) => path,
-            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        Ok(match PathForm::deserialize(from)? {
+            PathForm::Text(path) => path,
+            PathForm::Bytes(bytes) => OsString::from_vec(bytes).into(),
         })
     }
 }

@@ -18,18 +18,18 @@ use chronicle_runtime::for_tests::ledger::{
 
 use self::database::{Database, Trouble};
 use self::lines::TableLines;
-use self::writer::{Session, TableClaim};
+use self::writer::{TableClaim, TableSession};
 
 /// One run in a table. All clones are one.
 #[derive(Debug, Clone)]
 pub struct Table {
-    shared: Arc<Shared>,
+    shared: Arc<TableStore>,
     run: Arc<str>,
     patience: Duration,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct TableStore {
     database: Mutex<Database>,
     /// Notified after every change, like `LISTEN` in a database.
     changed: Condvar,
@@ -167,7 +167,7 @@ impl Ledger for Table {
     fn claim(&self, who: Holder) -> Result<Box<dyn LedgerClaim>, LedgerError> {
         let epoch = self.ask_until(self.patience, |database| database.claim(&self.run, &who))?;
         match epoch {
-            Some(epoch) => Ok(Box::new(TableClaim::new(Session::new(self.clone(), epoch)))),
+            Some(epoch) => Ok(Box::new(TableClaim::new(TableSession::new(self.clone(), epoch)))),
             None => Err(LedgerError::Held {
                 place: place(&self.run),
                 holder: self.holder().map(Box::new),

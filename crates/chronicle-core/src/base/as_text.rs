@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
-struct Reader<F>(F);
+struct TextVisitor<F>(F);
 
-impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Reader<F> {
+impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for TextVisitor<F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,7 +24,7 @@ pub fn read<'de, D: Deserializer<'de>, T>(
     from: D,
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<T, D::Error> {
-    from.deserialize_str(Reader(parse))
+    from.deserialize_str(TextVisitor(parse))
 }
 
 /// Writes a number right-aligned into all of these bytes, padded with zeros.

@@ -19,11 +19,11 @@ use crate::state::{Frame, State, WayOut};
 use crate::words;
 
 /// One step of the exit: returns what follows, or `None` so that the next step is tried.
-type Step = fn(&State, &Frame, &Phase, &WayOut) -> Option<Event>;
+type ExitStep = fn(&State, &Frame, &Phase, &WayOut) -> Option<Event>;
 
 /// Steps between the end of the work and the next phase. Each is asked again after every event, so it must derive from the state
 /// whether it is done.
-const WAY_OUT: [Step; 5] = [
+const WAY_OUT: [ExitStep; 5] = [
     // The tree after the worker is recorded by now (`follow.rs`). Cheap checks come first, a person is asked last.
     demand, verify, doubt, approve, edge,
 ];

@@ -9,7 +9,7 @@ use crate::state::claims::is_shown_later;
 use crate::state::{Attempt, Frame, Note, Ran, State, Visit};
 use crate::words;
 
-use super::fit::{Keeps, Part};
+use super::fit::{HandoverPart, Keeps};
 use super::why::came_from;
 
 /// Most commands in a handover.
@@ -20,17 +20,25 @@ const ENTRY: &str = "  ";
 const ALL: usize = usize::MAX;
 
 /// What follows the instructions for leaving, in order. Findings are the last thing to be cut.
-pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<Part> {
+pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<HandoverPart> {
     let snapshot = &state.snapshot;
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let list = |title, entries: &Vec<String>, rank| {
-        Part::list(title, each_cited(entries), Keeps::Last, ALL, 300, rank)
+        HandoverPart::list(title, each_cited(entries), Keeps::Last, ALL, 300, rank)
     };
-    let newest =
-        |title, entries, most, rank| Part::list(title, entries, Keeps::First, most, 300, rank);
+    let newest = |title, entries, most, rank| {
+        HandoverPart::list(title, entries, Keeps::First, most, 300, rank)
+    };
     vec![
         // The last to be cut: findings are what a worker chose to pass on, and nobody else knows them.
-        Part::list("Found out", each_cited(&snapshot.findings), Keeps::Last, ALL, 4_000, u8::MAX),
+        HandoverPart::list(
+            "Found out",
+            each_cited(&snapshot.findings),
+            Keeps::Last,
+            ALL,
+            4_000,
+            u8::MAX,
+        ),
         list("Still to be done", &snapshot.pending, 8),
         newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
         newest("Files that changed, by phase", files(state), ALL, 6),

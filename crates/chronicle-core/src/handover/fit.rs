@@ -13,7 +13,7 @@ const NOTICE_MAX: usize = 900;
 const MARK_MAX: usize = 60;
 
 /// One part of a handover.
-pub(super) struct Part {
+pub(super) struct HandoverPart {
     /// Its heading; empty for a paragraph without one.
     title: &'static str,
     body: Body,
@@ -40,7 +40,7 @@ pub(super) enum Keeps {
     Last,
 }
 
-impl Part {
+impl HandoverPart {
     pub(super) fn text(
         title: &'static str,
         body: impl Into<String>,
@@ -168,7 +168,7 @@ pub(super) struct Fitted {
 
 /// Combines the parts within `max` bytes. The notice about the rest precedes the part `mark`; `name` says where the rest is kept.
 pub(super) fn fit(
-    mut parts: Vec<Part>,
+    mut parts: Vec<HandoverPart>,
     max: usize,
     mark: &str,
     name: impl Fn(&str) -> String,
@@ -177,7 +177,7 @@ pub(super) fn fit(
     let rooms = rooms(&parts, max);
     let told: Vec<(Cow<'_, str>, bool)> =
         parts.iter().zip(&rooms).map(|(part, room)| part.within(*room)).collect();
-    let cut: Vec<&Part> =
+    let cut: Vec<&HandoverPart> =
         parts.iter().zip(&told).filter(|(_, (_, is_cut))| *is_cut).map(|(part, _)| part).collect();
     // The whole of each part that was cut, not only what is missing: a worker that opens the file finds it in one piece.
     let rest = (!cut.is_empty()).then(|| {
@@ -202,7 +202,7 @@ pub(super) fn fit(
     Fitted { text, rest }
 }
 
-fn notice(cut: &[&Part], path: &str) -> String {
+fn notice(cut: &[&HandoverPart], path: &str) -> String {
     let titles: Vec<&str> = cut
         .iter()
         .map(|part| if part.title.is_empty() { "the opening" } else { part.title })
@@ -214,12 +214,13 @@ fn notice(cut: &[&Part], path: &str) -> String {
 }
 
 /// Bytes available for each body.
-fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
-    let wants = |part: &Part| part.whole().len() + if part.is_short() { MARK_MAX } else { 0 };
+fn rooms(parts: &[HandoverPart], max: usize) -> Vec<usize> {
+    let wants =
+        |part: &HandoverPart| part.whole().len() + if part.is_short() { MARK_MAX } else { 0 };
     let mut rooms: Vec<usize> = parts.iter().map(wants).collect();
-    let titles: usize = parts.iter().map(Part::frame_bytes).sum();
+    let titles: usize = parts.iter().map(HandoverPart::frame_bytes).sum();
     let all = titles + rooms.iter().sum::<usize>();
-    let is_cut = all > max || parts.iter().any(Part::is_short);
+    let is_cut = all > max || parts.iter().any(HandoverPart::is_short);
     // Reserved at its largest, because its length depends on what will be cut.
     let notice = if is_cut { NOTICE_MAX } else { 0 };
     let mut over = (all + notice).saturating_sub(max);
@@ -239,7 +240,7 @@ fn rooms(parts: &[Part], max: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn told(parts: Vec<Part>, max: usize) -> (String, Option<String>) {
+    fn told(parts: Vec<HandoverPart>, max: usize) -> (String, Option<String>) {
         let Fitted { text, rest } = fit(parts, max, "Way", |_| "FILE".to_owned());
         (text, rest)
     }
@@ -251,9 +252,9 @@ mod tests {
     #[test]
     fn a_handover_that_fits_is_not_cut() {
         let parts = vec![
-            Part::text("", " hello ", 10, 5),
-            Part::text("Gone", "  ", 10, 5),
-            Part::list("Past", entries(2), Keeps::First, 9, 10, 0),
+            HandoverPart::text("", " hello ", 10, 5),
+            HandoverPart::text("Gone", "  ", 10, 5),
+            HandoverPart::list("Past", entries(2), Keeps::First, 9, 10, 0),
         ];
         assert_eq!(told(parts, 500), ("hello\n\n## Past\n\n- entry 1\n- entry 2".to_owned(), None));
     }
@@ -262,9 +263,9 @@ mod tests {
     fn the_lowest_rank_is_cut_first_and_kept_in_full() {
         let long = "x".repeat(2_000);
         let parts = vec![
-            Part::text("Task", long.clone(), 100, 5),
-            Part::text("Way", "out", 100, 9),
-            Part::list("Past", entries(200), Keeps::First, 500, 100, 0),
+            HandoverPart::text("Task", long.clone(), 100, 5),
+            HandoverPart::text("Way", "out", 100, 9),
+            HandoverPart::list("Past", entries(200), Keeps::First, 500, 100, 0),
         ];
         let (text, rest) = told(parts, 3_400);
         let rest = rest.unwrap();
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_latest_entries_stay_where_they_matter_more() {
-        let part = Part::list("Found", entries(9), Keeps::Last, 3, 100, 0);
+        let part = HandoverPart::list("Found", entries(9), Keeps::Last, 3, 100, 0);
         let (text, rest) = told(vec![part], 2_000);
         assert!(
             text.starts_with("## Found\n\n- 6 earlier ones are left out here\n- entry 7\n"),
@@ -292,7 +293,7 @@ mod tests {
     fn one_entry_too_long_alone_is_cut_and_whole_in_the_rest() {
         let long = format!("{}end", "y".repeat(5_000));
         for keeps in [Keeps::First, Keeps::Last] {
-            let part = Part::list("Found", vec![long.clone()], keeps, 3, 300, 0);
+            let part = HandoverPart::list("Found", vec![long.clone()], keeps, 3, 300, 0);
             let (text, rest) = told(vec![part], 1_500);
             assert!(text.len() <= 1_500 && text.contains("yyy… ["), "{}", text.len());
             assert!(rest.unwrap().contains(&long));

@@ -24,7 +24,7 @@ use crate::state::chain;
 use crate::state::{Attempt, State};
 use crate::words;
 
-use fit::{Fitted, Keeps, Part, fit};
+use fit::{Fitted, HandoverPart, Keeps, fit};
 
 pub use carried::told;
 pub(crate) use record::handed;
@@ -87,32 +87,37 @@ fn parts(
     phase: &Phase,
     stand: Stand<'_>,
     task: &str,
-) -> Vec<Part> {
+) -> Vec<HandoverPart> {
     let is_first = state.places.values().all(|tally| tally.departures == 0);
     let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
     let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
     let newest = |title, entries, floor, rank| {
-        Part::list(title, entries, Keeps::First, usize::MAX, floor, rank)
+        HandoverPart::list(title, entries, Keeps::First, usize::MAX, floor, rank)
     };
     let mut parts = vec![
-        Part::text("", initial, 2_000, 13),
-        Part::text("Why you are here", why, 4_000, 19),
-        Part::text(
+        HandoverPart::text("", initial, 2_000, 13),
+        HandoverPart::text("Why you are here", why, 4_000, 19),
+        HandoverPart::text(
             "What the worker before you said last",
             why::said_last(state, attempt),
             1_300,
             15,
         ),
-        Part::text("Your help is asked for", carried::help(state, attempt), 8_000, 18),
+        HandoverPart::text("Your help is asked for", carried::help(state, attempt), 8_000, 18),
         newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
         newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
-        Part::text("What the phase before asks of you", carried::task(state, attempt), 3_000, 11),
-        Part::text("Task", task, 6_000, 9),
-        Part::text("Your role", role(state, attempt, phase, stand), 3_000, 12),
-        Part::text("Your phase", where_it_is(phase, state, stand, attempt), 2_000, 20),
-        Part::text("Instructions", instructions(state, attempt, phase, stand), 8_000, 10),
-        Part::text("Tools", tools(state, attempt, phase), 3_000, 14),
-        Part::text(WAY_OUT, way_out(state, attempt, phase, stand), 8_000, 21),
+        HandoverPart::text(
+            "What the phase before asks of you",
+            carried::task(state, attempt),
+            3_000,
+            11,
+        ),
+        HandoverPart::text("Task", task, 6_000, 9),
+        HandoverPart::text("Your role", role(state, attempt, phase, stand), 3_000, 12),
+        HandoverPart::text("Your phase", where_it_is(phase, state, stand, attempt), 2_000, 20),
+        HandoverPart::text("Instructions", instructions(state, attempt, phase, stand), 8_000, 10),
+        HandoverPart::text("Tools", tools(state, attempt, phase), 3_000, 14),
+        HandoverPart::text(WAY_OUT, way_out(state, attempt, phase, stand), 8_000, 21),
     ];
     parts.extend(carried::parts(state, attempt));
     parts
@@ -143,16 +148,16 @@ fn news(
     phase: &Phase,
     stand: Stand<'_>,
     first: &Attempt,
-) -> Vec<Part> {
+) -> Vec<HandoverPart> {
     let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
     let newest = |title, entries, floor, rank| {
-        Part::list(title, entries, Keeps::First, usize::MAX, floor, rank)
+        HandoverPart::list(title, entries, Keeps::First, usize::MAX, floor, rank)
     };
     vec![
-        Part::text("Why you are here", why, 4_000, 19),
+        HandoverPart::text("Why you are here", why, 4_000, 19),
         newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
         newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
-        Part::text(WAY_OUT, as_before(state, attempt, phase, first), 8_000, 21),
+        HandoverPart::text(WAY_OUT, as_before(state, attempt, phase, first), 8_000, 21),
     ]
 }
 

@@ -224,7 +224,7 @@ impl Account {
         if limited.peek().is_none() {
             return Vec::new();
         }
-        let spent = Spent::of(state, self.place.as_ref());
+        let spent = Spending::of(state, self.place.as_ref());
         let balance = |(resource, limit)| Balance {
             place: self.place.clone(),
             resource,
@@ -278,13 +278,13 @@ fn never_priced(state: &Facts, agent: &str) -> bool {
 
 /// Everything spent in one account.
 #[derive(Default)]
-struct Spent {
+struct Spending {
     usage: Usage,
     active_ms: u64,
     tries: u64,
 }
 
-impl Spent {
+impl Spending {
     fn of(state: &Facts, place: Option<&Place>) -> Self {
         let belongs = |other: &Place| {
             place.is_none_or(|place| {

@@ -16,15 +16,15 @@ const BACK: &str = "undo";
 /// Every tree of a run in order: a fold of its lines.
 #[derive(Debug, Clone, Default)]
 pub struct TreeBook {
-    marks: Vec<Mark>,
-    attempts: Vec<Worked>,
+    marks: Vec<TreeMark>,
+    attempts: Vec<AttemptSpan>,
     /// Lines at which each place was entered.
     entered: BTreeMap<Place, Vec<u64>>,
     undos: Vec<UndoRow>,
 }
 
 #[derive(Debug, Clone)]
-struct Mark {
+struct TreeMark {
     seq: u64,
     tree: TreeId,
     /// True if people may have changed files between the previous mark and this one.
@@ -32,7 +32,7 @@ struct Mark {
 }
 
 #[derive(Debug, Clone)]
-struct Worked {
+struct AttemptSpan {
     attempt: AttemptId,
     place: Place,
     seq: u64,
@@ -87,7 +87,7 @@ impl TreeBook {
                 self.entered.entry(place.clone()).or_default().push(line.seq);
             } else if let Event::AttemptStarted(intent) = event {
                 let last = self.marks.last().filter(|mark| mark.seq == line.seq);
-                self.attempts.push(Worked {
+                self.attempts.push(AttemptSpan {
                     attempt: intent.attempt,
                     place: intent.place.clone(),
                     seq: line.seq,
@@ -108,9 +108,9 @@ impl TreeBook {
     fn record(&mut self, seq: u64, recorded: &TreeRecorded) {
         let tree = &recorded.tree;
         let by_people = !matches!(recorded.moment, Moment::After(_));
-        self.marks.push(Mark { seq, tree: tree.clone(), by_people });
+        self.marks.push(TreeMark { seq, tree: tree.clone(), by_people });
         if let Some(unclear) = &recorded.unclear {
-            self.marks.push(Mark { seq, tree: unclear.tree.clone(), by_people: true });
+            self.marks.push(TreeMark { seq, tree: unclear.tree.clone(), by_people: true });
         }
         let (Moment::Before(id) | Moment::After(id)) = recorded.moment else { return };
         let Some(worked) = self.attempts.iter_mut().rfind(|worked| worked.attempt == id) else {
@@ -140,7 +140,7 @@ impl TreeBook {
             }
             None => {}
         }
-        self.marks.push(Mark { seq: line.seq, tree: to.clone(), by_people: false });
+        self.marks.push(TreeMark { seq: line.seq, tree: to.clone(), by_people: false });
         let (seq, at, files) = (line.seq, line.at, None);
         let (is_back, taken_back) = (back.is_some() || is_old, false);
         self.undos.push(UndoRow { seq, at, what, from, to, files, is_back, taken_back });
@@ -188,7 +188,7 @@ impl TreeBook {
         let at = visit.map_or(visits.len(), |visit| visit).checked_sub(1)?;
         let since = *visits.get(at)?;
         let until = visits.get(at + 1).copied();
-        let inside = |worked: &&Worked| {
+        let inside = |worked: &&AttemptSpan| {
             let is_below = worked.place.frame().is_within(&place.frame_below());
             let is_then = worked.seq >= since && until.is_none_or(|until| worked.seq < until);
             is_then && (worked.place == *place || is_below)
@@ -240,9 +240,9 @@ impl TreeBook {
         spans.filter(|(before, after)| before != after).collect()
     }
 
-    fn worked(&self, since: u64, until: Option<u64>) -> impl Iterator<Item = &Worked> {
+    fn worked(&self, since: u64, until: Option<u64>) -> impl Iterator<Item = &AttemptSpan> {
         // One begins before its first tree, and ends with its last.
-        let is_then = move |worked: &&Worked| {
+        let is_then = move |worked: &&AttemptSpan| {
             worked.ended > since && until.is_none_or(|until| worked.seq < until)
         };
         self.attempts.iter().filter(is_then)

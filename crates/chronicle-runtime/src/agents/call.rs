@@ -13,20 +13,20 @@ pub struct RawCall {
 }
 
 /// What an adapter knows about a tool for certain.
-pub(super) struct Known {
+pub(super) struct KnownTool {
     pub(super) kind: ToolKind,
     /// Input fields that do not change what the call does: calls that differ only in these are the same call.
     pub(super) volatile: &'static [&'static str],
 }
 
-impl From<ToolKind> for Known {
+impl From<ToolKind> for KnownTool {
     fn from(kind: ToolKind) -> Self {
         Self { kind, volatile: &[] }
     }
 }
 
 impl RawCall {
-    pub(super) fn new(id: &str, tool: &str, input: Value, known: &Known, by: Caller) -> Self {
+    pub(super) fn new(id: &str, tool: &str, input: Value, known: &KnownTool, by: Caller) -> Self {
         let call = Call::new(id, tool, &input, known.volatile);
         Self { call: Call { kind: known.kind, by, ..call }, input }
     }

@@ -72,14 +72,14 @@ struct Search<'p> {
 }
 
 /// One definition to be read.
-struct Job {
+struct ReadJob {
     key: String,
     path: PathBuf,
     /// Folders that its files may be in.
     roots: Vec<PathBuf>,
 }
 
-impl Job {
+impl ReadJob {
     /// Reads it, unless so much was read that the project must be hostile.
     fn unit(&self, places: &Places, format: Format, read: &AtomicUsize) -> Unit {
         // Bounded over all files, because each may be as large as a single definition is allowed to be. Off by a few files is
@@ -110,12 +110,12 @@ impl Search<'_> {
     }
 
     /// Reads definitions, on several threads if there are many, and adds them in order.
-    fn add_all(&mut self, jobs: &[Job], format: Format, level: Level, group: Group) {
+    fn add_all(&mut self, jobs: &[ReadJob], format: Format, level: Level, group: Group) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         // Starting a thread costs more than reading a few dozen small files.
         let share = jobs.len().div_ceil(threads).max(SHARE_MIN);
         let (places, read) = (self.places, &self.read);
-        let work = |jobs: &[Job]| -> Vec<Unit> {
+        let work = |jobs: &[ReadJob]| -> Vec<Unit> {
             jobs.iter().map(|job| job.unit(places, format, read)).collect()
         };
         let units: Vec<Unit> = std::thread::scope(|scope| {
@@ -180,7 +180,8 @@ impl Search<'_> {
         }
         // By name and then by ending: which of two files of one name wins must not depend on the order of the disk.
         files.sort_unstable();
-        let files = files.into_iter().map(|(key, _, path)| Job { key, path, roots: roots.clone() });
+        let files =
+            files.into_iter().map(|(key, _, path)| ReadJob { key, path, roots: roots.clone() });
         self.add_all(&files.collect::<Vec<_>>(), Format::Native, level, group);
     }
 
@@ -204,7 +205,7 @@ impl Search<'_> {
         let jobs = direct.into_iter().chain(nested).map(|entry| {
             let mut roots = roots.clone();
             roots.extend(link_target(&entry.path));
-            Job { path: entry.path.join(FOLDER_FILE), key: entry.name, roots }
+            ReadJob { path: entry.path.join(FOLDER_FILE), key: entry.name, roots }
         });
         self.add_all(&jobs.collect::<Vec<_>>(), Format::Phased, level, group);
     }
@@ -215,9 +216,9 @@ impl Search<'_> {
         let files = self.entries(folder).into_iter().filter(|entry| !entry.is_folder);
         let jobs = files.filter_map(|entry| {
             let key = entry.name.strip_suffix(".json")?.to_owned();
-            Some(Job { key, path: entry.path, roots: roots.clone() })
+            Some(ReadJob { key, path: entry.path, roots: roots.clone() })
         });
-        let jobs: Vec<Job> = jobs.collect();
+        let jobs: Vec<ReadJob> = jobs.collect();
         self.add_all(&jobs, Format::Template, Level::Project, Group::Templates);
     }
 

@@ -46,12 +46,12 @@ const OUTBOX_MAX: usize = 64;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reaches an agent that works: to end it, or to tell it something.
-pub(super) struct Stop {
+pub(super) struct AgentStop {
     control: Control,
-    shared: Arc<Shared>,
+    shared: Arc<AgentShared>,
 }
 
-impl Stop {
+impl AgentStop {
     /// Tells a note; whether it is on its way.
     pub(super) fn note(&self, text: &str) -> bool {
         self.said(self.shared.voice.note(text))
@@ -105,7 +105,7 @@ impl Stop {
 }
 
 /// What the threads of one attempt share.
-struct Shared {
+struct AgentShared {
     context: Arc<Context>,
     attempt: AttemptId,
     /// The model that was asked for.
@@ -123,7 +123,7 @@ struct Shared {
 }
 
 /// Starts the agent under a keeper, and the threads that tend it.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
     let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
@@ -152,7 +152,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
     // Written by a thread of its own, below: an agent that does not read must not block the start of others.
     let opening = adapter.open(&order);
     let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(AgentShared {
         attempt: id,
         model,
         voice: Voice::new(adapter, outbox),
@@ -172,7 +172,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         cannot_start(format!("no thread to tend it: {error}"))
     })?;
     fail::at(Point::AfterStartAgent);
-    Ok(Stop { control, shared })
+    Ok(AgentStop { control, shared })
 }
 
 struct Pipes {
@@ -182,7 +182,7 @@ struct Pipes {
 }
 
 fn tend(
-    shared: &Arc<Shared>,
+    shared: &Arc<AgentShared>,
     pipes: Pipes,
     control: Control,
     to_agent: Receiver<String>,
@@ -246,7 +246,7 @@ fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String
     }
 }
 
-impl Shared {
+impl AgentShared {
     /// It waits no longer for the answer to that question. Nothing to do if it was answered meanwhile, or withdrawn before.
     fn withdrew(&self, request: &str) {
         if self.voice.forget(request) {

@@ -91,8 +91,8 @@ pub(crate) struct Processes {
 
 /// How an attempt that runs here is stopped.
 enum Running {
-    Agent(agent::Stop),
-    Shell(shell::Stop),
+    Agent(agent::AgentStop),
+    Shell(shell::ShellStop),
     Observed,
 }
 

@@ -19,19 +19,19 @@ use crate::requests::Requests;
 pub(super) struct Reporter {
     inbox: SyncSender<InboxMessage>,
     attempt: AttemptId,
-    worked: Arc<Mutex<Worked>>,
+    worked: Arc<Mutex<ActiveTime>>,
     requests: Requests,
 }
 
 /// Active time: waiting for a person does not count.
-struct Worked {
+struct ActiveTime {
     /// Start, shifted by all rests.
     since: Instant,
     /// Start of the current rest.
     rests: Option<Instant>,
 }
 
-impl Worked {
+impl ActiveTime {
     fn rests(&mut self, rests: bool, now: Instant) {
         match (rests, self.rests) {
             (true, None) => self.rests = Some(now),
@@ -51,7 +51,7 @@ impl Worked {
 
 impl Reporter {
     pub(super) fn new(inbox: SyncSender<InboxMessage>, attempt: AttemptId) -> Self {
-        let worked = Worked { since: Instant::now(), rests: None };
+        let worked = ActiveTime { since: Instant::now(), rests: None };
         let requests = Requests::default();
         Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)), requests }
     }
@@ -65,7 +65,7 @@ impl Reporter {
         let since = Instant::now();
         // A rest that never ends: the active time stays at what the earlier supervisor had measured.
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
-        let worked = Worked { since, rests: Some(rests) };
+        let worked = ActiveTime { since, rests: Some(rests) };
         let (worked, requests) = (Arc::new(Mutex::new(worked)), Requests::default());
         Self { inbox, attempt, worked, requests }
     }
@@ -81,7 +81,7 @@ impl Reporter {
         self.worked().rests(rests, Instant::now());
     }
 
-    fn worked(&self) -> MutexGuard<'_, Worked> {
+    fn worked(&self) -> MutexGuard<'_, ActiveTime> {
         self.worked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn waiting_for_a_person_is_no_work() {
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
-        let mut worked = Worked { since: began, rests: None };
+        let mut worked = ActiveTime { since: began, rests: None };
         assert_eq!(worked.active(after(5)).as_secs(), 5);
         worked.rests(true, after(5));
         worked.rests(true, after(60));

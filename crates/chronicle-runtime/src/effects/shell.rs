@@ -29,7 +29,7 @@ const OUTPUT_BYTES: usize = 4_000;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Kills the running command and prevents further ones.
-pub(super) struct Stop {
+pub(super) struct ShellStop {
     now: Arc<Mutex<Now>>,
 }
 
@@ -39,7 +39,7 @@ struct Now {
     control: Option<Control>,
 }
 
-impl Stop {
+impl ShellStop {
     pub(super) fn stop(&self, grace: Duration) {
         let mut now = lock(&self.now);
         now.stopped = true;
@@ -66,7 +66,7 @@ struct Shell {
 }
 
 /// Starts the commands on a thread of their own.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSeen>> {
+pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let shell = Shell {
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -76,7 +76,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<Stop, Box<EndSe
         context,
         work,
     };
-    let stop = Stop { now: Arc::clone(&shell.now) };
+    let stop = ShellStop { now: Arc::clone(&shell.now) };
     let (watchdog, reporter) = (shell.watchdog.clone(), shell.reporter.clone());
     let mut worked = Worked::new(shell.context.folder.worked(id));
     thread("watch", move || {

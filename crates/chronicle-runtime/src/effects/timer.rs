@@ -20,24 +20,24 @@ use crate::inbox::{InboxMessage, reported};
 /// How often wall-clock deadlines are checked, at least.
 const WALL_CHECK: Duration = Duration::from_secs(2);
 
-type Key = (Cause, AttemptId, TimerKind);
+type TimerKey = (Cause, AttemptId, TimerKind);
 
 /// The running timers. Each fires once; one that is no longer due is dropped.
 pub(super) struct Timers {
-    shared: Arc<Shared>,
+    shared: Arc<TimerState>,
     inbox: SyncSender<InboxMessage>,
     has_thread: bool,
 }
 
 #[derive(Default)]
-struct Shared {
-    board: Mutex<Board>,
+struct TimerState {
+    board: Mutex<TimerBoard>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Board {
-    deadlines: BTreeMap<Key, Deadline>,
+struct TimerBoard {
+    deadlines: BTreeMap<TimerKey, Deadline>,
     over: bool,
 }
 
@@ -76,7 +76,7 @@ impl Deadline {
 }
 
 /// Deadline of a timer effect; `None` for other effects.
-fn deadline_of(effect: &Effect, now: Instant) -> Option<(Key, Deadline)> {
+fn deadline_of(effect: &Effect, now: Instant) -> Option<(TimerKey, Deadline)> {
     if let Action::RunTimer { attempt, timer, active_ms } = effect.action {
         let at = now.checked_add(Duration::from_millis(active_ms));
         return Some(((effect.cause, attempt, timer), Deadline::Active(at)));
@@ -95,7 +95,7 @@ impl Timers {
     /// Runs exactly the timers that are due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
         let now = Instant::now();
-        let wanted: BTreeMap<Key, Deadline> =
+        let wanted: BTreeMap<TimerKey, Deadline> =
             due.iter().filter_map(|effect| deadline_of(effect, now)).collect();
         // Most runs of commands need no timer, and then no thread either.
         if wanted.is_empty() && !self.has_thread {
@@ -131,7 +131,7 @@ impl Drop for Timers {
     }
 }
 
-fn run(shared: &Shared, inbox: &SyncSender<InboxMessage>) {
+fn run(shared: &TimerState, inbox: &SyncSender<InboxMessage>) {
     let mut board = lock(&shared.board);
     while !board.over {
         let (now, wall) = (Instant::now(), clock::now());
@@ -159,7 +159,7 @@ fn run(shared: &Shared, inbox: &SyncSender<InboxMessage>) {
     }
 }
 
-fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+fn lock(board: &Mutex<TimerBoard>) -> MutexGuard<'_, TimerBoard> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

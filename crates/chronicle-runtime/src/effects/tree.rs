@@ -34,17 +34,17 @@ struct Opened {
 }
 
 /// One job with all that it needs.
-struct Job {
+struct TreeJob {
     folder: RunFolder,
     /// Which of the run's folders is recorded.
     of: FolderId,
     cause: Cause,
-    what: What,
+    what: TreeWork,
     /// Larger files are not recorded.
     max_bytes: u64,
 }
 
-enum What {
+enum TreeWork {
     Record(Moment, Before),
     Restore { from: TreeId, to: TreeId },
 }
@@ -127,23 +127,23 @@ pub(crate) fn trees_of(folder: &RunFolder) -> Result<Option<Trees>, TreesError> 
 pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecorded, TreesError> {
     let cause = Cause { seq: state.seq + 1, index: 0 };
     let (of, moment) = (FolderId::Project, Moment::Undo);
-    let what = What::Record(moment, Before::default());
+    let what = TreeWork::Record(moment, Before::default());
     let max_bytes = max_bytes(folder);
-    let job = Job { folder: folder.clone(), of, cause, what, max_bytes };
+    let job = TreeJob { folder: folder.clone(), of, cause, what, max_bytes };
     job.record(&mut Opened::default(), moment, &before(state, of, moment))
 }
 
-fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Option<Job> {
+fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Option<TreeJob> {
     let (of, what) = if let Action::RecordTree(moment) = effect.action {
         let of = state.folder_of(moment);
-        (of, What::Record(moment, before(state, of, moment)))
+        (of, TreeWork::Record(moment, before(state, of, moment)))
     } else if effect.action == Action::RestoreTree {
         let (of, undo) = state.trees.undo()?;
-        (of, What::Restore { from: undo.from.clone(), to: undo.to.clone() })
+        (of, TreeWork::Restore { from: undo.from.clone(), to: undo.to.clone() })
     } else {
         return None;
     };
-    Some(Job { folder: folder.clone(), of, cause: effect.cause, what, max_bytes })
+    Some(TreeJob { folder: folder.clone(), of, cause: effect.cause, what, max_bytes })
 }
 
 fn before(state: &State, of: FolderId, moment: Moment) -> Before {
@@ -158,16 +158,16 @@ fn before(state: &State, of: FolderId, moment: Moment) -> Before {
     }
 }
 
-impl Job {
+impl TreeJob {
     fn perform(&self, opened: &mut Opened) -> Report {
         let done = match &self.what {
-            What::Record(moment, before) => {
+            TreeWork::Record(moment, before) => {
                 fail::at(Point::BeforeTree);
                 let recorded = self.record(opened, *moment, before);
                 fail::at(Point::AfterTree);
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
-            What::Restore { from, to } => self.restore(opened, from, to),
+            TreeWork::Restore { from, to } => self.restore(opened, from, to),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
     }
@@ -247,8 +247,8 @@ impl Job {
 
     fn failed(&self, why: &str) -> Report {
         match self.what {
-            What::Record(moment, _) => Report::TreeMissed { moment, why: why.to_owned() },
-            What::Restore { .. } => Report::TreeRestored(Box::new(Restored::none(why))),
+            TreeWork::Record(moment, _) => Report::TreeMissed { moment, why: why.to_owned() },
+            TreeWork::Restore { .. } => Report::TreeRestored(Box::new(Restored::none(why))),
         }
     }
 }

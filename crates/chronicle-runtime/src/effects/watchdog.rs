@@ -15,10 +15,10 @@ pub(super) const INTERRUPT_PATIENCE: Duration = Duration::from_secs(1);
 /// Shared by the agent's reader and the watching thread.
 #[derive(Clone)]
 pub(super) struct Watchdog {
-    shared: Arc<(Mutex<Seen>, Condvar)>,
+    shared: Arc<(Mutex<LastSigns>, Condvar)>,
 }
 
-struct Seen {
+struct LastSigns {
     last: Instant,
     /// Open questions to a person: silence is expected meanwhile.
     questions: BTreeSet<String>,
@@ -48,7 +48,7 @@ pub(super) enum Bark {
 
 impl Watchdog {
     pub(super) fn new() -> Self {
-        let seen = Seen {
+        let seen = LastSigns {
             last: Instant::now(),
             questions: BTreeSet::new(),
             until: BTreeMap::new(),
@@ -146,13 +146,13 @@ impl Watchdog {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, LastSigns> {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What comes next, if nothing else happens before.
-fn next_bark(seen: &Seen, idle: Option<Duration>) -> Option<(Instant, Bark)> {
+fn next_bark(seen: &LastSigns, idle: Option<Duration>) -> Option<(Instant, Bark)> {
     let timed_out = seen.until.iter().map(|(request, at)| (*at, Bark::TimedOut(request.clone())));
     let deaf = seen.told_to_end.map(|at| (at + INTERRUPT_PATIENCE, Bark::Deaf));
     let lingers = seen.finished.filter(|_| !seen.has_lingered);

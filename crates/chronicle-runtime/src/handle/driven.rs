@@ -108,7 +108,7 @@ pub fn drive(
     let (input, answer) = inbox::asking(asked(&asker.who, command));
     let first = in_order(&run, &holder, world.notifies(), input);
     let folder_of_job = folder.clone();
-    let job = Job { run, first, rest, messages, world, watch, link, folder: folder_of_job };
+    let job = DriverJob { run, first, rest, messages, world, watch, link, folder: folder_of_job };
     let name = folder.id.short().to_owned();
     let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || job.run());
     let thread = thread.map_err(|error| HandleError::Driver {
@@ -139,7 +139,7 @@ fn in_order(
 }
 
 /// Everything that the driver's thread owns.
-struct Job {
+struct DriverJob {
     run: Run,
     first: Vec<InboxMessage>,
     rest: Rest,
@@ -150,7 +150,7 @@ struct Job {
     folder: RunFolder,
 }
 
-impl Job {
+impl DriverJob {
     fn run(mut self) -> Result<Finish, LedgerError> {
         let (world, watch) = (&mut self.world, &mut self.watch);
         let finish =

@@ -119,7 +119,8 @@ pub(super) fn record_in(
     mut world: Recorder,
     first: Vec<InboxMessage>,
 ) -> Result<Vec<Line>, HandleError> {
-    let mut kept = Kept { projections: Projections::new(folder.clone()), lines: Vec::new() };
+    let mut kept =
+        LineCollector { projections: Projections::new(folder.clone()), lines: Vec::new() };
     // Nobody else has anything to say to it.
     let (_inbox, messages) = sync_channel(1);
     // Before the first line: otherwise a kill in between would leave a line after an anchor that says "rests".
@@ -131,12 +132,12 @@ pub(super) fn record_in(
 }
 
 /// Collects the recorded lines, and keeps projections up to date.
-struct Kept {
+struct LineCollector {
     projections: Projections,
     lines: Vec<Line>,
 }
 
-impl Watch for Kept {
+impl Watch for LineCollector {
     fn shown(&mut self, _: &State, _: Head, lines: &[Line]) {
         self.lines.extend_from_slice(lines);
     }

@@ -78,7 +78,7 @@ pub struct Stays {
 }
 
 /// The target of an undo, and whose changes are in between.
-struct Target {
+struct UndoTarget {
     what: String,
     tree: TreeId,
     back: Option<u64>,
@@ -138,7 +138,7 @@ fn target(
     book: &TreeBook,
     undoing: &Undoing,
     now: &TreeId,
-) -> Result<Target, HandleError> {
+) -> Result<UndoTarget, HandleError> {
     let (what, span, part) = match undoing {
         Undoing::Run => ("run".to_owned(), book.run(), Part::Run),
         Undoing::Phase { place, visit } => {
@@ -150,7 +150,7 @@ fn target(
     };
     let span = span
         .ok_or_else(|| no_visit(book, undoing).unwrap_or_else(|| no_tree(folder, book, &part)))?;
-    Ok(Target {
+    Ok(UndoTarget {
         what,
         tree: span.from,
         back: None,
@@ -175,7 +175,7 @@ fn back(
     book: &TreeBook,
     levels: usize,
     now: &TreeId,
-) -> Result<Target, HandleError> {
+) -> Result<UndoTarget, HandleError> {
     let run = folder.id.short();
     let (first, rows) = book.back(levels).ok_or_else(|| {
         let known = book.undos().iter().filter(|row| !row.is_back && !row.taken_back).count();
@@ -187,7 +187,7 @@ fn back(
     })?;
     let mut edited = book.by_people(first, now);
     edited.extend(book.by_attempts(first, None, now));
-    Ok(Target {
+    Ok(UndoTarget {
         what: rows.iter().map(|row| format!("undo of {}", row.what)).collect::<Vec<_>>().join(", "),
         tree: rows.last().map_or_else(|| now.clone(), |row| row.from.clone()),
         back: Some(first),

@@ -13,11 +13,11 @@ const HEADS_MAX: usize = 4_096;
 /// The latest of everything.
 #[derive(Default)]
 pub(super) struct Board {
-    news: Mutex<News>,
+    news: Mutex<BoardNews>,
 }
 
 #[derive(Default)]
-struct News {
+struct BoardNews {
     /// Heads after each sync, latest last.
     heads: VecDeque<Head>,
     /// The latest view, and how many there were before.
@@ -27,7 +27,7 @@ struct News {
 impl Board {
     /// A board for a ledger that is synced up to this head.
     pub(super) fn new(head: Head) -> Self {
-        let news = News { heads: VecDeque::from([head]), view: None };
+        let news = BoardNews { heads: VecDeque::from([head]), view: None };
         Self { news: Mutex::new(news) }
     }
 
@@ -59,7 +59,7 @@ impl Board {
         known.copied().unwrap_or(Head::EMPTY)
     }
 
-    fn news(&self) -> MutexGuard<'_, News> {
+    fn news(&self) -> MutexGuard<'_, BoardNews> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -268,14 +268,14 @@ fn driver_of(stream: &UnixStream, run_folder: &Path) -> Result<bool, LinkError> 
 /// Fails if a line is an update with views of an unknown version.
 fn newer(line: &[u8]) -> Result<(), NewerView> {
     #[derive(Deserialize)]
-    struct Line {
+    struct VersionedLine {
         update: Version,
     }
     #[derive(Deserialize)]
     struct Version {
         v: u32,
     }
-    wire::understood::<Line>(line).map_or(Ok(()), |line| check_version(line.update.v))
+    wire::understood::<VersionedLine>(line).map_or(Ok(()), |line| check_version(line.update.v))
 }
 
 /// A read that timed out, in words: the system calls it a resource that is temporarily unavailable.

@@ -32,17 +32,17 @@ pub(super) enum Use {
 /// The table of all clients.
 #[derive(Default)]
 pub(super) struct Seats {
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenSeats>,
 }
 
 #[derive(Default)]
-struct Taken {
+struct TakenSeats {
     /// Counts events, so that the longest silence is known without a clock.
     count: u64,
-    clients: BTreeMap<u64, Client>,
+    clients: BTreeMap<u64, SeatedClient>,
 }
 
-struct Client {
+struct SeatedClient {
     stream: UnixStream,
     is_for: Use,
     /// The count when it last sent something.
@@ -66,16 +66,16 @@ impl Seats {
         }
         taken.count += 1;
         let id = taken.count;
-        taken.clients.insert(id, Client { stream, is_for: Use::Idle, heard: id });
+        taken.clients.insert(id, SeatedClient { stream, is_for: Use::Idle, heard: id });
         Ok(Some(Seat { seats: Arc::clone(self), id }))
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, TakenSeats> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Taken {
+impl TakenSeats {
     /// Disconnects the client that was idle for longest.
     fn make_room(&mut self) -> bool {
         let idle = self.clients.iter().filter(|(_, client)| client.is_for == Use::Idle);

@@ -44,12 +44,12 @@ const GREET_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The socket of a run that this process drives. It is removed when dropped.
 pub(crate) struct Server {
-    shared: Arc<Shared>,
+    shared: Arc<LinkState>,
     socket: PathBuf,
     note: PathBuf,
 }
 
-struct Shared {
+struct LinkState {
     run: RunId,
     cookies: Cookies,
     /// The run's folder as both sides name it.
@@ -74,7 +74,7 @@ pub(crate) struct Inside {
 /// Publishes updates to watchers. Never waits for any of them.
 #[derive(Clone)]
 pub(crate) struct Publisher {
-    shared: Arc<Shared>,
+    shared: Arc<LinkState>,
 }
 
 impl Server {
@@ -96,7 +96,7 @@ impl Server {
         // Bind first, then publish the path: a client that reads the note must find a listener. Not synced: no listener
         // survives a power cut.
         quick_write(&note, socket.as_os_str().as_encoded_bytes())?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LinkState {
             cookies: run.cookies(),
             folder: whole_name(&run.path)?,
             run: run.id.clone(),
@@ -150,7 +150,7 @@ impl Publisher {
     }
 }
 
-impl Shared {
+impl LinkState {
     /// The answer to a request; if a person must give it first, waits for them. The same call sent again is the same question.
     fn settled(
         &self,

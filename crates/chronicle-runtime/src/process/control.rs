@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::order::KeeperEnd;
 use super::sweep;
-use super::wire::{self, Got, Inbox, KeeperReport, Word};
+use super::wire::{self, Got, Inbox, KeeperReport, KeeperWord};
 
 /// How long a keeper may need to kill everything after the grace period. One that takes longer is stuck and is killed itself.
 pub(super) const END_PATIENCE: Duration = Duration::from_secs(20);
@@ -28,11 +28,11 @@ pub struct Control {
 #[derive(Debug)]
 struct Hold {
     line: Arc<KeeperLine>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<KeeperWait>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct KeeperWait {
     inbox: Inbox,
     end: Option<KeeperEnd>,
 }
@@ -61,7 +61,7 @@ impl Control {
     }
 
     pub(super) fn go(&self) -> io::Result<()> {
-        self.hold.line.say(&Word::Go)
+        self.hold.line.say(&KeeperWord::Go)
     }
 
     /// The keeper's process id.
@@ -129,7 +129,7 @@ impl KeeperLine {
     }
 
     /// Sends a whole word or fails: half a word would corrupt all later ones.
-    fn say(&self, word: &Word) -> io::Result<()> {
+    fn say(&self, word: &KeeperWord) -> io::Result<()> {
         let line = wire::line(word)?;
         // The lease thread and the driver write to the same socket; their messages must not mix.
         let _one_at_a_time = lock(&self.writing);
@@ -143,7 +143,7 @@ impl KeeperLine {
 
     /// Skips a full socket: a keeper with that many unread words does not need another one.
     pub(super) fn renew(&self) {
-        let _ = self.say(&Word::Renew);
+        let _ = self.say(&KeeperWord::Renew);
     }
 
     fn stop(&self, grace: Duration) {
@@ -154,7 +154,7 @@ impl KeeperLine {
         // Released before writing to the socket: the lease thread takes this lock for every keeper.
         drop(stop_due);
         // If this fails, the keeper is gone, or it hangs and is killed when it is overdue.
-        let _ = self.say(&Word::Stop { grace_ms: wire::millis(grace) });
+        let _ = self.say(&KeeperWord::Stop { grace_ms: wire::millis(grace) });
     }
 
     /// Kills a keeper that did not stop in time. Never waits, since the lease thread calls it.

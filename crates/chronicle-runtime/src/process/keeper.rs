@@ -30,7 +30,7 @@ use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::handover;
 use super::lock::{self, LockEntry};
 use super::order::{COOKIE_VARIABLE, own_executable};
-use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, WireOrder, Word};
+use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, KeeperWord, WireOrder};
 use crate::fail::{self, Point};
 
 /// Grace period for processes that the agent left running when it ended.
@@ -61,7 +61,7 @@ fn keep() -> io::Result<()> {
     // ever ran.
     line.say(&KeeperReport::Ready)?;
     // Without `Go` nothing starts: the supervisor may have died after writing the order.
-    let Some(Word::Go) = line.next()? else { return Ok(()) };
+    let Some(KeeperWord::Go) = line.next()? else { return Ok(()) };
     let nowhere = nowhere()?;
     let started = start_agent(&order, ready.stdin);
     fail::at(Point::KeeperAfterStart);
@@ -320,14 +320,14 @@ impl<'a> KeeperWatch<'a> {
         Ok(got)
     }
 
-    fn obey(&mut self, word: &Word) {
+    fn obey(&mut self, word: &KeeperWord) {
         match word {
-            Word::Go | Word::Renew => {
+            KeeperWord::Go | KeeperWord::Renew => {
                 self.lease_due = after(Duration::from_millis(self.order.lease_ms));
                 // Renewals double as signs of life, by which the trees know until when the attempt can have changed files.
                 lock::touch(self.lock);
             }
-            Word::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),
+            KeeperWord::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),
         }
     }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::lock::{self, LockEntry};
 pub use super::table::Process;
-use super::table::{self, Row};
+use super::table::{self, ProcessRow};
 use crate::regular::{self, Links};
 
 /// How long killed processes may need to go; longer means that the kernel holds them.
@@ -167,12 +167,12 @@ fn end_all(scan: impl Fn() -> Vec<Process>) -> Swept {
     }
 }
 
-fn others() -> Vec<Row> {
+fn others() -> Vec<ProcessRow> {
     let own = std::process::id();
     table::all().into_iter().filter(|row| row.process.pid != own).collect()
 }
 
-fn marked(all: &[Row], cookie: &str) -> Vec<Process> {
+fn marked(all: &[ProcessRow], cookie: &str) -> Vec<Process> {
     let processes = all.iter().map(|row| row.process);
     processes.filter(|process| table::has_cookie(*process, cookie)).collect()
 }

@@ -13,7 +13,7 @@ pub struct Process {
 
 /// A process and its parent, which changes when the parent ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct ProcessRow {
     pub(super) process: Process,
     parent: u32,
 }
@@ -25,7 +25,7 @@ impl Process {
 }
 
 /// Those of `all` that descend from `root`, parents before their children.
-pub(super) fn below(root: u32, all: &[Row]) -> Vec<Process> {
+pub(super) fn below(root: u32, all: &[ProcessRow]) -> Vec<Process> {
     let mut found: Vec<Process> = children(root, all).collect();
     let mut next = 0;
     while next < found.len() {
@@ -38,7 +38,7 @@ pub(super) fn below(root: u32, all: &[Row]) -> Vec<Process> {
     found
 }
 
-fn children(parent: u32, all: &[Row]) -> impl Iterator<Item = Process> {
+fn children(parent: u32, all: &[ProcessRow]) -> impl Iterator<Item = Process> {
     all.iter().filter(move |row| row.parent == parent).map(|row| row.process)
 }
 
@@ -70,7 +70,7 @@ mod system {
 
     use super::super::order::COOKIE_VARIABLE;
     use super::super::wire;
-    use super::{Process, Row, Signal};
+    use super::{Process, ProcessRow, Signal};
 
     /// Most bytes of an environment that are searched; the kernel allows no more.
     const ENVIRON_MAX: u64 = 8 * 1024 * 1024;
@@ -79,7 +79,7 @@ mod system {
     const USUAL_BYTES: usize = 8 * 1024;
 
     /// Reads every live process from the kernel.
-    pub(in super::super) fn all() -> Vec<Row> {
+    pub(in super::super) fn all() -> Vec<ProcessRow> {
         let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
         folder
             .flatten()
@@ -94,7 +94,7 @@ mod system {
     }
 
     /// A leader that ended while its threads run still counts as live.
-    fn read_row(pid: u32) -> Option<Row> {
+    fn read_row(pid: u32) -> Option<ProcessRow> {
         let stat = whole(pid, "stat")?;
         let stat = String::from_utf8_lossy(&stat);
         // The name is in parentheses and may contain any character, so the split is at the last one.
@@ -103,7 +103,7 @@ mod system {
         let is_over = matches!(*fields.first()?, "Z" | "X") && threads <= 1;
         let started = fields.get(19)?.parse().ok()?;
         let parent = fields.get(1)?.parse().ok()?;
-        (!is_over).then_some(Row { process: Process { pid, started }, parent })
+        (!is_over).then_some(ProcessRow { process: Process { pid, started }, parent })
     }
 
     fn whole(pid: u32, name: &str) -> Option<Vec<u8>> {
@@ -171,9 +171,9 @@ mod system {
 
     use rustix::process::{kill_process, test_kill_process};
 
-    use super::{Process, Row, Signal};
+    use super::{Process, ProcessRow, Signal};
 
-    pub(in super::super) fn all() -> Vec<Row> {
+    pub(in super::super) fn all() -> Vec<ProcessRow> {
         Vec::new()
     }
 

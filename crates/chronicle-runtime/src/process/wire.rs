@@ -35,7 +35,7 @@ pub(super) struct WireOrder {
 /// Later messages to a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Word {
+pub(super) enum KeeperWord {
     /// Starts the agent: a supervisor that died before this starts nothing.
     Go,
     /// Renews the lease: the supervisor is alive.

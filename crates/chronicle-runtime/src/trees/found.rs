@@ -13,11 +13,9 @@ use chronicle_core::words;
 use super::excludes::OURS;
 use super::ignored::Ignored;
 use super::modes::{BITS, Modes};
-use super::names::{below, obstacle, shown};
+use super::names::{Name, below, obstacle, shown};
 use super::record::Recorded;
 use super::unrecorded::{Unrecorded, is_refused};
-
-type Name = Vec<u8>;
 
 /// Files that may have changed since the last tree.
 pub(super) struct Found {

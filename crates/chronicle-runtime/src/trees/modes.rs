@@ -11,11 +11,9 @@ use std::path::PathBuf;
 
 use chronicle_core::base::ids::TreeId;
 
-use super::names::parts;
+use super::names::{Name, parts};
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
-
-type Name = Vec<u8>;
 
 /// Mode bits that are kept.
 pub(super) const BITS: u32 = 0o777;

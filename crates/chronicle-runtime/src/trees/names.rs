@@ -9,6 +9,9 @@ use chronicle_core::base::limits::bounded;
 use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::event::trees::TREE_PATH_MAX;
 
+/// A path below the project, as git prints it. Not a `String`: git passes on whatever bytes the disk has.
+pub(super) type Name = Vec<u8>;
+
 /// The parts between zero bytes.
 pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty())

@@ -13,9 +13,9 @@ use super::excludes::{Excludes, OURS};
 use super::found::Found;
 use super::git::{self, Git};
 use super::ignored::Ignored;
-use super::names::{joined, parts};
-use super::repository::Lock;
-use super::rules::Rules;
+use super::names::{Name, joined, parts};
+use super::repository::TreesLock;
+use super::rules::IgnoreRules;
 use super::unrecorded::{MARK_ID, Unrecorded};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
@@ -52,8 +52,6 @@ pub struct Recorded {
     pub(super) unrecorded: Unrecorded,
 }
 
-type Name = Vec<u8>;
-
 impl Trees {
     /// Records the project's files as they are now. The tree is kept under that name: a run and the event that made it due.
     pub fn record(&self, keep: Option<&str>) -> Result<Recorded, TreesError> {
@@ -64,7 +62,7 @@ impl Trees {
 
     pub(super) fn record_locked(
         &self,
-        _lock: &Lock,
+        _lock: &TreesLock,
         keep: Option<&str>,
     ) -> Result<Recorded, TreesError> {
         self.sweep()?;
@@ -93,7 +91,7 @@ impl Trees {
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
         let mut found = self.find(&half, is_first, ignored)?;
-        let mut rules = Rules::new(&self.git.work, &told, is_begun && !is_first);
+        let mut rules = IgnoreRules::new(&self.git.work, &told, is_begun && !is_first);
         rules.see(&found);
         self.find_hidden(&mut rules, &mut found, is_first);
         let mut changed = !found.present.is_empty() || !found.gone.is_empty();

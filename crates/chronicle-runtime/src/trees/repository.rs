@@ -28,7 +28,7 @@ const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encodi
 const RUN: &str = "# chronicle run: ";
 
 /// What the rules were before they were written anew.
-pub(super) struct Told {
+pub(super) struct RulesBefore {
     pub(super) changed: bool,
     /// True if the last tree belongs to a run that ignores other files from its start.
     pub(super) other_run: bool,
@@ -36,7 +36,7 @@ pub(super) struct Told {
 
 /// Holds the repository for one writer. Released when its holder dies.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+pub(super) struct TreesLock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Trees {
     /// Opens the repository of a project; creates it if there is none.
@@ -77,14 +77,14 @@ impl Trees {
     }
 
     /// Waits until no other process writes trees here.
-    pub(super) fn lock(&self) -> Result<Lock, TreesError> {
+    pub(super) fn lock(&self) -> Result<TreesLock, TreesError> {
         let path = self.definitions.join(LOCK);
         let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let file = File::options().create(true).truncate(false).write(true).open(&path)?;
             // Waits without a limit. Whoever holds it is a recording or an undo, which have limits of their own, and the kernel
             // releases the lock of a process that dies.
             file.lock()?;
-            Ok(Lock(file))
+            Ok(TreesLock(file))
         });
         opened.map_err(TreesError::io(&path))
     }
@@ -132,7 +132,7 @@ impl Trees {
     }
 
     /// Writes git's attributes and excludes, if they changed.
-    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<Told, TreesError> {
+    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<RulesBefore, TreesError> {
         let info = self.git.dir.join("info");
         fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
         write(&info.join("attributes"), ATTRIBUTES)?;
@@ -147,7 +147,7 @@ impl Trees {
         let before = String::from_utf8_lossy(&before);
         let last = before.lines().next_back().filter(|line| line.starts_with(RUN));
         let other_run = last.unwrap_or_default() != mark;
-        Ok(Told { changed: write(&path, &text)?, other_run })
+        Ok(RulesBefore { changed: write(&path, &text)?, other_run })
     }
 }
 

@@ -17,7 +17,7 @@ use chronicle_core::event::trees::{Restored, TREE_FILES_MAX, TREE_UNREADABLE_MAX
 use super::diff::{DiffEntry, NO_MODE};
 use super::git::{Git, ask_theirs};
 use super::modes::{Modes, PROGRAM};
-use super::names::{below, joined, obstacle, parts, shown};
+use super::names::{Name, below, joined, obstacle, parts, shown};
 use super::record::{Recorded, STREAM_FROM};
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
@@ -25,8 +25,6 @@ use crate::fail::{self, Point};
 const MAY_RUN: u32 = 0o111;
 /// Suffix of files with ignore rules.
 const RULES: &[u8] = b".gitignore";
-
-type Name = Vec<u8>;
 
 /// The result for one file.
 enum FileOutcome {
@@ -39,7 +37,7 @@ enum FileOutcome {
 }
 
 /// A file that differs from its target: its metadata before it was read, or why it stays.
-type Todo<'e> = (&'e DiffEntry, Result<Seen, FileOutcome>);
+type Todo<'e> = (&'e DiffEntry, Result<FileStamp, FileOutcome>);
 
 impl Trees {
     /// Turns files that differ between two trees into those of the second, where they match the first. Can be repeated after a
@@ -52,7 +50,7 @@ impl Trees {
         wanted.sort_by_key(|entry| (entry.name.ends_with(RULES), entry.after.0 != NO_MODE));
         // Looked at before the files are recorded: what changes after this moment is somebody's edit, even if it is in the
         // recording.
-        let seen: Vec<Seen> = wanted.iter().map(|entry| self.see(entry)).collect();
+        let seen: Vec<FileStamp> = wanted.iter().map(|entry| self.see(entry)).collect();
         // What is on disk now is kept first, so that this undo can be undone.
         let now = self.record_locked(&lock, Some(keep))?;
         let todo = self.sort_out(&wanted, seen, from, to, &now)?;
@@ -87,7 +85,7 @@ impl Trees {
     fn sort_out<'e>(
         &self,
         wanted: &'e [DiffEntry],
-        seen: Vec<Seen>,
+        seen: Vec<FileStamp>,
         from: &TreeId,
         to: &TreeId,
         now: &Recorded,
@@ -130,7 +128,7 @@ impl Trees {
         Ok(staged)
     }
 
-    fn put_back(&self, entry: &DiffEntry, seen: &Seen, staged: &Staged) -> FileOutcome {
+    fn put_back(&self, entry: &DiffEntry, seen: &FileStamp, staged: &Staged) -> FileOutcome {
         let path = self.place(entry);
         // Looked at again right before it is replaced. The person may be editing while the undo runs.
         if !self.see(entry).is_still(seen) {
@@ -165,10 +163,10 @@ impl Trees {
     }
 
     /// What is in a file's place. Behind a link there is nothing of it: that is a file elsewhere.
-    fn see(&self, entry: &DiffEntry) -> Seen {
+    fn see(&self, entry: &DiffEntry) -> FileStamp {
         let path = self.place(entry);
         let is_behind = obstacle(&self.git.work, &path).is_some();
-        if is_behind { Seen(None) } else { Seen::at(&path) }
+        if is_behind { FileStamp(None) } else { FileStamp::at(&path) }
     }
 
     fn place(&self, entry: &DiffEntry) -> PathBuf {
@@ -284,9 +282,9 @@ fn note(restored: &mut Restored, entry: &DiffEntry, outcome: &FileOutcome) {
 
 /// A file's metadata without its content: it changes with the content.
 #[derive(Debug)]
-struct Seen(Option<fs::Metadata>);
+struct FileStamp(Option<fs::Metadata>);
 
-impl Seen {
+impl FileStamp {
     fn at(path: &Path) -> Self {
         Self(fs::symlink_metadata(path).ok().filter(|meta| !meta.is_dir()))
     }

@@ -134,21 +134,21 @@ impl Trees {
         Ok(String::from_utf8_lossy(&ran.stdout).trim().parse().unwrap_or(0))
     }
 
-    fn kept(&self) -> Result<Vec<Kept>, TreesError> {
+    fn kept(&self) -> Result<Vec<KeptTree>, TreesError> {
         let args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/runs/"];
         let ran = Git::run("list trees", self.git.call(&self.index(), &[], &args))?;
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();
         let kept = text.lines().filter_map(|line| {
             let (tree, name) = line.split_once(' ')?;
             let run = name.strip_prefix("refs/runs/")?.split('/').next()?;
-            Some(Kept { tree: tree.to_owned(), name: name.to_owned(), run: run.to_owned() })
+            Some(KeptTree { tree: tree.to_owned(), name: name.to_owned(), run: run.to_owned() })
         });
         Ok(kept.collect())
     }
 }
 
 /// A tree that is kept for a run.
-struct Kept {
+struct KeptTree {
     tree: String,
     name: String,
     run: String,

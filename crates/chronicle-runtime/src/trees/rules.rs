@@ -12,16 +12,14 @@ use super::excludes::Excludes;
 use super::found::Found;
 use super::git::Git;
 use super::ignored::Ignored;
-use super::names::{below, joined, parts};
+use super::names::{Name, below, joined, parts};
 use super::record::{STAND_IN, removal};
-use super::repository::Told;
+use super::repository::RulesBefore;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
 
-type Name = Vec<u8>;
-
 /// What is known of the rules during one recording.
-pub(super) struct Rules {
+pub(super) struct IgnoreRules {
     work: PathBuf,
     /// True if they differ from those of the last tree.
     changed: bool,
@@ -31,8 +29,8 @@ pub(super) struct Rules {
     theirs: Option<Vec<u8>>,
 }
 
-impl Rules {
-    pub(super) fn new(work: &Path, told: &Told, is_begun: bool) -> Self {
+impl IgnoreRules {
+    pub(super) fn new(work: &Path, told: &RulesBefore, is_begun: bool) -> Self {
         let stays = is_begun && !told.other_run;
         Self { work: work.to_owned(), changed: told.changed, stays, theirs: None }
     }
@@ -50,7 +48,7 @@ impl Rules {
 
 impl Trees {
     /// Looks at files that git does not name: ignored by now, but tracked by the person, or gone before and recorded until then.
-    pub(super) fn find_hidden(&self, rules: &mut Rules, found: &mut Found, is_first: bool) {
+    pub(super) fn find_hidden(&self, rules: &mut IgnoreRules, found: &mut Found, is_first: bool) {
         if rules.changed && !is_first {
             found.sort(parts(rules.theirs()));
         }
@@ -72,7 +70,11 @@ impl Trees {
     }
 
     /// Keeps the names of files that are gone: all that this run has recorded, and for the next one those that the person tracks.
-    pub(super) fn note_missing(&self, rules: &mut Rules, found: &Found) -> Result<(), TreesError> {
+    pub(super) fn note_missing(
+        &self,
+        rules: &mut IgnoreRules,
+        found: &Found,
+    ) -> Result<(), TreesError> {
         let before = self.missing();
         if found.gone.is_empty() && before.is_empty() {
             return Ok(());
@@ -96,7 +98,7 @@ impl Trees {
     pub(super) fn follow(
         &self,
         index: &Path,
-        rules: &mut Rules,
+        rules: &mut IgnoreRules,
         from_the_start: &Ignored,
     ) -> Result<bool, TreesError> {
         let held = self.index().with_extension("held");
@@ -119,7 +121,7 @@ impl Trees {
     fn forget_ignored(
         &self,
         index: &Path,
-        rules: &mut Rules,
+        rules: &mut IgnoreRules,
         from_the_start: &Ignored,
     ) -> Result<(), TreesError> {
         let everywhere = format!("core.excludesFile={}", self.excludes.everywhere.display());

@@ -7,17 +7,17 @@ const SECTOR: usize = 512;
 
 /// A file or a folder.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(super) struct DiskNode {
     pub(super) is_folder: bool,
     pub(super) bytes: Vec<u8>,
     pub(super) on_disk: Vec<u8>,
     /// What was done since the last sync.
-    pub(super) pending: Vec<Change>,
+    pub(super) pending: Vec<PendingWrite>,
     pub(super) locks: Vec<Held>,
 }
 
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum PendingWrite {
     Written { at: usize, length: usize },
     Cut(usize),
 }
@@ -29,12 +29,12 @@ pub(super) struct Held {
     pub(super) with: Sharing,
 }
 
-impl Node {
+impl DiskNode {
     /// Brings one change to the disk: so many bytes of it.
-    fn keep(&mut self, change: &Change, most: usize) {
+    fn keep(&mut self, change: &PendingWrite, most: usize) {
         match *change {
-            Change::Cut(length) => self.on_disk.resize(length, 0),
-            Change::Written { at, length } => {
+            PendingWrite::Cut(length) => self.on_disk.resize(length, 0),
+            PendingWrite::Written { at, length } => {
                 // What was cut since then is gone from the cache too.
                 let end = (at + length.min(most)).min(self.bytes.len());
                 if at >= end {
@@ -59,7 +59,7 @@ impl Node {
             self.bytes.resize(at + bytes.len(), 0);
         }
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-        self.pending.push(Change::Written { at, length: bytes.len() });
+        self.pending.push(PendingWrite::Written { at, length: bytes.len() });
     }
 
     /// What chance leaves of what was not synced: nothing, all, the beginning, or some of its sectors.
@@ -74,7 +74,7 @@ impl Node {
                 4..=7 => {
                     let whole = chance(pending.len() + 1);
                     pending[..whole].iter().for_each(|change| self.keep(change, usize::MAX));
-                    if let Some(Change::Written { length, .. }) = pending.get(whole) {
+                    if let Some(PendingWrite::Written { length, .. }) = pending.get(whole) {
                         let most = chance(*length);
                         self.keep(&pending[whole], most);
                     }
@@ -91,8 +91,8 @@ impl Node {
         is_garbled
     }
 
-    fn keep_some(&mut self, pending: &Change, chance: &mut dyn FnMut(usize) -> usize) {
-        let Change::Written { at, length } = *pending else {
+    fn keep_some(&mut self, pending: &PendingWrite, chance: &mut dyn FnMut(usize) -> usize) {
+        let PendingWrite::Written { at, length } = *pending else {
             if chance(2) == 0 {
                 self.keep(pending, 0);
             }
@@ -103,7 +103,7 @@ impl Node {
             // Disks write sectors whole, and in any order.
             let end = ((from / SECTOR + 1) * SECTOR).min(at + length);
             if chance(2) == 0 {
-                self.keep(&Change::Written { at: from, length: end - from }, usize::MAX);
+                self.keep(&PendingWrite::Written { at: from, length: end - from }, usize::MAX);
             }
             from = end;
         }

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use chronicle_runtime::for_tests::ledger::{Entry, Identity};
 
-use super::node::Node;
+use super::node::DiskNode;
 
 #[derive(Debug, Default)]
 pub(super) struct Platter {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<DiskNode>,
     /// The names that are there, and the names that would be after a power cut.
     pub(super) names: Names,
     pub(super) names_on_disk: Names,
@@ -77,14 +77,14 @@ impl Platter {
     }
 
     pub(super) fn make(&mut self, name: &[u8], is_folder: bool) -> usize {
-        self.nodes.push(Node { is_folder, ..Node::default() });
+        self.nodes.push(DiskNode { is_folder, ..DiskNode::default() });
         let node = self.nodes.len() - 1;
         self.change_names(Renaming { from: None, to: Some((name.to_owned(), node)) });
         node
     }
 
     pub(super) fn entry(&self, node: usize) -> Entry {
-        let Node { is_folder, bytes, .. } = &self.nodes[node];
+        let DiskNode { is_folder, bytes, .. } = &self.nodes[node];
         Entry {
             identity: Identity { device: 1, inode: node as u64 },
             length: bytes.len() as u64,

@@ -7,7 +7,7 @@ use std::sync::MutexGuard;
 use chronicle_runtime::for_tests::ledger::{Disk, DiskFile, Entry, How, Sharing};
 
 use super::Simulated;
-use super::node::{Change, Held, Node};
+use super::node::{DiskNode, Held, PendingWrite};
 use super::platter::{Platter, Renaming, above, key};
 
 /// A process that uses the disk.
@@ -127,7 +127,7 @@ struct OpenFile {
 }
 
 impl OpenFile {
-    fn change(&self, change: impl FnOnce(&mut Node)) -> io::Result<()> {
+    fn change(&self, change: impl FnOnce(&mut DiskNode)) -> io::Result<()> {
         change(&mut self.process.ask()?.nodes[self.node]);
         Ok(())
     }
@@ -165,17 +165,17 @@ impl DiskFile for OpenFile {
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
         self.change(|node| {
             node.bytes.resize(length, 0);
-            node.pending.push(Change::Cut(length));
+            node.pending.push(PendingWrite::Cut(length));
         })
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.change(Node::sync)
+        self.change(DiskNode::sync)
     }
 
     fn forget(&self) {
         // A file's length is the journal's.
-        let is_length = |change: &Change| matches!(change, Change::Cut(_));
+        let is_length = |change: &PendingWrite| matches!(change, PendingWrite::Cut(_));
         let _ = self.change(|node| node.pending.retain(is_length));
     }
 

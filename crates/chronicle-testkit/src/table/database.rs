@@ -19,22 +19,22 @@ pub(super) struct Trouble {
 
 #[derive(Debug, Default)]
 pub(super) struct Database {
-    runs: BTreeMap<String, Turn>,
-    rows: BTreeMap<(String, u64), Row>,
+    runs: BTreeMap<String, WriterTurn>,
+    rows: BTreeMap<(String, u64), LineRow>,
     bodies: BTreeMap<(String, ArtifactId), Vec<u8>>,
     pub(super) trouble: Trouble,
 }
 
 /// Who may write a run. Statements with another epoch are refused.
 #[derive(Debug, Default)]
-struct Turn {
+struct WriterTurn {
     epoch: u64,
     holder: Option<Holder>,
 }
 
 /// A row of the table: one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct LineRow {
     pub(super) epoch: u64,
     pub(super) sum: Sum,
     pub(super) text: String,
@@ -84,7 +84,7 @@ impl Database {
         Ok(())
     }
 
-    fn turn(&self, run: &str) -> Result<&Turn, LedgerError> {
+    fn turn(&self, run: &str) -> Result<&WriterTurn, LedgerError> {
         let what = || format!("run `{run}` in the table");
         self.runs.get(run).ok_or_else(|| LedgerError::Missing { what: what() })
     }
@@ -105,7 +105,7 @@ impl Database {
     }
 
     /// One transaction: all of these rows or none.
-    pub(super) fn commit(&mut self, run: &str, rows: &[(u64, Row)]) -> Result<(), LedgerError> {
+    pub(super) fn commit(&mut self, run: &str, rows: &[(u64, LineRow)]) -> Result<(), LedgerError> {
         let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else {
             return Ok(());
         };
@@ -165,7 +165,7 @@ impl Database {
         Err(LedgerError::io(doing, place(run), refused))
     }
 
-    pub(super) fn row(&self, run: &str, seq: u64) -> Option<&Row> {
+    pub(super) fn row(&self, run: &str, seq: u64) -> Option<&LineRow> {
         self.rows.get(&(run.to_owned(), seq))
     }
 
@@ -198,7 +198,7 @@ impl Database {
     pub(super) fn push(&mut self, run: &str, text: &str) {
         let last = self.last(run);
         let sum = self.row(run, last).map_or(Sum::ZERO, |row| row.sum).then(text.as_bytes());
-        let row = Row { epoch: 0, sum, text: text.to_owned() };
+        let row = LineRow { epoch: 0, sum, text: text.to_owned() };
         self.rows.insert((run.to_owned(), last + 1), row);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_runtime::for_tests::ledger::{Cursor, Head, LedgerError, Lines};
 
-use super::database::{Database, Row};
+use super::database::{Database, LineRow};
 use super::{Table, place};
 
 pub(super) struct TableLines {
@@ -61,7 +61,7 @@ impl Lines for TableLines {
     }
 }
 
-fn next_row(database: &Database, run: &str, seq: u64) -> Result<Option<Row>, LedgerError> {
+fn next_row(database: &Database, run: &str, seq: u64) -> Result<Option<LineRow>, LedgerError> {
     match database.row(run, seq) {
         Some(row) => Ok(Some(row.clone())),
         None if database.last(run) > seq => Err(damaged(run, seq, "it is not there".to_owned())),

@@ -5,16 +5,16 @@ use chronicle_runtime::for_tests::ledger::{
     ArtifactId, Cursor, Head, Ledger as _, LedgerClaim, LedgerError, Lines, Torn, Writer,
 };
 
-use super::database::{Database, Row};
+use super::database::{Database, LineRow};
 use super::{Table, place};
 
 /// The right to write a run; released on drop.
-pub(super) struct Session {
+pub(super) struct TableSession {
     table: Table,
     epoch: u64,
 }
 
-impl Session {
+impl TableSession {
     pub(super) fn new(table: Table, epoch: u64) -> Self {
         Self { table, epoch }
     }
@@ -35,18 +35,18 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for TableSession {
     fn drop(&mut self) {
         self.table.change(|database| database.release(self.run(), self.epoch));
     }
 }
 
 pub(super) struct TableClaim {
-    session: Session,
+    session: TableSession,
 }
 
 impl TableClaim {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: TableSession) -> Self {
         Self { session }
     }
 }
@@ -74,10 +74,10 @@ impl LedgerClaim for TableClaim {
 }
 
 struct TableWriter {
-    session: Session,
+    session: TableSession,
     head: Head,
     /// Rows without an acknowledgement.
-    waiting: Vec<(u64, Row)>,
+    waiting: Vec<(u64, LineRow)>,
     is_poisoned: bool,
 }
 
@@ -85,7 +85,7 @@ impl TableWriter {
     /// Any failure but `Unavailable` poisons the writer.
     fn ask<T>(
         &mut self,
-        statement: impl FnOnce(&mut Database, &str, &[(u64, Row)]) -> Result<T, LedgerError>,
+        statement: impl FnOnce(&mut Database, &str, &[(u64, LineRow)]) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         self.check_sound()?;
         let session = &self.session;
@@ -128,7 +128,7 @@ impl Writer for TableWriter {
             source,
         })?;
         let sum = self.head.sum.then(text.as_bytes());
-        self.waiting.push((line.seq, Row { epoch: self.session.epoch, sum, text }));
+        self.waiting.push((line.seq, LineRow { epoch: self.session.epoch, sum, text }));
         self.head = Head { seq: line.seq, sum, at: Cursor(line.seq) };
         Ok(self.head)
     }

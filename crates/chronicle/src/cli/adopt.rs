@@ -30,6 +30,8 @@ pub(super) fn adopt(
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let catalog = definitions::find_in(&places);
     let key = older.workflow_name.clone();
+    // The definition comes from the old run's own file, not from the project: what was edited since must not change a run
+    // that goes on.
     let source = Source { file: None, name: older.file.clone(), key, text: older.definition() };
     let mut loaded = catalog.of_text(&places, source, Format::Template);
     problems::judge(&loaded)?;
@@ -42,6 +44,8 @@ pub(super) fn adopt(
     let carried = older.position(main).map_err(|why| nowhere(older, &why))?;
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let start = RunStarted {
+        // Made from the old id: whoever continues the same run at the same time gets the same folder, and only one of them
+        // its lock.
         run: RunId::new(handle::continuing_run_id(&setting.project, &older.id, older.created)),
         task: older.initial_task.clone(),
         who: setting.asker.who.clone(),

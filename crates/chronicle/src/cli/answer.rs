@@ -204,6 +204,7 @@ pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Fail
             .and_then(|()| agents::check_there(agent, &setting.project))
             .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
     }
+    // Checked before the command is recorded: a retry with an agent that cannot start would use up the gate and wait again.
     let RetryArgs { note, agent, from, .. } = args;
     tell(setting, &folder, &Command::Retry { place, note, agent, from })
 }
@@ -297,6 +298,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 /// Asks something of a run. If the answer takes long, says who is waited for, and for how long.
 fn patiently<T>(folder: &RunFolder, ask: impl FnOnce() -> T) -> T {
+    // Dropping the sender ends the watcher at once, so an answer in time costs no extra second: the scope joins the thread.
     let (done, answered) = sync_channel::<()>(0);
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -342,6 +344,7 @@ pub(super) fn tell(
             return Err(Failure::usage(why).hint(after_refusal(folder)));
         }
     };
+    // Read again after the answer: what is typed next depends on the state that the command has led to.
     let (view, _) = handle::view(folder)?;
     if setting.json {
         json::say_view(&view)?;
@@ -350,6 +353,7 @@ pub(super) fn tell(
         if view.status == Standing::Done && !view.supervised {
             terminal::say(&format!("Run {} is done.", folder.id.short()));
         }
+        // A live supervisor continues by itself; only a recorded command needs somebody to resume the run.
         if let Some(next) = view.next.first().filter(|_| told == HandledBy::Ledger) {
             terminal::talk(&format!("Next: {next}"));
         }

@@ -32,7 +32,7 @@ pub(super) struct AuditArgs {
 
 /// The JSON output of this command.
 #[derive(Serialize)]
-struct Found<'a> {
+struct AuditDocument<'a> {
     #[serde(flatten)]
     audit: &'a Audit,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
     let audit = handle::audit(&folder)?;
     let replayed = if args.replay { Some(handle::replay(&folder)?) } else { None };
     if setting.json {
-        json::say_document(&Found { audit: &audit, replay: replayed.as_ref() })?;
+        json::say_document(&AuditDocument { audit: &audit, replay: replayed.as_ref() })?;
     } else {
         say(&audit, folder.id.short());
         replayed.iter().for_each(say_replayed);

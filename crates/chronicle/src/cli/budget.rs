@@ -53,6 +53,7 @@ pub(super) fn cmd_budget(setting: &Setting, args: BudgetArgs) -> Result<Exit, Fa
 fn dollars(text: &str) -> Result<u64, Failure> {
     let number = text.trim().trim_start_matches('$');
     let read = budget::read(&format!("{number} usd")).ok().and_then(|budget| budget.usd_micros);
+    // `2,50` means two and a half in some countries and 250 elsewhere: it is refused, not guessed.
     read.filter(|_| !number.contains(',')).ok_or_else(|| {
         Failure::usage(format!("`{}` is no amount of dollars", words::one_line(text)))
             .hint("say it like `--budget-usd 2.50`")
@@ -68,6 +69,7 @@ pub(super) fn limit(args: &LimitArgs, main: Option<&mut Workflow>) -> Result<(),
     let Some(main) = main.filter(|_| usd.is_some() || args.budget_tokens.is_some()) else {
         return Ok(());
     };
+    // Each flag replaces one limit. Those of the workflow that no flag names still hold.
     let own = main.budget.take().unwrap_or_default();
     let (usd_micros, tokens) = (usd.or(own.usd_micros), args.budget_tokens.or(own.tokens));
     main.budget = Some(Budget { usd_micros, tokens, ..own });

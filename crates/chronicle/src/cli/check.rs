@@ -44,7 +44,7 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
     let own = catalog.workflows.iter().filter(|found| found.origin.level != Level::Builtin);
     let all = || own.map(|found| found.key.clone()).collect();
     let names: Vec<String> = if args.names.is_empty() { all() } else { args.names.clone() };
-    let mut report = Report::default();
+    let mut report = CheckReport::default();
     for name in &names {
         if let Some((chains, problems)) = catalog.chains_at(&places, name) {
             for loaded in &chains {
@@ -92,8 +92,8 @@ fn unknown(error: DiscoverError, name: &str) -> Failure {
 
 /// The results of all checked workflows.
 #[derive(Default)]
-struct Report {
-    workflows: Vec<Row>,
+struct CheckReport {
+    workflows: Vec<CheckedWorkflow>,
     problems: Vec<Problem>,
     sources: Vec<Source>,
     /// `commandName`, each with whose it is and where the second one would be told.
@@ -102,7 +102,7 @@ struct Report {
 
 /// The result for one workflow.
 #[derive(Debug, Serialize)]
-struct Row {
+struct CheckedWorkflow {
     key: String,
     name: String,
     file: String,
@@ -113,7 +113,7 @@ struct Row {
     is_clean: bool,
 }
 
-impl Report {
+impl CheckReport {
     fn add(&mut self, setting: &Setting, settings: &Settings, loaded: &Loaded) {
         let main = loaded.workflows.first();
         let source = loaded.sources.first();
@@ -124,7 +124,7 @@ impl Report {
         let notes = main.and_then(|main| unbounded_note(loaded, main));
         let problems: Vec<Problem> =
             loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
-        self.workflows.push(Row {
+        self.workflows.push(CheckedWorkflow {
             name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
             phases: main.map_or(0, |main| main.phases.len()),
             usable: !problems.iter().any(|it| it.severity == Severity::Error),
@@ -169,7 +169,14 @@ impl Report {
             hint: Some("make it a file that you may read".to_owned()),
         });
         let (key, name) = (name.to_owned(), name.to_owned());
-        self.workflows.push(Row { key, name, file, phases: 0, usable: false, is_clean: false });
+        self.workflows.push(CheckedWorkflow {
+            key,
+            name,
+            file,
+            phases: 0,
+            usable: false,
+            is_clean: false,
+        });
     }
 
     /// Two workflows that one word starts: the first one found would be used.
@@ -242,16 +249,16 @@ impl Report {
         ));
     }
 
-    fn json(&self) -> Checked<'_> {
+    fn json(&self) -> CheckDocument<'_> {
         let problems = self.problems.iter().map(ProblemRow::from).collect();
-        Checked { workflows: &self.workflows, problems }
+        CheckDocument { workflows: &self.workflows, problems }
     }
 }
 
 /// The JSON output of this command.
 #[derive(Serialize)]
-struct Checked<'a> {
-    workflows: &'a [Row],
+struct CheckDocument<'a> {
+    workflows: &'a [CheckedWorkflow],
     problems: Vec<ProblemRow<'a>>,
 }
 

@@ -25,7 +25,7 @@ use crate::terminal::{self, Ink, Paint};
 )]
 pub(super) struct ConfigArgs {
     #[command(subcommand)]
-    change: Option<Change>,
+    change: Option<ConfigCommand>,
 
     /// One setting to explain, or `path` for where the files are
     #[arg(value_name = "KEY|path")]
@@ -33,14 +33,14 @@ pub(super) struct ConfigArgs {
 }
 
 #[derive(Debug, Subcommand)]
-enum Change {
+enum ConfigCommand {
     Set(config_set::SetArgs),
     Unset(config_set::UnsetArgs),
 }
 
 /// A setting, as JSON.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownSetting {
     key: String,
     /// As a file would write it; none = nothing.
     value: Option<String>,
@@ -61,26 +61,26 @@ struct File {
 /// The JSON output of this command.
 #[derive(Serialize)]
 struct AllSettings<'a> {
-    settings: &'a [Shown],
+    settings: &'a [ShownSetting],
 }
 
 /// What `config path --json` prints.
 #[derive(Serialize)]
-struct Files {
+struct ConfigPaths {
     files: Vec<File>,
 }
 
 pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, Failure> {
     match &args.change {
-        Some(Change::Set(args)) => return config_set::cmd_set(setting, args),
-        Some(Change::Unset(args)) => return config_set::cmd_unset(setting, args),
+        Some(ConfigCommand::Set(args)) => return config_set::cmd_set(setting, args),
+        Some(ConfigCommand::Unset(args)) => return config_set::cmd_unset(setting, args),
         None => {}
     }
     if args.what.as_deref() == Some("path") {
         return paths(setting);
     }
     let found = definitions::settings(&setting.project);
-    let mut rows: Vec<Shown> =
+    let mut rows: Vec<ShownSetting> =
         found.settings.rows().iter().map(|row| shown(setting, row)).collect();
     if let Some(wanted) = &args.what {
         rows.retain(|row| row.key == *wanted);
@@ -88,6 +88,7 @@ pub(super) fn cmd_config(setting: &Setting, args: &ConfigArgs) -> Result<Exit, F
             return Err(config_set::no_such(wanted));
         }
     }
+    // Shown first and judged last: whoever looks for a mistake in a setting wants to see all of them.
     match (setting.json, &args.what) {
         (true, _) => json::say_document(&AllSettings { settings: &rows })?,
         (false, Some(_)) => rows.iter().for_each(explain),
@@ -104,14 +105,14 @@ pub(super) fn load(setting: &Setting) -> Result<FoundSettings, Failure> {
     Ok(found)
 }
 
-fn shown(setting: &Setting, row: &Row<'_>) -> Shown {
+fn shown(setting: &Setting, row: &Row<'_>) -> ShownSetting {
     let default = Some(row.key.default).filter(|default| !default.is_empty());
     let (value, origin) = match row.said {
         Some(said) => (Some(said.value.to_string()), format!("{}:{}", said.file, said.line)),
         None if row.name == "verify" => detected(setting),
         None => (default.map(str::to_owned), "default".to_owned()),
     };
-    Shown { key: row.name.clone(), value, default, origin, about: row.key.about }
+    ShownSetting { key: row.name.clone(), value, default, origin, about: row.key.about }
 }
 
 /// The commands that hold when nobody sets any.
@@ -127,7 +128,7 @@ fn detected(setting: &Setting) -> (Option<String>, String) {
     (Some(value.to_string()), format!("found from {}", files.join(", ")))
 }
 
-fn say(row: &Shown) {
+fn say(row: &ShownSetting) {
     let paint = Paint::stdout();
     let value = row.value.as_deref().unwrap_or("-");
     let line = format!("{:<22} {value:<30} ", row.key);
@@ -136,7 +137,7 @@ fn say(row: &Shown) {
     terminal::say_wrapped(&format!("{line}{origin}"));
 }
 
-fn explain(row: &Shown) {
+fn explain(row: &ShownSetting) {
     let value = row.value.as_deref().unwrap_or("(nothing)");
     terminal::say_wrapped(&format!("{} = {value}", row.key));
     terminal::say_wrapped(&format!("  from     {}", row.origin));
@@ -157,7 +158,7 @@ fn paths(setting: &Setting) -> Result<Exit, Failure> {
         })
         .collect();
     if setting.json {
-        json::say_document(&Files { files })?;
+        json::say_document(&ConfigPaths { files })?;
         return Ok(Exit::Done);
     }
     for File { whose, path, exists } in files {

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(super) struct DemoArgs {}
 
 pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure> {
-    let stage = Stage::set(setting)?;
+    let stage = DemoProject::set(setting)?;
     stage.title("A three-phase workflow starts on the scripted agent:");
     let mut supervisor = stage.chronicle(&[
         "run",
@@ -53,7 +53,7 @@ pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure>
 }
 
 /// The throw-away project, and what is said about it.
-struct Stage {
+struct DemoProject {
     project: PathBuf,
     agent_home: PathBuf,
     chronicle: PathBuf,
@@ -61,7 +61,7 @@ struct Stage {
     show: ShowOutput,
 }
 
-impl Stage {
+impl DemoProject {
     fn set(setting: &Setting) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new()
             .prefix("chronicle-demo-")

@@ -22,7 +22,7 @@ pub(super) struct DoctorArgs {}
 
 /// One thing looked at.
 #[derive(Debug, Serialize)]
-struct Finding {
+struct CheckResult {
     what: &'static str,
     good: bool,
     found: String,
@@ -38,7 +38,7 @@ struct Finding {
 struct Looked<'a> {
     /// Whether all is well.
     good: bool,
-    findings: &'a [Finding],
+    findings: &'a [CheckResult],
 }
 
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
@@ -60,7 +60,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     Ok(if all_good { Exit::Done } else { Exit::RunFailed })
 }
 
-fn say(findings: &[Finding]) {
+fn say(findings: &[CheckResult]) {
     let paint = Paint::stdout();
     for finding in findings {
         let sign =
@@ -76,14 +76,14 @@ fn say(findings: &[Finding]) {
 }
 
 /// A real process under a real keeper.
-fn keeper(setting: &Setting) -> Finding {
+fn keeper(setting: &Setting) -> CheckResult {
     let advice = Some("agents cannot be held here; on Linux, /proc must be mounted and readable");
     let tried = try_keeper(setting);
     let (good, found) = match tried {
         Ok(()) => (true, "a process was started and ended under a keeper".to_owned()),
         Err(why) => (false, why),
     };
-    Finding { more: Vec::new(), what: "processes", good, found, advice }
+    CheckResult { more: Vec::new(), what: "processes", good, found, advice }
 }
 
 fn try_keeper(setting: &Setting) -> Result<(), String> {
@@ -92,14 +92,14 @@ fn try_keeper(setting: &Setting) -> Result<(), String> {
 }
 
 /// Whether the project can be written, and synced.
-fn disk(setting: &Setting) -> Finding {
+fn disk(setting: &Setting) -> CheckResult {
     let root = setting.project.root();
     let tried = tempfile::tempfile_in(root).and_then(|file| file.sync_data());
     let (good, found) = match tried {
         Ok(()) => (true, format!("`{}` can be written and synced", root.display())),
         Err(error) => (false, format!("`{}`: {error}", root.display())),
     };
-    Finding {
+    CheckResult {
         more: Vec::new(),
         what: "disk",
         good,
@@ -109,7 +109,7 @@ fn disk(setting: &Setting) -> Finding {
 }
 
 /// Whether a lock of one file is seen by another.
-fn lock(setting: &Setting) -> Finding {
+fn lock(setting: &Setting) -> CheckResult {
     let tried = tempfile::NamedTempFile::new_in(setting.project.root()).and_then(|file| {
         file.as_file().try_lock().map_err(std::io::Error::from)?;
         Ok(std::fs::File::open(file.path())?.try_lock().is_err())
@@ -120,20 +120,20 @@ fn lock(setting: &Setting) -> Finding {
         Err(error) => (false, error.to_string()),
     };
     let advice = Some("this disk has no locks: do not drive one run from two machines");
-    Finding { more: Vec::new(), what: "locks", good, found, advice }
+    CheckResult { more: Vec::new(), what: "locks", good, found, advice }
 }
 
 /// Whether a driven run can be reached by other commands.
-fn link() -> Finding {
+fn link() -> CheckResult {
     let (good, found) = match machine::link_folder() {
         Ok(folder) => (true, format!("driven runs are reached through `{}`", folder.display())),
         Err(why) => (false, why),
     };
     let advice = Some("remove it, or set `XDG_RUNTIME_DIR`: `pause`, `cancel` and others need it");
-    Finding { more: Vec::new(), what: "link", good, found, advice }
+    CheckResult { more: Vec::new(), what: "link", good, found, advice }
 }
 
-fn git(setting: &Setting) -> Finding {
+fn git(setting: &Setting) -> CheckResult {
     let version = machine::run(&["git", "--version"], setting.project.root());
     let (good, found) = match version {
         Some(version) => (true, version),
@@ -141,11 +141,11 @@ fn git(setting: &Setting) -> Finding {
     };
     let advice =
         Some("install git: without it files are not recorded, and `diff` and `undo` have nothing");
-    Finding { more: Vec::new(), what: "git", good, found, advice }
+    CheckResult { more: Vec::new(), what: "git", good, found, advice }
 }
 
 /// How much room the recorded files take.
-fn trees(setting: &Setting, settings: &Settings) -> Finding {
+fn trees(setting: &Setting, settings: &Settings) -> CheckResult {
     let bytes = handle::recorded_bytes(&setting.project);
     let found = bytes.map_or_else(
         || "no files were recorded here yet".to_owned(),
@@ -153,11 +153,11 @@ fn trees(setting: &Setting, settings: &Settings) -> Finding {
     );
     let good = bytes.is_none_or(|bytes| bytes < settings.trees_warn_bytes());
     let advice = Some("`chronicle gc` frees what is no longer needed");
-    Finding { more: Vec::new(), what: "trees", good, found, advice }
+    CheckResult { more: Vec::new(), what: "trees", good, found, advice }
 }
 
 /// Whether the settings can be used.
-fn settings(setting: &Setting) -> (Settings, Finding) {
+fn settings(setting: &Setting) -> (Settings, CheckResult) {
     let advice = Some("`chronicle config` shows where");
     let found = definitions::settings(&setting.project);
     let files: Vec<&str> = found.sources.iter().map(|source| source.name.as_str()).collect();
@@ -168,11 +168,11 @@ fn settings(setting: &Setting) -> (Settings, Finding) {
         [first, more @ ..] => format!("{first} (and {} more)", more.len()),
     };
     let good = found.problems.is_empty();
-    (found.settings, Finding { more: Vec::new(), what: "settings", good, found: text, advice })
+    (found.settings, CheckResult { more: Vec::new(), what: "settings", good, found: text, advice })
 }
 
 /// Whether people can be told in the ways that are set.
-fn notices(setting: &Setting, settings: &Settings) -> Finding {
+fn notices(setting: &Setting, settings: &Settings) -> CheckResult {
     let webhook = settings.text("notify.webhook").is_some();
     let curl = || machine::run(&["curl", "--version"], setting.project.root());
     let good = !webhook || curl().is_some();
@@ -188,11 +188,11 @@ fn notices(setting: &Setting, settings: &Settings) -> Finding {
         ways => format!("people are notified by {}", ways.join(", ")),
     };
     let advice = Some("install curl: it posts to the address");
-    Finding { more: Vec::new(), what: "notices", good, found, advice }
+    CheckResult { more: Vec::new(), what: "notices", good, found, advice }
 }
 
 /// Whether a run would ask first. That is no fault either.
-fn trusted(setting: &Setting, settings: &Settings) -> Finding {
+fn trusted(setting: &Setting, settings: &Settings) -> CheckResult {
     let project = &setting.project;
     let found = match trust::items(project) {
         Err(error) => error.to_string(),
@@ -206,14 +206,14 @@ fn trusted(setting: &Setting, settings: &Settings) -> Finding {
             }
         }
     };
-    Finding { more: Vec::new(), what: "trust", good: true, found, advice: None }
+    CheckResult { more: Vec::new(), what: "trust", good: true, found, advice: None }
 }
 
-fn proc_folder() -> Finding {
+fn proc_folder() -> CheckResult {
     let own = PathBuf::from("/proc/self/environ");
     let good = std::fs::read(&own).is_ok();
     let found =
         if good { "processes can be found by their cookie" } else { "/proc cannot be read" };
     let advice = Some("what a killed keeper leaves behind cannot be found here");
-    Finding { more: Vec::new(), what: "cookies", good, found: found.to_owned(), advice }
+    CheckResult { more: Vec::new(), what: "cookies", good, found: found.to_owned(), advice }
 }

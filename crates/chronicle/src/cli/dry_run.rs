@@ -22,6 +22,8 @@ pub(super) fn show(
     untrusted: &Unknown,
 ) -> Result<Exit, Failure> {
     let (task, workflows) = (start.task.clone(), start.workflows.clone());
+    // The real engine decides here, on a state that is thrown away: a dry run that had its own rules would show another
+    // path.
     let rehearsal = rehearse(start);
     let mut notes = notes(setting, &rehearsal, &workflows);
     notes.extend(trust_note(untrusted));
@@ -88,6 +90,7 @@ fn one(paint: Paint, number: usize, scene: &Scene) -> String {
     if let Some(handover) = &scene.handover {
         row("handover", format!("{} bytes, as it would be sent:", handover.len()));
         for line in handover.lines() {
+            // A handover quotes files of the project: a terminal must not act on an escape in one of them.
             let _ = writeln!(text, "     {} {}", paint.ink(Ink::Dim, "│"), quote::plain(line));
         }
     }

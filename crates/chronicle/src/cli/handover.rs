@@ -57,6 +57,7 @@ fn say(view: &HandoverView, is_next: bool) {
     terminal::talk(&format!(
         "{attempt} at `{place}`, try {try_number} ({agent}) {would}{assumed}:"
     ));
+    // Said aloud: a later version may word a handover in another way than the one that the worker got.
     if !view.kept && !is_next {
         terminal::talk("It was not kept: this version has worked it out again from the ledger.");
     }

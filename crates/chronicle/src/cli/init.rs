@@ -40,7 +40,7 @@ pub(super) struct InitArgs {
 
 /// What was found and done.
 #[derive(Debug, Serialize)]
-struct Report {
+struct InitReport {
     wrote: Vec<&'static str>,
     kept: Vec<String>,
     verify: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) fn cmd_init(setting: &Setting, args: &InitArgs) -> Result<Exit, Failu
     let root = setting.project.root();
     let found = definitions::settings(&setting.project);
     let verify = verify_commands(root, &found.settings, args);
-    let mut report = Report {
+    let mut report = InitReport {
         wrote: Vec::new(),
         kept: Vec::new(),
         agents: agents::installed(&found.settings).iter().map(agent).collect(),
@@ -125,7 +125,7 @@ fn own_workflow(setting: &Setting) -> Option<String> {
 }
 
 /// Writes a file unless there is one, however it came about.
-fn put(setting: &Setting, file: NewFile, report: &mut Report) -> Result<(), Failure> {
+fn put(setting: &Setting, file: NewFile, report: &mut InitReport) -> Result<(), Failure> {
     let NewFile { name, text } = file;
     let path = setting.project.root().join(name);
     let failed = |error| {
@@ -135,6 +135,8 @@ fn put(setting: &Setting, file: NewFile, report: &mut Report) -> Result<(), Fail
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
+    // `create_new` instead of a check before it: a file that appears in between, or a link to elsewhere, is not written
+    // over.
     let file = fs::File::options().write(true).create_new(true).open(&path);
     match file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes())) {
         Ok(()) => report.wrote.push(name),
@@ -146,7 +148,7 @@ fn put(setting: &Setting, file: NewFile, report: &mut Report) -> Result<(), Fail
     Ok(())
 }
 
-fn say(report: &Report) {
+fn say(report: &InitReport) {
     let paint = Paint::stdout();
     for name in &report.wrote {
         terminal::say(&format!("  {} {name}", paint.ink(Ink::Good, "wrote ")));

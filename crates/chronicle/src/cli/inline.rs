@@ -21,13 +21,13 @@ use crate::terminal;
 pub(super) struct Inline {
     remote: Remote,
     asked: BTreeSet<GateId>,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<InlineState>>,
     is_listening: bool,
 }
 
 /// What the thread that reads lines must know.
 #[derive(Default)]
-struct Shared {
+struct InlineState {
     /// The gate that the next line answers.
     gate: Option<GateRow>,
     /// A gate that was answered, and the last line of the ledger that was seen before: if it stays open, it is asked about again.
@@ -81,7 +81,7 @@ impl Inline {
 }
 
 /// A thread that panicked while it held this has changed nothing by halves.
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<InlineState>) -> MutexGuard<'_, InlineState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -143,7 +143,7 @@ fn plain(kind: GateKind, text: &str) -> String {
 }
 
 /// Reads lines until there are none left. The lock is not held while an answer is given: the screen needs it too.
-fn hear_all(remote: &Remote, shared: &Mutex<Shared>) {
+fn hear_all(remote: &Remote, shared: &Mutex<InlineState>) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let gate = lock(shared).gate.clone();
@@ -165,7 +165,7 @@ fn hear_all(remote: &Remote, shared: &Mutex<Shared>) {
 }
 
 /// A line that does not count leaves the question open.
-fn hear(remote: &Remote, shared: &Mutex<Shared>, gate: &GateRow, line: &str) {
+fn hear(remote: &Remote, shared: &Mutex<InlineState>, gate: &GateRow, line: &str) {
     let Some(command) = command(gate, line) else {
         return terminal::talk(&format!("That is no answer here. {}", choices(gate)));
     };

@@ -27,11 +27,12 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
     let catalog = definitions::find(&setting.project);
     let root = format!("{}/", setting.project.root().display());
     if setting.json {
-        json::say_document(&Listed::of(&catalog))?;
+        json::say_document(&ListDocument::of(&catalog))?;
         return Ok(Exit::Done);
     }
     let page = Page { paint: Paint::stdout(), root };
     for line in page.lines(&catalog) {
+        // The reader has gone away, such as `head`: what it does not read need not be made.
         if !terminal::say_wrapped(&line) {
             break;
         }
@@ -51,6 +52,7 @@ impl Page {
         let (chains, workflows): (Vec<&FoundWorkflow>, Vec<&FoundWorkflow>) =
             catalog.workflows.iter().partition(|it| it.origin.format == Some(Format::Chain));
         for (title, found) in [("Workflows", workflows), ("Chains", chains)] {
+            // Capped: one very long name must not push the rest of every row off the screen.
             let width = found.iter().map(|it| it.key.chars().count()).max().unwrap_or(0).min(30);
             let rows = found.into_iter().flat_map(|found| self.workflow(found, width));
             self.section(&mut lines, title, rows.collect());
@@ -182,7 +184,7 @@ fn shorten(text: &str) -> String {
 
 /// The JSON output of this command.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListDocument {
     workflows: Vec<ListedWorkflow>,
     personas: Vec<ListedPersona>,
     teams: Vec<ListedTeam>,
@@ -265,7 +267,7 @@ struct ListedProblem {
     hint: Option<String>,
 }
 
-impl Listed {
+impl ListDocument {
     fn of(catalog: &Catalog) -> Self {
         Self {
             workflows: catalog.workflows.iter().map(ListedWorkflow::of).collect(),

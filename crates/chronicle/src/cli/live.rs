@@ -44,7 +44,9 @@ pub(super) fn stay(
 ) -> Result<Exit, Failure> {
     let (_files, command) = claim_files(setting, folder, command)?;
     let is_inline = is_inline(setting);
+    // A person at the terminal is asked right there, so the run must not come to rest while a gate is open.
     let rest = if is_inline { Rest::WhenOver } else { rest };
+    // Bounded: a terminal that stands still must not let the updates of a working run grow without limit.
     let (updates, news) = sync_channel(UPDATES_MAX);
     let settings = definitions::settings(&setting.project).settings;
     let signals = signals(&settings, folder);
@@ -53,6 +55,8 @@ pub(super) fn stay(
     let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)
         .map_err(|error| if is_new { not_begun(folder, error) } else { error.into() })?;
     if let Answer::Refused(why) = answer {
+        // The driver thread holds the lock of the ledger: it is joined before the refusal is told, so that the next command
+        // finds the run free.
         driven.remote().quit();
         driven.join()?;
         return Err(Failure::usage(why)
@@ -117,6 +121,8 @@ fn claim_files(
             // Its own supervisor has it: opening the run says by whom it is held.
             Claimed::By(run) if run == folder.id => return Ok((None, command)),
             Claimed::By(run) if waits.is_none() => {
+                // Recorded before the wait: a run that waits for files must be listed, can be cancelled, and survives a kill
+                // of this process.
                 if let Command::Start(start) = command {
                     handle::record(folder, &setting.asker, Command::Prepare(start))?;
                     command = Command::Resume;
@@ -129,6 +135,8 @@ fn claim_files(
             }
             Claimed::By(_) | Claimed::LeftBy(_) => give_up_if_over(folder)?,
         }
+        // Polled: the lock belongs to another process, and there is no call that waits for a lock and for a cancellation at
+        // the same time.
         std::thread::sleep(FILES_LOOK);
     }
 }
@@ -183,6 +191,7 @@ fn reason(signal: i32) -> &'static str {
 fn pause(remote: &Remote, signal: i32) {
     let pausing = "\nPausing: the worker is being stopped. Ctrl-C again stops at once.";
     let _ = std::thread::Builder::new().spawn(move || terminal::talk(pausing));
+    // The answer is dropped: the lines of the run show what becomes of it.
     drop(remote.submit(Command::Pause { reason: reason(signal).to_owned() }));
 }
 
@@ -211,6 +220,8 @@ fn watch(
         match news.recv_timeout(REDRAW) {
             Ok(Update::Happened(entries)) => screen.happened(&entries),
             Ok(Update::Now(view)) => screen.view = Some(view),
+            // Asked and drawn only in a pause between updates: a question must stand below everything that has happened
+            // before it.
             Err(RecvTimeoutError::Timeout) => {
                 let view = screen.view.as_ref();
                 let is_asking = match (inline.as_mut(), view) {

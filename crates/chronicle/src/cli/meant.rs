@@ -75,6 +75,7 @@ fn older(setting: &Setting, text: &str) -> Option<OlderRun> {
     let text = text.to_lowercase();
     let older = handle::older_runs(&setting.project).into_iter();
     let mut fitting = older.filter(|run| run.id.to_lowercase().starts_with(&text));
+    // The same shortest length as for runs of our own: a shorter prefix fits by chance.
     let found = fitting.next().filter(|_| text.len() >= ID_MIN)?;
     fitting.next().is_none().then_some(found)
 }
@@ -114,6 +115,7 @@ pub(super) fn resumable(setting: &Setting, text: Option<&str>) -> Result<Meant, 
         return named(setting, text);
     }
     let mut runs: Vec<Meant> = by_change(setting).into_iter().map(|(_, run)| run).collect();
+    // Two passes: a run that can work comes before one that only waits, even if the waiting one changed later.
     let found = runs.iter().position(can_go_on).or_else(|| runs.iter().position(waits));
     if let Some(found) = found {
         return Ok(runs.swap_remove(found));
@@ -207,7 +209,10 @@ fn is_said(words: &[String], rest: Rest) -> bool {
     let has_digit = first.bytes().any(|byte| byte.is_ascii_digit());
     let is_id = first.len() >= ID_MIN
         && first.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        // Words such as `face` or `added` are hexadecimal too. They count as an id only with a digit, or in the length that
+        // ids are shown in.
         && (has_digit || first.len() == SHOWN);
+    // A gate, a raise and a text of several words can never be an id, whatever else the command takes.
     let is_plain = first.parse::<GateId>().is_ok()
         || first.starts_with('+')
         || first.contains(char::is_whitespace);

@@ -44,21 +44,21 @@ pub(super) fn row(older: &OlderRun) -> RunRow {
 
 /// Such a run as JSON, with the work of each worker.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct OlderDocument<'a> {
     #[serde(flatten)]
     row: RunRow,
     file: &'a str,
-    history: Vec<Worked<'a>>,
+    history: Vec<OlderStep<'a>>,
 }
 
 #[derive(Serialize)]
-struct Worked<'a> {
+struct OlderStep<'a> {
     state: &'a str,
     summary: &'a str,
 }
 
-fn history(older: &OlderRun) -> impl Iterator<Item = Worked<'_>> {
-    older.history.iter().map(|it| Worked { state: &it.state, summary: &it.summary })
+fn history(older: &OlderRun) -> impl Iterator<Item = OlderStep<'_>> {
+    older.history.iter().map(|it| OlderStep { state: &it.state, summary: &it.summary })
 }
 
 /// What `status` shows of it.
@@ -66,7 +66,7 @@ pub(super) fn status(setting: &Setting, older: &OlderRun) -> Result<Exit, Failur
     let row = row(older);
     if setting.json {
         let history = history(older).collect();
-        json::say_document(&Shown { row, file: &older.file, history })?;
+        json::say_document(&OlderDocument { row, file: &older.file, history })?;
         return Ok(Exit::Done);
     }
     let paint = Paint::stdout();
@@ -104,7 +104,7 @@ pub(super) fn log(setting: &Setting, older: &OlderRun) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-fn worked(it: &Worked<'_>) -> String {
+fn worked(it: &OlderStep<'_>) -> String {
     let (state, summary) = (words::one_line(it.state), words::one_line(it.summary));
     format!("{state:<STATE_MAX$}  {summary}").trim_end().to_owned()
 }

@@ -31,7 +31,7 @@ pub(super) struct RepairArgs {
 
 /// The JSON output of this command.
 #[derive(Serialize)]
-struct Found<'a> {
+struct RepairDocument<'a> {
     damage: Option<&'a Damage>,
     repaired: Option<&'a Repaired>,
 }
@@ -43,10 +43,11 @@ pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, F
     let Some(damage) = handle::damage(&folder)? else {
         terminal::talk(&format!("The ledger of run {run} is whole: there is nothing to repair."));
         if setting.json {
-            json::say_document(&Found { damage: None, repaired: None })?;
+            json::say_document(&RepairDocument { damage: None, repaired: None })?;
         }
         return Ok(Exit::Done);
     };
+    // Shown even with `--yes`: a log of a script must say what was cut off.
     show(&damage, args.keep);
     let asks =
         if args.keep { "Keep every intact line and continue?" } else { "Continue from there?" };
@@ -54,9 +55,10 @@ pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, F
         return Err(Failure::new(Exit::Damaged, "nothing was repaired")
             .hint("`--yes` confirms beforehand, without a terminal"));
     }
+    // Cut at the line that was shown: a second look could find another one than the person agreed to.
     let repaired = handle::repair(&folder, &setting.asker, &damage, args.keep)?;
     if setting.json {
-        json::say_document(&Found { damage: Some(&damage), repaired: Some(&repaired) })?;
+        json::say_document(&RepairDocument { damage: Some(&damage), repaired: Some(&repaired) })?;
         return Ok(Exit::Done);
     }
     terminal::say(&format!("Run {run}: repaired, continues from line {}.", repaired.line));

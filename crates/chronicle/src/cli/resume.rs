@@ -84,6 +84,8 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         | Standing::Cancelled
         | Standing::Failed => {}
     }
+    // A run that this machine did not begin came with the files: its ledger decides what is run here, and nobody has agreed
+    // to it.
     if !args.trust && !handle::was_begun(&folder) {
         confirm(&project, &[trust::run(&folder)], &Brought::default(), &settings)?;
     }
@@ -96,6 +98,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
              notices: at its next write, at the latest after ten seconds."
         ));
     }
+    // Left before anything is started: what this process starts inherits its terminal and its session.
     if args.detached {
         programs::leave_terminal()
             .map_err(|error| Failure::internal("the terminal cannot be left", &error))?;

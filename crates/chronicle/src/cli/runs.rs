@@ -23,7 +23,7 @@ pub(super) struct RunsArgs {
 
 /// The JSON output of this command.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct RunsDocument<'a> {
     runs: &'a [ListedRun],
     unreadable: &'a [Unreadable],
 }
@@ -69,7 +69,7 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
     }
     rows.sort_by_key(|listed| std::cmp::Reverse(listed.row.updated_at));
     if setting.json {
-        json::say_document(&Listed { runs: &rows, unreadable: &unreadable })?;
+        json::say_document(&RunsDocument { runs: &rows, unreadable: &unreadable })?;
         return Ok(Exit::Done);
     }
     if rows.is_empty() {

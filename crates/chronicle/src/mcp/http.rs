@@ -16,7 +16,7 @@ use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::LINE_MAX;
 use serde_json::Value;
 
-use super::wire::{self, Call, Request};
+use super::wire::{self, Call, McpRequest};
 use super::{ask, unknown};
 
 /// The only page there is.
@@ -32,11 +32,11 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// A server that listens; it goes away with this value.
 pub(crate) struct Http {
-    shared: Arc<Shared>,
+    shared: Arc<HttpState>,
     address: SocketAddr,
 }
 
-struct Shared {
+struct HttpState {
     run_folder: PathBuf,
     /// Tells the calls of this server from those of one before it.
     name: String,
@@ -45,7 +45,7 @@ struct Shared {
 }
 
 /// What a client wants.
-struct Asked {
+struct HttpRequest {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
@@ -71,7 +71,7 @@ impl Http {
         // Loopback only. Everybody on this machine can connect, so each request needs the secret of an attempt.
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HttpState {
             run_folder: run_folder.to_owned(),
             name: new_run_id(),
             is_over: AtomicBool::new(false),
@@ -96,7 +96,7 @@ impl Drop for Http {
     }
 }
 
-impl Shared {
+impl HttpState {
     fn listen(self: Arc<Self>, listener: &TcpListener) {
         for stream in listener.incoming() {
             if self.is_over.load(Ordering::SeqCst) {
@@ -130,13 +130,19 @@ impl Shared {
         let Some(secret) = asked.secret() else { return refuse(stream, &no_secret()) };
         match wire::read(&asked.body) {
             Ok(None) => write(stream, "202 Accepted", None),
-            Ok(Some(Request::Plain { id, result })) => say(stream, &wire::result(&id, &result)),
-            Ok(Some(Request::Call(call))) => self.call(stream, &asked, secret, call),
+            Ok(Some(McpRequest::Plain { id, result })) => say(stream, &wire::result(&id, &result)),
+            Ok(Some(McpRequest::Call(call))) => self.call(stream, &asked, secret, call),
             Err((id, code, why)) => say(stream, &wire::error(&id, code, &why)),
         }
     }
 
-    fn call(&self, stream: &TcpStream, asked: &Asked, secret: &str, call: Call) -> io::Result<()> {
+    fn call(
+        &self,
+        stream: &TcpStream,
+        asked: &HttpRequest,
+        secret: &str,
+        call: Call,
+    ) -> io::Result<()> {
         if let Some(why) = unknown(&call) {
             return say(stream, &why);
         }
@@ -170,7 +176,7 @@ impl Shared {
     }
 }
 
-impl Asked {
+impl HttpRequest {
     fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -195,7 +201,7 @@ fn no_secret() -> Refusal {
 }
 
 /// What is refused before anything of it is read.
-fn barred(asked: &Asked) -> Option<Refusal> {
+fn barred(asked: &HttpRequest) -> Option<Refusal> {
     // A web page can make a browser send requests to loopback. Agents send no origin.
     if asked.header("origin").is_some() {
         return Some(Refusal::new("403 Forbidden", "pages of a browser are not served"));
@@ -212,7 +218,7 @@ fn barred(asked: &Asked) -> Option<Refusal> {
     })
 }
 
-fn read(stream: &TcpStream) -> io::Result<Asked> {
+fn read(stream: &TcpStream) -> io::Result<HttpRequest> {
     let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
     // The head is limited before it is read. A client cannot make the supervisor allocate without end.
     let mut lines = BufReader::new(stream.take(HEAD_MAX));
@@ -232,7 +238,7 @@ fn read(stream: &TcpStream) -> io::Result<Asked> {
             None => return Err(bad("a header that makes no sense, or too many of them")),
         }
     }
-    let mut asked = Asked { method, path, headers, body: Vec::new() };
+    let mut asked = HttpRequest { method, path, headers, body: Vec::new() };
     let length = asked.header("content-length").map_or(Ok(0), str::parse::<u64>);
     let length = length.map_err(|_| bad("`content-length` is no number"))?;
     if length > LINE_MAX {

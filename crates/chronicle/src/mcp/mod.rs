@@ -24,7 +24,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 pub(crate) use http::Http;
-use wire::{Call, Request};
+use wire::{Call, McpRequest};
 
 /// Most calls that wait for an answer at once.
 const CALLS_MAX: usize = 16;
@@ -35,7 +35,7 @@ const GONE: &str = "the supervisor of this run is gone: nothing was done. End yo
     `chronicle resume` goes on from here";
 
 /// What the threads share.
-struct Server {
+struct SignalServer {
     run_folder: Option<PathBuf>,
     secret: String,
     /// Tells the calls of this process from those of one before it.
@@ -48,7 +48,7 @@ struct Server {
 
 /// Answers until the agent closes its end.
 pub(crate) fn main() -> ExitCode {
-    let server = Arc::new(Server {
+    let server = Arc::new(SignalServer {
         run_folder: std::env::var_os(RUN_FOLDER).map(PathBuf::from),
         secret: std::env::var(SECRET).unwrap_or_default(),
         name: new_run_id(),
@@ -65,7 +65,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-impl Server {
+impl SignalServer {
     fn serve(self: &Arc<Self>, input: &mut impl BufRead) -> io::Result<()> {
         loop {
             let mut line = Vec::new();
@@ -77,13 +77,16 @@ impl Server {
                 // The rest of it would be read as another line.
                 return self.say(&wire::error(&Value::Null, wire::PARSE, &why));
             }
+            // Some clients separate messages by empty lines.
             if line.trim_ascii().is_empty() {
                 continue;
             }
             match wire::read(&line) {
                 Ok(None) => {}
-                Ok(Some(Request::Call(call))) => self.begin(call)?,
-                Ok(Some(Request::Plain { id, result })) => self.say(&wire::result(&id, &result))?,
+                Ok(Some(McpRequest::Call(call))) => self.begin(call)?,
+                Ok(Some(McpRequest::Plain { id, result })) => {
+                    self.say(&wire::result(&id, &result))?;
+                }
                 Err((id, code, why)) => self.say(&wire::error(&id, code, &why))?,
             }
         }
@@ -153,6 +156,7 @@ impl Server {
 fn has_no_reader(output: &io::Stdout) -> bool {
     let mut ends = [PollFd::new(output, PollFlags::empty())];
     let no_time = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // Looked at without writing: a probe would be a message to a client that still reads.
     poll(&mut ends, Some(&no_time)).is_ok()
         && ends[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

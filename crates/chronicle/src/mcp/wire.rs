@@ -16,7 +16,7 @@ const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-
 
 /// What is to be answered.
 #[derive(Debug, PartialEq)]
-pub(super) enum Request {
+pub(super) enum McpRequest {
     /// Answered without asking the supervisor.
     Plain { id: Value, result: Value },
     /// A tool call, relayed to the supervisor.
@@ -38,7 +38,7 @@ pub(super) struct Call {
 pub(super) type Wrong = (Value, i64, String);
 
 /// Reads a message; none for what wants no answer.
-pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Wrong> {
+pub(super) fn read(line: &[u8]) -> Result<Option<McpRequest>, Wrong> {
     let message: Value = serde_json::from_slice(line)
         .map_err(|error| (Value::Null, PARSE, format!("not JSON: {error}")))?;
     let id = message.get("id").cloned().unwrap_or(Value::Null);
@@ -54,12 +54,12 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Wrong> {
     if !has_id {
         return Ok(None);
     }
-    let plain = |result| Ok(Some(Request::Plain { id: id.clone(), result }));
+    let plain = |result| Ok(Some(McpRequest::Plain { id: id.clone(), result }));
     match method {
         "initialize" => plain(initialize(&message["params"])),
         "ping" => plain(json!({})),
         "tools/list" => plain(list()),
-        "tools/call" => call(id, &message["params"]).map(|call| Some(Request::Call(call))),
+        "tools/call" => call(id, &message["params"]).map(|call| Some(McpRequest::Call(call))),
         other => Err((id, METHOD, format!("there is no method `{other}`"))),
     }
 }
@@ -128,8 +128,8 @@ mod tests {
     fn answers(lines: &[&str]) -> String {
         let answer = |line: &&str| match read(line.as_bytes()) {
             Ok(None) => "(nothing)".to_owned(),
-            Ok(Some(Request::Plain { id, result })) => super::result(&id, &result).to_string(),
-            Ok(Some(Request::Call(call))) => format!("{call:?}"),
+            Ok(Some(McpRequest::Plain { id, result })) => super::result(&id, &result).to_string(),
+            Ok(Some(McpRequest::Call(call))) => format!("{call:?}"),
             Err((id, code, why)) => error(&id, code, &why).to_string(),
         };
         lines.iter().map(answer).collect::<Vec<_>>().join("\n")

@@ -9,7 +9,7 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_runtime::handle;
 use serde_json::{Value, json};
 
-use super::files::{self, Change};
+use super::files::{self, ChangeWord};
 use super::play::{Player, Then};
 use super::session::Begun;
 use super::step::{
@@ -195,7 +195,7 @@ impl Player<'_> {
         tool: &str,
         path: &str,
         input: &Value,
-        make: impl FnOnce(&Path, &Beginning) -> io::Result<Result<Change, String>>,
+        make: impl FnOnce(&Path, &Beginning) -> io::Result<Result<ChangeWord, String>>,
     ) -> Result<Then, Stop> {
         let file = files::below(&self.project, path)?;
         if let Permit::Refused(then) = self.permission(tool, input)? {

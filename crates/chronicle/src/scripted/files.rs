@@ -10,7 +10,7 @@ use super::Stop;
 use super::step::{Edit, FileText};
 
 /// How a file changed, in the protocol's words.
-pub(super) type Change = &'static str;
+pub(super) type ChangeWord = &'static str;
 
 /// A file's place below the project; any other path is a mistake in the script.
 pub(super) fn below(project: &Path, path: &str) -> Result<PathBuf, Stop> {
@@ -34,14 +34,14 @@ pub(super) fn length(file: &Path) -> io::Result<Option<u64>> {
 }
 
 /// Writes a whole file.
-pub(super) fn write(file: &Path, step: &FileText, before: Option<u64>) -> io::Result<Change> {
+pub(super) fn write(file: &Path, step: &FileText, before: Option<u64>) -> io::Result<ChangeWord> {
     make_folder(file)?;
     fs::write(file, &step.text)?;
     Ok(created_or_changed(before))
 }
 
 /// Adds a text behind what was there before, whatever of it is there already.
-pub(super) fn append(file: &Path, step: &FileText, before: Option<u64>) -> io::Result<Change> {
+pub(super) fn append(file: &Path, step: &FileText, before: Option<u64>) -> io::Result<ChangeWord> {
     make_folder(file)?;
     let start = before.unwrap_or(0);
     let mut open = OpenOptions::new().create(true).append(true).open(file)?;
@@ -54,7 +54,11 @@ pub(super) fn append(file: &Path, step: &FileText, before: Option<u64>) -> io::R
 }
 
 /// Replaces the first piece that is found; the inner error is for the script's author.
-pub(super) fn edit(file: &Path, step: &Edit, repeated: bool) -> io::Result<Result<Change, String>> {
+pub(super) fn edit(
+    file: &Path,
+    step: &Edit,
+    repeated: bool,
+) -> io::Result<Result<ChangeWord, String>> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -81,7 +85,7 @@ pub(super) fn delete(
     file: &Path,
     path: &str,
     repeated: bool,
-) -> io::Result<Result<Change, String>> {
+) -> io::Result<Result<ChangeWord, String>> {
     match fs::remove_file(file) {
         Ok(()) => Ok(Ok("deleted")),
         Err(error) if error.kind() == io::ErrorKind::NotFound && repeated => Ok(Ok("deleted")),
@@ -110,7 +114,7 @@ fn beside(file: &Path) -> PathBuf {
     name.into()
 }
 
-fn created_or_changed(before: Option<u64>) -> Change {
+fn created_or_changed(before: Option<u64>) -> ChangeWord {
     if before.is_some() { "changed" } else { "created" }
 }
 

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use play::Player;
 use script::Script;
 use session::{Home, Session};
-use talk::{Heard, Open, Talk};
+use talk::{Heard, OpenMessage, Talk};
 
 /// Wrong use or a wrong script, as everywhere in Chronicle.
 const WRONG_SCRIPT: u8 = 2;
@@ -90,7 +90,7 @@ fn run(path: &Path, talk: &mut Talk) -> Result<std::convert::Infallible, Stop> {
 }
 
 /// Waits for the order; anything else before it means nothing yet.
-fn first(talk: &mut Talk) -> Result<Open, Stop> {
+fn first(talk: &mut Talk) -> Result<OpenMessage, Stop> {
     loop {
         match talk.hear() {
             Heard::Open(open) => return Ok(*open),
@@ -100,7 +100,7 @@ fn first(talk: &mut Talk) -> Result<Open, Stop> {
     }
 }
 
-fn session(home: &Home, open: &Open) -> Result<Session, Stop> {
+fn session(home: &Home, open: &OpenMessage) -> Result<Session, Stop> {
     if !open.resume {
         return Ok(Session::new(&open.session, &open.worker(), open.try_number));
     }

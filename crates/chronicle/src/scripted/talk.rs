@@ -22,7 +22,7 @@ pub(super) struct Talk {
 /// A message to the agent.
 pub(super) enum Heard {
     /// The order, with a new session or one to go on in.
-    Open(Box<Open>),
+    Open(Box<OpenMessage>),
     Prompt,
     Note(String),
     /// The turn is to end.
@@ -34,7 +34,7 @@ pub(super) enum Heard {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Open {
+pub(super) struct OpenMessage {
     pub(super) place: String,
     #[serde(rename = "try")]
     pub(super) try_number: u32,
@@ -49,7 +49,7 @@ pub(super) struct Open {
     pub(super) resume: bool,
 }
 
-impl Open {
+impl OpenMessage {
     /// What its list is called in a script: the place, and `@` with a name for help at that place.
     pub(super) fn worker(&self) -> String {
         match &self.followup {
@@ -220,7 +220,7 @@ fn parse(line: &str) -> Option<Heard> {
     let text = || message.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
     match kind.as_str() {
         "start" | "resume" => {
-            let mut open: Open = Deserialize::deserialize(&message).ok()?;
+            let mut open: OpenMessage = Deserialize::deserialize(&message).ok()?;
             open.resume = kind == "resume";
             Some(Heard::Open(Box::new(open)))
         }

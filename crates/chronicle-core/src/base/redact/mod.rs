@@ -30,19 +30,19 @@ const ESCAPES_MAX: usize = 2;
 /// Finds secrets by their shape and by known values.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    values: Vec<Value>,
+    values: Vec<KnownSecret>,
     patterns: Vec<Regex>,
 }
 
 /// A known value in the forms in which it may appear.
 #[derive(Debug, Clone)]
-struct Value {
+struct KnownSecret {
     raw: String,
     /// Escaped as in JSON, and as in JSON inside of JSON. `None` if no character needs an escape.
     escaped: Option<[String; 2]>,
 }
 
-impl Value {
+impl KnownSecret {
     fn new(raw: String) -> Self {
         let once = escaped(&raw);
         let escaped = (once != raw).then(|| [once.clone(), escaped(&once)]);
@@ -74,7 +74,7 @@ impl Redactor {
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         // A short value, such as `dev`, occurs in ordinary words. Redacting it everywhere would make texts unreadable.
         let values = values.into_iter().filter(|value| value.len() >= VALUE_MIN);
-        Self { values: values.map(Value::new).collect(), patterns: Vec::new() }
+        Self { values: values.map(KnownSecret::new).collect(), patterns: Vec::new() }
     }
 
     /// Also hides what these patterns match. Invalid patterns are reported when settings are read.
@@ -118,7 +118,7 @@ impl Redactor {
 
     /// True if it is worth a closer look: the text has a keyword of a rule, or escapes that could hide one.
     fn may_have_secrets(&self, text: &str) -> bool {
-        let has_value = |value: &Value| {
+        let has_value = |value: &KnownSecret| {
             let escaped = value.escaped.iter().flatten().map(String::as_str);
             escaped.chain([value.raw.as_str()]).any(|it| text.contains(it))
         };

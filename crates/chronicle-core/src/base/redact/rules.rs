@@ -18,13 +18,13 @@ const WHOLE: &str = "whole";
 
 /// The file as it is written.
 #[derive(Deserialize)]
-struct File {
-    rule: Vec<Written>,
+struct RulesFile {
+    rule: Vec<RuleEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleEntry {
     #[cfg_attr(not(test), expect(dead_code, reason = "names the rule for whoever reads the file"))]
     id: String,
     regex: String,
@@ -35,13 +35,13 @@ struct Written {
     #[serde(default)]
     anywhere: bool,
     #[serde(default)]
-    check: Check,
+    check: MatchCheck,
 }
 
 /// What must hold beside the shape.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Check {
+enum MatchCheck {
     #[default]
     Plain,
     Random,
@@ -53,24 +53,24 @@ enum Check {
 
 struct Rule {
     regex: Regex,
-    check: Check,
+    check: MatchCheck,
 }
 
 /// All rules, and one search for all of their keywords: most texts contain none.
-pub(super) struct Rules {
+pub(super) struct SecretRules {
     keywords: RegexSet,
     rules: Vec<Rule>,
 }
 
 /// `None` if the file cannot be read; then everything counts as secret. A test makes sure that it can be read.
-pub(super) static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| {
-    let file: File = serde_saphyr::from_str(include_str!("rules.yaml")).ok()?;
+pub(super) static RULES: LazyLock<Option<SecretRules>> = LazyLock::new(|| {
+    let file: RulesFile = serde_saphyr::from_str(include_str!("rules.yaml")).ok()?;
     let keywords = RegexSet::new(file.rule.iter().map(keywords)).ok()?;
     let rules: Option<Vec<Rule>> = file.rule.iter().map(Rule::new).collect();
-    Some(Rules { keywords, rules: rules? })
+    Some(SecretRules { keywords, rules: rules? })
 });
 
-fn keywords(rule: &Written) -> String {
+fn keywords(rule: &RuleEntry) -> String {
     let escaped = |list: &[String]| list.iter().map(|it| regex::escape(it)).collect::<Vec<_>>();
     let mut all = escaped(&rule.keywords);
     all.extend(escaped(&rule.keywords_any_case).iter().map(|it| format!("(?i:{it})")));
@@ -78,7 +78,7 @@ fn keywords(rule: &Written) -> String {
 }
 
 impl Rule {
-    fn new(written: &Written) -> Option<Self> {
+    fn new(written: &RuleEntry) -> Option<Self> {
         let left = if written.anywhere { "" } else { LEFT };
         let regex = Regex::new(&format!("{left}(?P<{WHOLE}>{})", written.regex)).ok()?;
         Some(Self { regex, check: written.check })
@@ -98,7 +98,7 @@ impl Rule {
     }
 }
 
-impl Check {
+impl MatchCheck {
     /// What of a match is the value: brackets and emphasis around an assignment are not part of it.
     fn value(self, secret: &str) -> &str {
         match self {
@@ -119,7 +119,7 @@ impl Check {
     }
 }
 
-impl Rules {
+impl SecretRules {
     /// True if a text has a keyword of any rule.
     pub(super) fn may_match(&self, text: &str) -> bool {
         self.keywords.is_match(text)
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_rule_can_be_read() {
-        let file: Result<File, _> = serde_saphyr::from_str(include_str!("rules.yaml"));
+        let file: Result<RulesFile, _> = serde_saphyr::from_str(include_str!("rules.yaml"));
         for rule in file.unwrap_or_else(|error| panic!("{error}")).rule {
             let (id, regex) = (rule.id.clone(), rule.regex.clone());
             assert!(!rule.keywords.is_empty() || !rule.keywords_any_case.is_empty(), "{id}");

@@ -30,7 +30,7 @@ pub(crate) struct Part {
 
 /// The commands of a line, in order. A line that is not understood is split at every operator, and proves nothing.
 pub(crate) fn parts(line: &str) -> Vec<Part> {
-    let mut walk = Walk::default();
+    let mut walk = LineWalk::default();
     if let Err(why) = walk.line(line, None, 0) {
         // A line that cannot be read may still have run the command. It proves nothing, but the doubt is worth a sentence.
         return in_doubt(line, &format!("{why}, so its exit code says nothing"));
@@ -48,7 +48,7 @@ fn in_doubt(line: &str, why: &str) -> Vec<Part> {
 
 /// Pipelines joined by `&&` and `||`, up to `;`, `&` or the end of a line.
 #[derive(Default)]
-struct Chain {
+struct AndOrList {
     pipes: Vec<Pipe>,
     is_background: bool,
 }
@@ -58,12 +58,12 @@ struct Pipe {
     /// True if it runs only when what precedes it failed.
     is_after_or: bool,
     is_negated: bool,
-    commands: Vec<Command>,
+    commands: Vec<ShellCommand>,
 }
 
-enum Command {
+enum ShellCommand {
     Simple(Vec<Word>),
-    Group(Vec<Chain>),
+    Group(Vec<AndOrList>),
 }
 
 /// Where a command stands.
@@ -88,7 +88,7 @@ impl<'a> Outer<'a> {
 
 /// What was seen so far.
 #[derive(Default)]
-struct Walk {
+struct LineWalk {
     out: Vec<Part>,
     /// True after `set -o pipefail`.
     pipefail: bool,
@@ -96,7 +96,7 @@ struct Walk {
     changed: Option<String>,
 }
 
-impl Walk {
+impl LineWalk {
     fn line(&mut self, line: &str, doubt: Option<&str>, depth: usize) -> Result<(), Unclear> {
         // The line comes from an agent: bounded, so that nested brackets cannot exhaust the stack.
         if depth > DEPTH_MAX || line.ends_with(CUT_MARK) {
@@ -111,7 +111,7 @@ impl Walk {
         self.list(&chains, Outer { doubt, is_sure: true, depth })
     }
 
-    fn list(&mut self, chains: &[Chain], outer: Outer<'_>) -> Result<(), Unclear> {
+    fn list(&mut self, chains: &[AndOrList], outer: Outer<'_>) -> Result<(), Unclear> {
         for (at, chain) in chains.iter().enumerate() {
             let own = if chain.is_background {
                 Some("it ran in the background, and nobody saw it end")
@@ -126,7 +126,7 @@ impl Walk {
     }
 
     /// Success of `a || b && c` proves `c`: what precedes the last `||`, or follows it directly, may have failed or been skipped.
-    fn chain(&mut self, chain: &Chain, outer: Outer<'_>) -> Result<(), Unclear> {
+    fn chain(&mut self, chain: &AndOrList, outer: Outer<'_>) -> Result<(), Unclear> {
         // `a && b || c && d`: whether `d` ran says nothing about `a` and `b`, so only what follows the last `||` can be sure.
         let last_or = chain.pipes.iter().rposition(|pipe| pipe.is_after_or);
         for (at, pipe) in chain.pipes.iter().enumerate() {
@@ -142,7 +142,7 @@ impl Walk {
     }
 
     fn pipe(&mut self, pipe: &Pipe, outer: Outer<'_>) -> Result<(), Unclear> {
-        let end = pipe.commands.last().map_or("", Command::program);
+        let end = pipe.commands.last().map_or("", ShellCommand::program);
         let piped = format!("it ran in a pipe, whose exit code is that of `{end}`");
         let outer = outer.unless(pipe.commands.len() > 1);
         for (at, command) in pipe.commands.iter().enumerate() {
@@ -150,13 +150,13 @@ impl Walk {
             let hides = at + 1 < pipe.commands.len() && !self.pipefail;
             let outer = outer.with(hides.then_some(piped.as_str()));
             match command {
-                Command::Group(chains) => {
+                ShellCommand::Group(chains) => {
                     // What a subshell sets ends with it.
                     let pipefail = self.pipefail;
                     self.list(chains, Outer { depth: outer.depth + 1, ..outer })?;
                     self.pipefail &= pipefail;
                 }
-                Command::Simple(words) => {
+                ShellCommand::Simple(words) => {
                     self.simple(words, outer)?;
                     self.note(words, outer.is_sure);
                 }
@@ -268,7 +268,7 @@ fn script(words: &[String]) -> Option<(&str, bool)> {
     None
 }
 
-impl Command {
+impl ShellCommand {
     fn program(&self) -> &str {
         match self {
             Self::Simple(words) => words.first().map_or("", |word| &word.text),
@@ -278,7 +278,11 @@ impl Command {
 }
 
 /// Reads chains up to the word or bracket that closes a group.
-fn chains(left: &mut &[Token], close: Option<&Token>, depth: usize) -> Result<Vec<Chain>, Unclear> {
+fn chains(
+    left: &mut &[Token],
+    close: Option<&Token>,
+    depth: usize,
+) -> Result<Vec<AndOrList>, Unclear> {
     if depth > DEPTH_MAX {
         return Err("the line is too deep to be read as a whole");
     }
@@ -300,8 +304,8 @@ fn chains(left: &mut &[Token], close: Option<&Token>, depth: usize) -> Result<Ve
     }
 }
 
-fn chain(left: &mut &[Token], depth: usize) -> Result<Chain, Unclear> {
-    let mut chain = Chain::default();
+fn chain(left: &mut &[Token], depth: usize) -> Result<AndOrList, Unclear> {
+    let mut chain = AndOrList::default();
     let mut is_after_or = false;
     loop {
         chain.pipes.push(pipe(left, is_after_or, depth)?);
@@ -341,7 +345,7 @@ fn skip_line_ends(left: &mut &[Token]) {
     }
 }
 
-fn command(left: &mut &[Token], depth: usize) -> Result<Command, Unclear> {
+fn command(left: &mut &[Token], depth: usize) -> Result<ShellCommand, Unclear> {
     let brace = Token::Word(Word { text: "}".to_owned(), ..Word::default() });
     let close = match left.first() {
         Some(Token::Open) => Some(Token::Close),
@@ -353,7 +357,7 @@ fn command(left: &mut &[Token], depth: usize) -> Result<Command, Unclear> {
         let inner = chains(left, Some(&close), depth + 1)?;
         let is_over = !matches!(left.first(), Some(Token::Word(_) | Token::Open));
         return is_over
-            .then_some(Command::Group(inner))
+            .then_some(ShellCommand::Group(inner))
             .ok_or("the line uses brackets in a way that Chronicle does not read");
     }
     let mut words = Vec::new();
@@ -371,7 +375,7 @@ fn command(left: &mut &[Token], depth: usize) -> Result<Command, Unclear> {
             "the line defines a function or uses brackets in a way that Chronicle does not read",
         );
     }
-    Ok(Command::Simple(words))
+    Ok(ShellCommand::Simple(words))
 }
 
 fn is_word(token: Option<&Token>, text: &str) -> bool {

@@ -47,14 +47,14 @@ const OPERATORS: [(&str, Token); 10] = [
 
 /// The words and operators of a line.
 pub(super) fn tokens(line: &str) -> Result<Vec<Token>, Unclear> {
-    let mut reader = Reader { left: line.chars().collect(), at: 0, ..Reader::default() };
+    let mut reader = TokenReader { left: line.chars().collect(), at: 0, ..TokenReader::default() };
     while reader.next()? {}
     // A missing end means that the line was cut, or is not what a shell would read.
     if reader.documents.is_empty() { Ok(reader.out) } else { Err("a here-document has no end") }
 }
 
 #[derive(Default)]
-struct Reader {
+struct TokenReader {
     left: Vec<char>,
     at: usize,
     out: Vec<Token>,
@@ -62,7 +62,7 @@ struct Reader {
     documents: Vec<(String, bool)>,
 }
 
-impl Reader {
+impl TokenReader {
     fn peek(&self, ahead: usize) -> Option<char> {
         self.left.get(self.at + ahead).copied()
     }

@@ -98,7 +98,7 @@ pub fn read_rules(source: &Source) -> RulesRead {
             problems.push(finding.hint(format!("begin with `{}:`", LISTS[0])));
         }
         // Nothing but comments forbids nothing.
-        Ok(_) | Err(yaml::Told) => {}
+        Ok(_) | Err(yaml::AlreadyTold) => {}
     }
     RulesRead { rules, problems: problems.finish(std::slice::from_ref(source)) }
 }

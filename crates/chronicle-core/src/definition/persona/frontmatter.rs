@@ -56,7 +56,7 @@ pub(crate) fn fields(
             problems.push(Finding::error("bad-frontmatter", node.span, message));
             None
         }
-        Err(yaml::Told) => None,
+        Err(yaml::AlreadyTold) => None,
     }
 }
 

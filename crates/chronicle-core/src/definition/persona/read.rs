@@ -113,7 +113,7 @@ fn persona(
         None => lines(text, head),
     };
     tell_unsupported(&fields, problems, unsupported);
-    let mut sheet = Sheet { fields, problems };
+    let mut sheet = PersonaFields { fields, problems };
     let mut persona = sheet.persona(&source.key);
     persona.prompt = frontmatter::body(text, body);
     sheet.finish();
@@ -183,12 +183,12 @@ fn add(field: &mut Field, item: &str, span: Span) {
     }
 }
 
-struct Sheet<'p> {
+struct PersonaFields<'p> {
     fields: Vec<Field>,
     problems: &'p mut Problems,
 }
 
-impl Sheet<'_> {
+impl PersonaFields<'_> {
     fn persona(&mut self, stem: &str) -> Persona {
         let provider = self.text(&["provider"]);
         // Claude Code's word for "the same as the session", which is what no model means here.

@@ -14,10 +14,15 @@ use crate::definition::workflow::{Finding, Problems, Span, closest, decimal, dur
 pub(super) const SETTINGS_MAX: usize = 256 * 1024;
 
 /// A setting: its full name, its value, its line.
-type Found = (String, Value, usize);
+type FoundSetting = (String, Value, usize);
 
 /// Parses the text into values and reports problems.
-pub(super) fn read(index: usize, layer: Layer, text: &str, problems: &mut Problems) -> Vec<Found> {
+pub(super) fn read(
+    index: usize,
+    layer: Layer,
+    text: &str,
+    problems: &mut Problems,
+) -> Vec<FoundSetting> {
     let mut reading =
         SettingsReader { index, layer, text, problems, found: Vec::new(), broken: Vec::new() };
     if text.len() > SETTINGS_MAX {
@@ -45,7 +50,7 @@ struct SettingsReader<'t, 'p> {
     layer: Layer,
     text: &'t str,
     problems: &'p mut Problems,
-    found: Vec<Found>,
+    found: Vec<FoundSetting>,
     /// Where the text is not valid TOML, so that guesses about those parts are not reported again.
     broken: Vec<usize>,
 }
@@ -95,7 +100,7 @@ impl SettingsReader<'_, '_> {
             }
             // The parser has told it already.
             Err(_) if self.broken.contains(&value_at.start) => {}
-            Err(Wrong { expected, meant }) => {
+            Err(WrongValue { expected, meant }) => {
                 let message =
                     format!("{} must be {expected}, not {}", code(names), described(said));
                 let hint = meant.map(|meant| format!("did you mean `{meant}`?"));
@@ -150,12 +155,12 @@ fn code(names: &[&str]) -> String {
 }
 
 /// What was expected instead, and the likely intended word.
-struct Wrong {
+struct WrongValue {
     expected: String,
     meant: Option<&'static str>,
 }
 
-fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
+fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, WrongValue> {
     let found = match form {
         Form::Text => text(said).map(Value::Text),
         Form::Address => text(said).filter(|text| is_address(text)).map(Value::Text),
@@ -182,7 +187,7 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, Wrong> {
     found.ok_or_else(|| wrong(form, said))
 }
 
-fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
+fn wrong(form: Form, said: &DeValue<'_>) -> WrongValue {
     let expected = match form {
         Form::Text => "a text that says something",
         Form::Address => "an address that begins with `http://` or `https://`, without spaces",
@@ -202,10 +207,10 @@ fn wrong(form: Form, said: &DeValue<'_>) -> Wrong {
         Form::Choice(words) => {
             let all: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let meant = closest(said.as_str().unwrap_or_default(), words.iter().copied());
-            return Wrong { expected: format!("one of {}", all.join(", ")), meant };
+            return WrongValue { expected: format!("one of {}", all.join(", ")), meant };
         }
     };
-    Wrong { expected: expected.to_owned(), meant: None }
+    WrongValue { expected: expected.to_owned(), meant: None }
 }
 
 fn text(said: &DeValue<'_>) -> Option<String> {

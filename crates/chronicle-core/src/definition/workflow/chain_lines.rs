@@ -4,7 +4,7 @@
 use super::draft::{Field, Node, Span, Value};
 
 /// What one line contains.
-enum Line<'t> {
+enum ChainLine<'t> {
     Nothing,
     Chain(&'t str),
     Steps,
@@ -23,38 +23,42 @@ pub(super) fn read(source: usize, text: &str) -> Option<Node> {
         let span = Span { source, start: at, end: at + inner.len() };
         start += line.len();
         match classify(line) {
-            Line::Nothing => {}
-            Line::Chain("chains") if chains.is_empty() => {}
-            Line::Chain(name) => chains.push(Field::with(name, Value::Map(Vec::new()), span)),
-            Line::Steps => fields_of(chains.last_mut()?)?.push(Field::with(
+            ChainLine::Nothing => {}
+            ChainLine::Chain("chains") if chains.is_empty() => {}
+            ChainLine::Chain(name) => chains.push(Field::with(name, Value::Map(Vec::new()), span)),
+            ChainLine::Steps => fields_of(chains.last_mut()?)?.push(Field::with(
                 "steps",
                 Value::List(Vec::new()),
                 span,
             )),
-            Line::Said(name, said, begins) => say(chains.last_mut()?, name, said, begins, span)?,
+            ChainLine::Said(name, said, begins) => {
+                say(chains.last_mut()?, name, said, begins, span)?;
+            }
             // One line that makes no sense, and none of it is used: half of a chain would be another chain.
-            Line::Other => return None,
+            ChainLine::Other => return None,
         }
     }
     let whole = Span { source, start: 0, end: text.len().max(1) };
     (!chains.is_empty()).then_some(Node { span: whole, value: Value::Map(chains) })
 }
 
-fn classify(line: &str) -> Line<'_> {
+fn classify(line: &str) -> ChainLine<'_> {
     let inner = line.trim();
     if inner.is_empty() || inner.starts_with('#') || inner == "---" {
-        return Line::Nothing;
+        return ChainLine::Nothing;
     }
     let begins = inner.starts_with("- ");
     let inner = inner.trim_start_matches("- ").trim();
     match inner.split_once(':') {
-        Some(("steps", "")) => Line::Steps,
-        Some((name, "")) if !begins && !name.contains(char::is_whitespace) => Line::Chain(name),
+        Some(("steps", "")) => ChainLine::Steps,
+        Some((name, "")) if !begins && !name.contains(char::is_whitespace) => {
+            ChainLine::Chain(name)
+        }
         Some((
             name @ ("agent" | "prompt" | "description" | "name" | "model" | "thinking"),
             said,
-        )) => Line::Said(name, unquoted(said.trim()), begins),
-        Some(_) | None => Line::Other,
+        )) => ChainLine::Said(name, unquoted(said.trim()), begins),
+        Some(_) | None => ChainLine::Other,
     }
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
         problems.push(finding);
         return None;
     };
-    let mut sheet = Sheet { text, owner: "a workflow", at: span, fields, problems };
+    let mut sheet = PhasedFields { text, owner: "a workflow", at: span, fields, problems };
     sheet.drop_unknown(&[&OWN, &TEXTS, &NATIVE]);
     sheet.require("name");
     // A workflow that only others use needs no command and no opening message.
@@ -104,10 +104,10 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
         sheet.require("initialMessage");
     }
     for name in TEXTS {
-        sheet.drop_unless(name, "a text", Sheet::is_text);
+        sheet.drop_unless(name, "a text", PhasedFields::is_text);
     }
-    sheet.drop_unless("sessionNameMaxLength", "a number", Sheet::is_number);
-    sheet.drop_unless("loopable", "`true` or `false`", Sheet::is_flag);
+    sheet.drop_unless("sessionNameMaxLength", "a number", PhasedFields::is_number);
+    sheet.drop_unless("loopable", "`true` or `false`", PhasedFields::is_flag);
     if sheet.get("loopable").is_none() {
         // That program's default. Ours is the opposite, so it is written down.
         sheet.fields.push(Field::said("loopable", "true", span));
@@ -138,7 +138,7 @@ pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> 
         }
     };
     let fields = frontmatter::fields(source, text, head, problems)?;
-    let mut sheet = Sheet { text, owner: "a phase", at, fields, problems };
+    let mut sheet = PhasedFields { text, owner: "a phase", at, fields, problems };
     sheet.drop_unknown(&[&PHASE_OWN, &PHASE_NATIVE]);
     for name in ["id", "name", "emoji"] {
         sheet.require(name);
@@ -191,7 +191,7 @@ pub(crate) fn free(name: &str, taken: &BTreeSet<String>) -> String {
 }
 
 /// The fields of one file while they are converted.
-struct Sheet<'t, 'p> {
+struct PhasedFields<'t, 'p> {
     text: &'t str,
     owner: &'static str,
     at: Span,
@@ -199,7 +199,7 @@ struct Sheet<'t, 'p> {
     problems: &'p mut Problems,
 }
 
-impl Sheet<'_, '_> {
+impl PhasedFields<'_, '_> {
     fn get(&self, name: &str) -> Option<&Node> {
         let field = self.fields.iter().find(|field| field.name == name)?;
         (field.value.value != Value::Null).then_some(&field.value)
@@ -278,15 +278,15 @@ impl Sheet<'_, '_> {
     }
 
     fn is_text(&self, node: &Node) -> bool {
-        node.text().is_some_and(|said| self.is_quoted(node) || kind(said) == Kind::Text)
+        node.text().is_some_and(|said| self.is_quoted(node) || kind(said) == ScalarKind::Text)
     }
 
     fn is_number(&self, node: &Node) -> bool {
-        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == Kind::Number)
+        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == ScalarKind::Number)
     }
 
     fn is_flag(&self, node: &Node) -> bool {
-        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == Kind::Flag)
+        node.text().is_some_and(|said| !self.is_quoted(node) && kind(said) == ScalarKind::Flag)
     }
 
     fn is_quoted(&self, node: &Node) -> bool {
@@ -394,15 +394,15 @@ fn spell(node: &mut Node) {
 
 /// The type of an unquoted scalar in YAML 1.2.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum ScalarKind {
     Text,
     Number,
     Flag,
 }
 
-fn kind(said: &str) -> Kind {
+fn kind(said: &str) -> ScalarKind {
     if matches!(said, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") {
-        return Kind::Flag;
+        return ScalarKind::Flag;
     }
     let bare = said.strip_prefix(['-', '+']).unwrap_or(said);
     let radix = |prefix: &str, radix: u32| {
@@ -414,7 +414,11 @@ fn kind(said: &str) -> Kind {
     let begins = bare.trim_start_matches('.').starts_with(|digit: char| digit.is_ascii_digit());
     let digits = bare.chars().all(|it| it.is_ascii_digit() || "+-.eE".contains(it));
     let decimal = begins && digits && bare.parse::<f64>().is_ok();
-    if special || decimal || radix("0x", 16) || radix("0o", 8) { Kind::Number } else { Kind::Text }
+    if special || decimal || radix("0x", 16) || radix("0o", 8) {
+        ScalarKind::Number
+    } else {
+        ScalarKind::Text
+    }
 }
 
 fn described(node: &Node) -> String {
@@ -428,17 +432,17 @@ fn described(node: &Node) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, free, kind};
+    use super::{ScalarKind, free, kind};
 
     #[test]
     fn what_a_word_without_quotes_is() {
         for number in ["1", "-1", "+1.5", "1e3", ".5", "0x1F", "0o17", ".inf", "-.Inf", ".nan"] {
-            assert_eq!(kind(number), Kind::Number, "{number}");
+            assert_eq!(kind(number), ScalarKind::Number, "{number}");
         }
         for text in ["a", "1a", "e3", "-", ".", "0x", "yes", "nan", "inf", "1.2.3", "1_000", ""] {
-            assert_eq!(kind(text), Kind::Text, "{text}");
+            assert_eq!(kind(text), ScalarKind::Text, "{text}");
         }
-        assert_eq!(kind("True"), Kind::Flag);
+        assert_eq!(kind("True"), ScalarKind::Flag);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::base::ids::{DONE, PhaseId};
 
 /// A persona that is referred to by name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct PersonaUse {
     name: String,
     /// The phase whose worker it is; `None` if it is only named as a possible helper.
     phase: Option<PhaseId>,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
 }
 
 /// Every persona that the phases of a workflow name.
-pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<Asked> {
+pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<PersonaUse> {
     let is_native = format == Format::Native;
     let mut asked = Vec::new();
     for phase in workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE) {
@@ -33,12 +33,12 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<A
             let at = draft.locate(Some(id), "persona");
             let phase_id = Some(phase.id.clone());
             let (name, is_told) = (name.to_owned(), phase.implicit);
-            asked.push(Asked { name, phase: phase_id, at, is_native, is_told });
+            asked.push(PersonaUse { name, phase: phase_id, at, is_native, is_told });
         }
         let helpers = phase.followups.iter().flatten().filter(|it| !is_done_by(workflow, it));
         asked.extend(helpers.map(|name| {
             let at = draft.locate(Some(id), "followups");
-            Asked { name: name.clone(), phase: None, at, is_native, is_told: false }
+            PersonaUse { name: name.clone(), phase: None, at, is_native, is_told: false }
         }));
     }
     asked
@@ -54,12 +54,17 @@ fn is_done_by(workflow: &Workflow, persona: &str) -> bool {
     workflow.phases.iter().any(|phase| phase.is_by(persona))
 }
 
-fn is_there(asked: &Asked, personas: &[&str]) -> bool {
+fn is_there(asked: &PersonaUse, personas: &[&str]) -> bool {
     personas.iter().any(|name| name.trim().eq_ignore_ascii_case(asked.name.trim()))
 }
 
 /// Reports every unknown name. Positions are shifted by the number of preceding sources.
-pub(super) fn tell(asked: &[Asked], sources: usize, personas: &[&str], problems: &mut Problems) {
+pub(super) fn tell(
+    asked: &[PersonaUse],
+    sources: usize,
+    personas: &[&str],
+    problems: &mut Problems,
+) {
     for one in asked.iter().filter(|one| !one.is_told && !is_there(one, personas)) {
         let at = Span { source: one.at.source + sources, ..one.at };
         let name = quoted(&one.name);
@@ -79,7 +84,7 @@ pub(super) fn tell(asked: &[Asked], sources: usize, personas: &[&str], problems:
 }
 
 /// Restricts workers with unknown personas to reading, and removes the unknown names.
-pub(super) fn restrict(workflow: &mut Workflow, asked: &[Asked], personas: &[&str]) {
+pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: &[&str]) {
     for one in asked.iter().filter(|one| !is_there(one, personas)) {
         let found = workflow.phases.iter_mut().find(|it| Some(&it.id) == one.phase.as_ref());
         if let Some(phase) = found {

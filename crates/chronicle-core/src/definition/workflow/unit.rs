@@ -4,7 +4,7 @@ use super::check::{self, Checked, Places};
 use super::draft::{Draft, Field, Named, PhaseDraft, PhaseEntry, Span};
 use super::load::Source;
 use super::model::Workflow;
-use super::people::{self, Asked};
+use super::people::{self, PersonaUse};
 use super::problem::{Finding, Problem, Problems};
 use super::{ends, from_chain, from_native, from_phased, from_template};
 use crate::base::limits::Limits;
@@ -53,7 +53,7 @@ pub struct Unit {
     /// Its own text, then those of its phase files.
     pub sources: Vec<Source>,
     pub(super) calls: Vec<Named>,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<PersonaUse>,
     pub(super) places: Option<Places>,
     pub(super) problems: Problems,
 }

@@ -31,7 +31,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
 }
 
 /// Parsing failed, and the problem was already reported.
-pub(crate) struct Told;
+pub(crate) struct AlreadyTold;
 
 /// The single document in a part of a text, with positions in the whole text; `None` if it is empty.
 pub(crate) fn read_part(
@@ -39,14 +39,14 @@ pub(crate) fn read_part(
     whole: &str,
     part: Range<usize>,
     problems: &mut Problems,
-) -> Result<Option<Node>, Told> {
+) -> Result<Option<Node>, AlreadyTold> {
     // Checked before parsing: memory and time of a parser grow with its input.
     if whole.len() > FILE_MAX {
         // A text that was cut when it was read has a size that means nothing.
         let message = format!("larger than {FILE_MAX} bytes");
         let at = Span { source, start: 0, end: 0 };
         problems.push(Finding::error("too-large", at, message));
-        return Err(Told);
+        return Err(AlreadyTold);
     }
     let (offset, text) = (part.start, whole.get(part).unwrap_or_default());
     let options = granit_parser::options! {
@@ -63,7 +63,7 @@ pub(crate) fn read_part(
         };
         if let Err(finding) = step {
             builder.problems.push(finding);
-            return Err(Told);
+            return Err(AlreadyTold);
         }
     }
     Ok(builder.root)
@@ -87,20 +87,20 @@ fn syntax(source: usize, offset: usize, text: &str, error: &ScanError) -> Findin
 }
 
 /// A list or map that is not closed yet.
-struct Open {
+struct OpenNode {
     start: usize,
     end: usize,
     anchor: usize,
-    inside: Inside,
+    inside: OpenContent,
 }
 
-enum Inside {
+enum OpenContent {
     List(Vec<Node>),
-    Map { fields: Vec<Field>, seen: BTreeSet<String>, key: Key },
+    Map { fields: Vec<Field>, seen: BTreeSet<String>, key: MapKey },
 }
 
 /// What an open map expects next.
-enum Key {
+enum MapKey {
     Awaited,
     /// The value of this key.
     Given(String, Span),
@@ -112,7 +112,7 @@ struct Builder<'p> {
     source: usize,
     offset: usize,
     problems: &'p mut Problems,
-    stack: Vec<Open>,
+    stack: Vec<OpenNode>,
     anchors: BTreeMap<usize, Node>,
     copied: usize,
     documents: usize,
@@ -145,12 +145,15 @@ impl<'p> Builder<'p> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.check_tag(tag.as_deref(), span);
-                self.open(span, anchor, Inside::List(Vec::new()));
+                self.open(span, anchor, OpenContent::List(Vec::new()));
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.check_tag(tag.as_deref(), span);
-                let inside =
-                    Inside::Map { fields: Vec::new(), seen: BTreeSet::new(), key: Key::Awaited };
+                let inside = OpenContent::Map {
+                    fields: Vec::new(),
+                    seen: BTreeSet::new(),
+                    key: MapKey::Awaited,
+                };
                 self.open(span, anchor, inside);
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
@@ -178,8 +181,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn open(&mut self, span: Span, anchor: usize, inside: Inside) {
-        self.stack.push(Open { start: span.start, end: span.end, anchor, inside });
+    fn open(&mut self, span: Span, anchor: usize, inside: OpenContent) {
+        self.stack.push(OpenNode { start: span.start, end: span.end, anchor, inside });
     }
 
     fn close(&mut self, span: Span) -> Result<(), Finding> {
@@ -188,8 +191,8 @@ impl<'p> Builder<'p> {
         let end = if span.start < span.end { span.end } else { open.end };
         let span = Span { start: open.start, end, ..span };
         let value = match open.inside {
-            Inside::List(items) => Value::List(items),
-            Inside::Map { fields, .. } => Value::Map(fields),
+            OpenContent::List(items) => Value::List(items),
+            OpenContent::Map { fields, .. } => Value::Map(fields),
         };
         self.place(Node { span, value }, open.anchor)
     }
@@ -208,19 +211,19 @@ impl<'p> Builder<'p> {
         // A copy made by an alias stands elsewhere in the text.
         open.end = open.end.max(if node.span.start >= open.start { node.span.end } else { 0 });
         match &mut open.inside {
-            Inside::List(items) => items.push(node),
-            Inside::Map { fields, seen, key } => {
-                let found = match std::mem::replace(key, Key::Awaited) {
-                    Key::Awaited => {
+            OpenContent::List(items) => items.push(node),
+            OpenContent::Map { fields, seen, key } => {
+                let found = match std::mem::replace(key, MapKey::Awaited) {
+                    MapKey::Awaited => {
                         let (next, finding) = read_key(node, seen);
                         *key = next;
                         finding
                     }
-                    Key::Given(name, at) => {
+                    MapKey::Given(name, at) => {
                         fields.push(Field { name, at, value: node });
                         None
                     }
-                    Key::Refused => None,
+                    MapKey::Refused => None,
                 };
                 if let Some(finding) = found {
                     self.problems.push(finding);
@@ -260,17 +263,17 @@ fn scalar(text: &str, style: ScalarStyle, tagged: bool) -> Value {
     }
 }
 
-fn read_key(node: Node, seen: &mut BTreeSet<String>) -> (Key, Option<Finding>) {
+fn read_key(node: Node, seen: &mut BTreeSet<String>) -> (MapKey, Option<Finding>) {
     let Value::Scalar(name) = node.value else {
         let finding = Finding::error("bad-key", node.span, "a key must be a text");
         // Its value is skipped with it, so that one mistake is told once.
-        return (Key::Refused, Some(finding));
+        return (MapKey::Refused, Some(finding));
     };
     if seen.insert(name.clone()) {
-        return (Key::Given(name, node.span), None);
+        return (MapKey::Given(name, node.span), None);
     }
     let message = format!("{} is said twice", quoted(&name));
-    (Key::Refused, Some(Finding::error("duplicate-key", node.span, message)))
+    (MapKey::Refused, Some(Finding::error("duplicate-key", node.span, message)))
 }
 
 fn weight(node: &Node) -> usize {

@@ -5,7 +5,7 @@
 
 use super::super::gate::opened;
 use super::super::scratch::Scratch;
-use super::{Call, caller, is_still_open, may_send};
+use super::{CallKey, caller, is_still_open, may_send};
 use crate::base::limits::QUESTIONS_MAX;
 use crate::event::input::Answer;
 use crate::event::{Event, GateAnswer, GateAsker, GateKind, GateOpened, Message, Question};
@@ -13,7 +13,7 @@ use crate::state::{Attempt, Gate, State};
 
 pub(super) fn ask(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     question: &Question,
 ) -> Result<Answer, String> {
     let state = scratch.state();
@@ -47,7 +47,7 @@ pub(super) fn ask(
 fn asked_before<'a>(
     state: &'a State,
     attempt: &Attempt,
-    call: &Call,
+    call: &CallKey,
     question: &Question,
 ) -> Option<&'a Gate> {
     let frame = state.frames.get(&attempt.intent.place.frame())?;
@@ -73,7 +73,7 @@ fn asked_before<'a>(
     })
 }
 
-fn hear(scratch: &mut Scratch<'_>, call: &Call, id: crate::base::ids::GateId) -> Answer {
+fn hear(scratch: &mut Scratch<'_>, call: &CallKey, id: crate::base::ids::GateId) -> Answer {
     let Some(gate) = scratch.state().gate(id) else { return Answer::Waits };
     match &gate.answered {
         None => Answer::Waits,

@@ -3,7 +3,7 @@
 use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::{check_sent, resolve};
-use super::{Call, caller, has_no_question, may_send, turn_is_over};
+use super::{CallKey, caller, has_no_question, may_send, turn_is_over};
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::quote::quoted;
 use crate::base::verdict::{Judged, judged};
@@ -14,7 +14,7 @@ use crate::state::{Attempt, State};
 use crate::words;
 
 /// What a worker says when it leaves.
-pub(super) struct Asked<'a> {
+pub(super) struct LeaveRequest<'a> {
     pub(super) target: Option<&'a PhaseId>,
     pub(super) outcome: Option<&'a Outcome>,
     pub(super) summary: &'a str,
@@ -24,8 +24,8 @@ pub(super) struct Asked<'a> {
 
 pub(super) fn leave(
     scratch: &mut Scratch<'_>,
-    call: &Call,
-    asked: &Asked<'_>,
+    call: &CallKey,
+    asked: &LeaveRequest<'_>,
 ) -> Result<Answer, String> {
     let (attempt, phase) = caller(scratch.state(), call)?;
     if attempt.is_leaving() && attempt.intent.persona.is_none() {
@@ -54,7 +54,7 @@ pub(super) fn leave(
 }
 
 /// The exit that a worker asks for.
-fn wanted(phase: &Phase, asked: &Asked<'_>) -> Result<Leave, String> {
+fn wanted(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<Leave, String> {
     let outcome = outcome(phase, asked);
     let target = resolve(phase, asked.target, &outcome)?;
     // A target and an outcome that contradict each other are refused: following either one could be the opposite of what was
@@ -83,14 +83,14 @@ pub(super) fn proven(
     }
 }
 
-pub(super) fn accept(scratch: &mut Scratch<'_>, call: &Call, leave: Leave) -> Answer {
+pub(super) fn accept(scratch: &mut Scratch<'_>, call: &CallKey, leave: Leave) -> Answer {
     let (attempt, request, answer) = (call.id, call.request.clone(), words::leaving(&leave));
     scratch.record(Event::SignalAccepted { attempt, request, leave, answer: answer.clone() });
     Answer::Accepted(answer)
 }
 
 /// The outcome that the worker named, otherwise its verdict if the phase asks for one, otherwise `complete`.
-fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
+fn outcome(phase: &Phase, asked: &LeaveRequest<'_>) -> Outcome {
     match asked.outcome {
         Some(outcome) => outcome.clone(),
         // Where the workflow asks for a verdict, silence is not a yes.
@@ -103,7 +103,7 @@ fn outcome(phase: &Phase, asked: &Asked<'_>) -> Outcome {
 }
 
 /// Refuses an outcome, said or by verdict, and a target that contradict each other.
-fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), String> {
+fn agrees(phase: &Phase, asked: &LeaveRequest<'_>, outcome: &Outcome) -> Result<(), String> {
     let is_said = phase.asks_verdict() || asked.outcome.is_some();
     let by_outcome = phase.on.get(outcome).filter(|_| is_said);
     match (asked.target, by_outcome) {
@@ -124,7 +124,11 @@ fn agrees(phase: &Phase, asked: &Asked<'_>, outcome: &Outcome) -> Result<(), Str
 }
 
 /// A helper has no target of its own: the worker that asked continues.
-fn helped(scratch: &mut Scratch<'_>, call: &Call, asked: &Asked<'_>) -> Result<Answer, String> {
+fn helped(
+    scratch: &mut Scratch<'_>,
+    call: &CallKey,
+    asked: &LeaveRequest<'_>,
+) -> Result<Answer, String> {
     let (attempt, _) = caller(scratch.state(), call)?;
     if let Some(target) = asked.target {
         return Err(format!(

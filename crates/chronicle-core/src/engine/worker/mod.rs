@@ -20,7 +20,7 @@ use crate::state::{Answered, Attempt, State};
 use crate::words;
 
 /// The caller and its request id.
-pub(super) struct Call {
+pub(super) struct CallKey {
     id: AttemptId,
     request: String,
 }
@@ -32,7 +32,7 @@ pub(super) fn signal(
     signal: &Signal,
 ) -> Answer {
     let state = scratch.state();
-    let call = Call { id, request: request.to_owned() };
+    let call = CallKey { id, request: request.to_owned() };
     let attempt = match state.attempt(id) {
         Some(attempt) if attempt.ended.is_none() => attempt,
         Some(_) | None => return Answer::Refused(format!("{id} is over: nothing was done")),
@@ -61,7 +61,7 @@ pub(super) fn signal(
         Signal::Malformed(why) => return refuse(scratch, &call, why.clone()),
         Signal::Leave { target, outcome, summary, task, issues } => {
             let (target, outcome) = (target.as_ref(), outcome.as_ref());
-            let asked = leave::Asked { target, outcome, summary, task, issues };
+            let asked = leave::LeaveRequest { target, outcome, summary, task, issues };
             leave::leave(scratch, &call, &asked)
         }
         Signal::Loop { summary } => step::start_over(scratch, &call, summary),
@@ -83,7 +83,7 @@ fn is_step_of(attempt: &Attempt, step: &str) -> bool {
 /// Refuses signals of an attempt that is being stopped. A status request is not recorded.
 fn refuse_stopped(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     signal: &Signal,
     answer: String,
 ) -> Answer {
@@ -101,7 +101,7 @@ fn refuse_stopped(
     }
 }
 
-fn refuse(scratch: &mut Scratch<'_>, call: &Call, answer: String) -> Answer {
+fn refuse(scratch: &mut Scratch<'_>, call: &CallKey, answer: String) -> Answer {
     let (attempt, request) = (call.id, call.request.clone());
     scratch.record(Event::SignalRefused { attempt, request, answer: answer.clone() });
     Answer::Refused(answer)
@@ -116,7 +116,7 @@ fn repeat(state: &State, attempt: &Attempt, answered: &Answered) -> Answer {
 }
 
 /// The calling attempt and its phase.
-fn caller<'a>(state: &'a State, call: &Call) -> Result<(&'a Attempt, &'a Phase), String> {
+fn caller<'a>(state: &'a State, call: &CallKey) -> Result<(&'a Attempt, &'a Phase), String> {
     let attempt = state.attempt(call.id).ok_or_else(|| format!("{} is over", call.id))?;
     let place = &attempt.intent.place;
     let phase = state.phase_at(place).ok_or_else(|| format!("`{place}` is over"))?;
@@ -167,6 +167,6 @@ fn code(word: impl std::fmt::Display) -> String {
 }
 
 /// The answer to `workflow_status`.
-fn standing(state: &State, call: &Call) -> String {
+fn standing(state: &State, call: &CallKey) -> String {
     state.attempt(call.id).map_or_else(String::new, |attempt| handover::for_worker(state, attempt))
 }

@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::super::target::resolve;
-use super::{Call, caller, code, has_no_question, is_still_open, may_send};
+use super::{CallKey, caller, code, has_no_question, is_still_open, may_send};
 use crate::base::ids::Outcome;
 use crate::base::quote::{list, quoted};
 use crate::definition::workflow::{Phase, PhaseKind};
@@ -14,7 +14,7 @@ use crate::words;
 
 pub(super) fn part(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     parting: &Break,
 ) -> Result<Answer, String> {
     let state = scratch.state();
@@ -34,7 +34,7 @@ pub(super) fn part(
 /// Accepts the first signal that ends the turn; a repeated one gets the same answer.
 pub(super) fn accept(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     parting: Break,
 ) -> Result<Answer, String> {
     let state = scratch.state();

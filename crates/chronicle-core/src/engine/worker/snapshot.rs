@@ -1,14 +1,14 @@
 //! Updates of the snapshot by a worker.
 
 use super::super::scratch::Scratch;
-use super::{Call, caller, is_still_open};
+use super::{CallKey, caller, is_still_open};
 use crate::event::input::Answer;
 use crate::event::{Event, SnapshotUpdate};
 use crate::words;
 
 pub(super) fn update(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     update: &SnapshotUpdate,
 ) -> Result<Answer, String> {
     let state = scratch.state();

@@ -2,13 +2,13 @@
 
 use super::super::scratch::Scratch;
 use super::leave::{accept, proven};
-use super::{Call, caller, has_no_question, is_still_open, may_send, standing};
+use super::{CallKey, caller, has_no_question, is_still_open, may_send, standing};
 use crate::base::ids::Outcome;
 use crate::event::input::Answer;
 use crate::event::{Event, Issues, Leave};
 use crate::words;
 
-pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {
+pub(super) fn status(scratch: &mut Scratch<'_>, call: &CallKey) -> Answer {
     let state = scratch.state();
     let answer = Answer::Accepted(standing(state, call));
     // Any other call in between withdraws the request to cancel.
@@ -21,7 +21,7 @@ pub(super) fn status(scratch: &mut Scratch<'_>, call: &Call) -> Answer {
 /// Starts the innermost workflow over. This is an edge like any other, so that it counts as a loop.
 pub(super) fn start_over(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     summary: &str,
 ) -> Result<Answer, String> {
     let state = scratch.state();
@@ -55,7 +55,7 @@ pub(super) fn start_over(
 /// Cancels after two requests in one turn with nothing in between.
 pub(super) fn cancel(
     scratch: &mut Scratch<'_>,
-    call: &Call,
+    call: &CallKey,
     summary: &str,
 ) -> Result<Answer, String> {
     let state = scratch.state();

@@ -124,18 +124,18 @@ fn is_denied(all: &[&str]) -> bool {
 }
 
 /// A word of a sentence.
-struct Word<'a> {
+struct SentenceWord<'a> {
     text: &'a str,
     lower: String,
     /// True if a new part begins after it: it ends with a comma, a colon or a bracket.
     breaks: bool,
 }
 
-fn walk(sentence: &str) -> Vec<Word<'_>> {
+fn walk(sentence: &str) -> Vec<SentenceWord<'_>> {
     let read = |word| {
         let text = plain(word);
         let breaks = text.is_empty() || word.ends_with([',', ':', ')']);
-        Word { text, lower: text.to_lowercase(), breaks }
+        SentenceWord { text, lower: text.to_lowercase(), breaks }
     };
     sentence.split_whitespace().map(read).collect()
 }
@@ -174,13 +174,13 @@ fn changes(sentence: &str, is_list: bool) -> Vec<Claim> {
 }
 
 /// `to handle`, `to what`: not a place that something is added to.
-fn leads_away(words: &[Word<'_>]) -> bool {
+fn leads_away(words: &[SentenceWord<'_>]) -> bool {
     let [to, next, ..] = words else { return false };
     to.lower == "to" && path(next.text).is_none() && !is_in(ARTICLES, &next.lower)
 }
 
 /// The path in `src/a.rs was`, `src/a.rs has been`, where a verb of change follows.
-fn passive<'a>(before: &[Word<'a>]) -> Option<&'a str> {
+fn passive<'a>(before: &[SentenceWord<'a>]) -> Option<&'a str> {
     let [.., third, second, first] = before else {
         let [second, first] = before else { return None };
         return path(second.text).filter(|_| is_in("was is", &first.lower));

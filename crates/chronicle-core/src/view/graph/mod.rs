@@ -108,7 +108,7 @@ impl Graph {
 }
 
 /// An edge before nodes have indexes: phases by name.
-struct Said {
+struct NamedEdge {
     from: String,
     to: String,
     label: String,
@@ -148,9 +148,12 @@ fn inside(phase: &Phase, all: &[Workflow], depth: usize, room: &mut usize) -> Op
 }
 
 /// Every edge of a workflow; those of one phase to the same target are joined.
-fn edges_of(workflow: &Workflow) -> Vec<Said> {
-    let mut edges =
-        vec![Said { from: String::new(), to: workflow.initial.to_string(), label: String::new() }];
+fn edges_of(workflow: &Workflow) -> Vec<NamedEdge> {
+    let mut edges = vec![NamedEdge {
+        from: String::new(),
+        to: workflow.initial.to_string(),
+        label: String::new(),
+    }];
     for phase in workflow.phases.iter().filter(|phase| !is_end(&phase.id)) {
         let begin = edges.len();
         let end = phase.next.is_empty().then(|| PhaseId::from(DONE));
@@ -161,7 +164,7 @@ fn edges_of(workflow: &Workflow) -> Vec<Said> {
             match edges.iter_mut().skip(begin).find(|edge| edge.to == to) {
                 Some(same) if same.label.is_empty() => same.label = label,
                 Some(same) => same.label = format!("{}, {label}", same.label),
-                None => edges.push(Said { from: phase.id.to_string(), to, label }),
+                None => edges.push(NamedEdge { from: phase.id.to_string(), to, label }),
             }
         }
     }

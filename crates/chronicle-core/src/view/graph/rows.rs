@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Edge, EdgeWay, Node, NodeKind, Said};
+use super::{Edge, EdgeWay, NamedEdge, Node, NodeKind};
 
 /// Resolves edges to node indexes; those without a target are left out.
-pub(super) fn join(nodes: &[Node], said: Vec<Said>) -> Vec<Edge> {
+pub(super) fn join(nodes: &[Node], said: Vec<NamedEdge>) -> Vec<Edge> {
     let index: BTreeMap<&str, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.id.as_str(), index)).collect();
     let known = |id: &str| index.get(id).copied();
@@ -52,43 +52,43 @@ fn leaving(count: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
 /// Walks from the start, then from every node not reached yet: an edge to a node on the current path goes back. Returns the nodes
 /// that the first walk reached.
 fn mark_back(nodes: &[Node], leaving: &[Vec<usize>], edges: &mut [Edge]) -> Vec<bool> {
-    let mut seen = vec![Seen::Never; nodes.len()];
+    let mut seen = vec![Visited::Never; nodes.len()];
     let mut reached = Vec::new();
     for begin in 0..nodes.len() {
-        if seen[begin] == Seen::Never {
+        if seen[begin] == Visited::Never {
             walk(begin, leaving, edges, &mut seen);
         }
         if begin == 0 {
-            reached = seen.iter().map(|seen| *seen != Seen::Never).collect();
+            reached = seen.iter().map(|seen| *seen != Visited::Never).collect();
         }
     }
     reached
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum Visited {
     Never,
     Inside,
     Left,
 }
 
 /// Depth-first without recursion: a workflow may have hundreds of phases.
-fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Seen]) {
-    seen[begin] = Seen::Inside;
+fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Visited]) {
+    seen[begin] = Visited::Inside;
     let mut trail = vec![(begin, 0)];
     while let Some((node, next)) = trail.last_mut() {
         let Some(edge) = leaving[*node].get(*next) else {
-            seen[*node] = Seen::Left;
+            seen[*node] = Visited::Left;
             trail.pop();
             continue;
         };
         *next += 1;
         let to = edges[*edge].to;
         match seen[to] {
-            Seen::Inside if edges[*edge].way == EdgeWay::On => edges[*edge].way = EdgeWay::Back,
-            Seen::Inside | Seen::Left => {}
-            Seen::Never => {
-                seen[to] = Seen::Inside;
+            Visited::Inside if edges[*edge].way == EdgeWay::On => edges[*edge].way = EdgeWay::Back,
+            Visited::Inside | Visited::Left => {}
+            Visited::Never => {
+                seen[to] = Visited::Inside;
                 trail.push((to, 0));
             }
         }

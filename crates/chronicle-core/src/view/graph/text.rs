@@ -57,11 +57,11 @@ fn one(graph: &Graph, columns: usize, signs: LineStyle) -> String {
         let boxes = in_words(graph);
         let widest = boxes.iter().flatten().map(|line| width(line)).max().unwrap_or(0);
         let inner = widest.min(columns.saturating_sub(4).max(BOX_MIN));
-        return Sheet::draw(graph, &boxes, inner, None).show(signs);
+        return CellGrid::draw(graph, &boxes, inner, None).show(signs);
     }
     let inner = widest.min(room.max(BOX_MIN));
     let boxes: Vec<Vec<String>> = graph.nodes.iter().map(content).collect();
-    Sheet::draw(graph, &boxes, inner, Some((&lanes, labels))).show(signs)
+    CellGrid::draw(graph, &boxes, inner, Some((&lanes, labels))).show(signs)
 }
 
 fn content(node: &Node) -> Vec<String> {
@@ -147,11 +147,11 @@ enum Cell {
 }
 
 /// A grid of cells to draw on.
-struct Sheet {
+struct CellGrid {
     rows: Vec<Vec<Cell>>,
 }
 
-impl Sheet {
+impl CellGrid {
     fn draw(
         graph: &Graph,
         boxes: &[Vec<String>],

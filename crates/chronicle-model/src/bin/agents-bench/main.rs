@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use scene::{Agent, Scene, Turn};
+use scene::{Agent, BenchScene, BenchTurn};
 
 /// How often each side takes the short turn, and how often the long one.
 const PAIRS: Pairs = Pairs { short: 9, long: 5 };
@@ -67,16 +67,16 @@ fn wall_time(agent: Agent, chronicle: &Path, most: Pairs) -> Result<(), String> 
     let (mut first, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
     // The first of all fills the caches of the disk.
     for number in 0..=most.short.max(most.long) {
-        let (alone, through) = (Scene::new(agent)?, Scene::new(agent)?);
+        let (alone, through) = (BenchScene::new(agent)?, BenchScene::new(agent)?);
         let take =
             |turn| Ok::<Pair, String>((alone.alone(turn)?, through.through(turn, chronicle)?));
-        let pairs = [take(Turn::Short)?, take(Turn::Short)?];
+        let pairs = [take(BenchTurn::Short)?, take(BenchTurn::Short)?];
         if (1..=most.short).contains(&number) {
             first.push(pairs[0]);
             short.push(pairs[1]);
         }
         if (1..=most.long).contains(&number) {
-            long.push(take(Turn::Long)?);
+            long.push(take(BenchTurn::Long)?);
         }
     }
     for (turn, pairs) in [("short, first in a project", first), ("short", short), ("long", long)] {
@@ -102,7 +102,7 @@ fn print_row(agent: Agent, turn: &str, pairs: &[Pair]) {
 }
 
 fn memory(agent: Agent, chronicle: &Path) -> Result<(), String> {
-    let used = Scene::new(agent)?.memory(chronicle)?;
+    let used = BenchScene::new(agent)?.memory(chronicle)?;
     let both = used.keeper + used.server;
     let verdict = if both <= MEMORY_MOST_KIB { "met" } else { "missed" };
     let mib = |kib: u64| format!("{}.{} MiB", kib / 1024, kib % 1024 * 10 / 1024);

@@ -29,14 +29,14 @@ pub(crate) enum Agent {
 
 /// What the model does in one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum BenchTurn {
     /// One call of a tool and two answers, all of them at once.
     Short,
     /// Five calls of tools and six answers at a model's pace, ten seconds in all.
     Long,
 }
 
-pub(crate) struct Scene {
+pub(crate) struct BenchScene {
     agent: Agent,
     yard: Yard,
 }
@@ -96,10 +96,12 @@ impl Agent {
     }
 
     /// What the model says; `ends` is its last call.
-    fn turns(self, turn: Turn, ends: &Value) -> Vec<Value> {
+    fn turns(self, turn: BenchTurn, ends: &Value) -> Vec<Value> {
         let calls = match turn {
-            Turn::Short => return vec![json!({"calls": [ends]}), json!({"say": "Done."})],
-            Turn::Long => [self.reads(), self.writes(), self.counts(), self.reads(), ends.clone()],
+            BenchTurn::Short => return vec![json!({"calls": [ends]}), json!({"say": "Done."})],
+            BenchTurn::Long => {
+                [self.reads(), self.writes(), self.counts(), self.reads(), ends.clone()]
+            }
         };
         let talk = "I think about what to do. ".repeat(TALK_PIECES);
         let calls = calls.into_iter().map(|call| json!({"calls": [call]}));
@@ -112,7 +114,7 @@ impl Agent {
     }
 }
 
-impl Scene {
+impl BenchScene {
     pub(crate) fn new(agent: Agent) -> Result<Self, String> {
         let yard = Yard::new().map_err(|error| error.to_string())?;
         yard.write("a.txt", "hello\n").map_err(|error| error.to_string())?;
@@ -120,7 +122,7 @@ impl Scene {
     }
 
     /// How long the agent takes by itself, as a person would start it for one prompt.
-    pub(crate) fn alone(&self, turn: Turn) -> Result<Duration, String> {
+    pub(crate) fn alone(&self, turn: BenchTurn) -> Result<Duration, String> {
         let server = self.server(&self.agent.turns(turn, &self.agent.reads()))?;
         let words = self.agent.program()?;
         let mut command = self.command(Path::new(&words[0]), &server)?;
@@ -143,7 +145,7 @@ impl Scene {
     /// start and after it had ended, by the ledger's times.
     pub(crate) fn through(
         &self,
-        turn: Turn,
+        turn: BenchTurn,
         chronicle: &Path,
     ) -> Result<(Duration, Duration), String> {
         let server = self.server(&self.agent.turns(turn, &self.agent.leaves()))?;

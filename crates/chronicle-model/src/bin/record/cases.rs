@@ -18,17 +18,17 @@ pub(crate) struct Case {
     pub(crate) about: &'static str,
     /// What the model says.
     pub(crate) script: &'static str,
-    pub(crate) act: fn(&Scene<'_>) -> Result<Ended, String>,
+    pub(crate) act: fn(&CaseScene<'_>) -> Result<Ended, String>,
 }
 
 /// Where a case is played.
-pub(crate) struct Scene<'a> {
+pub(crate) struct CaseScene<'a> {
     pub(crate) yard: &'a Yard,
     pub(crate) server: &'a Server,
     pub(crate) start: Start<'a>,
 }
 
-impl Scene<'_> {
+impl CaseScene<'_> {
     pub(crate) fn start(&self, extra: &[&str]) -> Result<Program, String> {
         (self.start)(self.yard, self.server, extra)
     }
@@ -76,7 +76,7 @@ impl Recorder {
         let script = Script::parse(case.script).map_err(|it| it.to_string())?;
         let script = script.with("project", yard.project().to_string_lossy());
         let server = Server::start(script).map_err(|it| it.to_string())?;
-        let ended = (case.act)(&Scene { yard: &yard, server: &server, start })?;
+        let ended = (case.act)(&CaseScene { yard: &yard, server: &server, start })?;
         let leftovers = server.leftovers();
         if !leftovers.is_empty() {
             return Err(leftovers.join("; "));

@@ -6,7 +6,7 @@ use chronicle_model::Server;
 use chronicle_model::real::{Claude, Ended, Program, Yard};
 use serde_json::{Value, json};
 
-use crate::cases::{Case, Recorder, Scene};
+use crate::cases::{Case, CaseScene, Recorder};
 use crate::signal_server;
 
 /// The session that is resumed.
@@ -220,17 +220,17 @@ const RETRIED: &[Case] = &[
     },
 ];
 
-fn one_turn(scene: &Scene<'_>) -> Result<Ended, String> {
+fn one_turn(scene: &CaseScene<'_>) -> Result<Ended, String> {
     talk(scene, &[], Claude::allow)
 }
 
-fn allow_all(scene: &Scene<'_>) -> Result<Ended, String> {
+fn allow_all(scene: &CaseScene<'_>) -> Result<Ended, String> {
     talk(scene, &[], Claude::allow)
 }
 
 /// One turn, in which every question gets the same answer.
 fn talk(
-    scene: &Scene<'_>,
+    scene: &CaseScene<'_>,
     extra: &[&str],
     answer: impl Fn(&Value) -> Value,
 ) -> Result<Ended, String> {
@@ -245,7 +245,7 @@ fn talk(
     }
 }
 
-fn interrupted(scene: &Scene<'_>) -> Result<Ended, String> {
+fn interrupted(scene: &CaseScene<'_>) -> Result<Ended, String> {
     let mut claude = scene.start(&[])?;
     send(&mut claude, &Claude::prompt("tell a story"))?;
     if !scene.server.wait_for_stall("story", SOON) {

@@ -7,7 +7,7 @@ use chronicle_model::Server;
 use chronicle_model::real::{Ended, Pi, PiVersion, Program, Yard};
 use serde_json::{Value, json};
 
-use crate::cases::{Case, Recorder, Scene};
+use crate::cases::{Case, CaseScene, Recorder};
 use crate::signal_server;
 
 /// The extension that asks us before every tool.
@@ -212,19 +212,19 @@ const MCP: Case = Case {
     },
 };
 
-fn one_turn(scene: &Scene<'_>) -> Result<Ended, String> {
+fn one_turn(scene: &CaseScene<'_>) -> Result<Ended, String> {
     talk(scene, &[], "allow")
 }
 
 /// One turn with its own retries off.
-fn without_retries(scene: &Scene<'_>) -> Result<Ended, String> {
+fn without_retries(scene: &CaseScene<'_>) -> Result<Ended, String> {
     let mut pi = scene.start(&[])?;
     send(&mut pi, &json!({"id": "0", "type": "set_auto_retry", "enabled": false}))?;
     turn(&mut pi, "1", "go", "allow")?;
     end(pi)
 }
 
-fn talk(scene: &Scene<'_>, extra: &[&str], word: &str) -> Result<Ended, String> {
+fn talk(scene: &CaseScene<'_>, extra: &[&str], word: &str) -> Result<Ended, String> {
     let mut pi = scene.start(extra)?;
     turn(&mut pi, "1", "go", word)?;
     end(pi)
@@ -242,7 +242,7 @@ fn turn(pi: &mut Program, id: &str, text: &str, word: &str) -> Result<(), String
     }
 }
 
-fn interrupted(scene: &Scene<'_>) -> Result<Ended, String> {
+fn interrupted(scene: &CaseScene<'_>) -> Result<Ended, String> {
     let mut pi = scene.start(&[])?;
     send(&mut pi, &Pi::prompt("1", "tell a story"))?;
     if !scene.server.wait_for_stall("story", SOON) {

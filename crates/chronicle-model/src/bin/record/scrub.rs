@@ -27,13 +27,13 @@ pub(crate) struct Scrub {
     fixed: Vec<(Regex, &'static str)>,
     long: Regex,
     short: Regex,
-    known: Known,
+    known: Numbered,
 }
 
 #[derive(Default)]
-struct Known(BTreeMap<String, usize>);
+struct Numbered(BTreeMap<String, usize>);
 
-impl Known {
+impl Numbered {
     fn number(&mut self, id: &str) -> usize {
         let next = self.0.len() + 1;
         *self.0.entry(id.to_owned()).or_insert(next)
@@ -48,7 +48,7 @@ impl Scrub {
             fixed: compiled.collect::<Result<_, regex::Error>>()?,
             long: Regex::new(LONG)?,
             short: Regex::new(SHORT)?,
-            known: Known::default(),
+            known: Numbered::default(),
         })
     }
 

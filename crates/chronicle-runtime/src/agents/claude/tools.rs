@@ -2,13 +2,13 @@
 
 use chronicle_core::event::ToolKind;
 
-use crate::agents::call::Known;
+use crate::agents::call::KnownTool;
 
 /// What is known of a tool by the name that Claude Code itself gives it.
-pub(super) fn known(tool: &str) -> Known {
+pub(super) fn known(tool: &str) -> KnownTool {
     let kind = match tool {
         // The model words its `description` anew each time.
-        "Bash" => return Known { kind: ToolKind::Run, volatile: &["description"] },
+        "Bash" => return KnownTool { kind: ToolKind::Run, volatile: &["description"] },
         "Read" => ToolKind::Read,
         "Write" => ToolKind::Write,
         "Edit" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,

@@ -13,7 +13,7 @@ use chronicle_core::event::signal;
 use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
 use serde_json::Value;
 
-use crate::agents::call::Known;
+use crate::agents::call::KnownTool;
 use crate::agents::figures::{advised, class_of_failure, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
 use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
@@ -60,7 +60,7 @@ pub(super) enum Dialog {
 }
 
 /// A dialog that waits.
-struct Open {
+struct OpenDialog {
     id: String,
     dialog: Dialog,
     request: String,
@@ -70,7 +70,7 @@ struct Open {
 }
 
 /// A call that permission was asked for.
-struct Call {
+struct AskedCall {
     id: String,
     /// The file that it would change.
     path: Option<String>,
@@ -82,8 +82,8 @@ pub(super) struct PiReader {
     project: PathBuf,
     attempt: Option<AttemptId>,
     messages: u64,
-    open: VecDeque<Open>,
-    calls: VecDeque<Call>,
+    open: VecDeque<OpenDialog>,
+    calls: VecDeque<AskedCall>,
     /// The last calls that it announced: which, of what tool, with what input.
     announced: VecDeque<(String, String, Value)>,
     /// Whether a message of the model is on its way.
@@ -233,12 +233,12 @@ impl PiReader {
     /// The dialogs that nobody waits for once that call has ended, too.
     fn closed_with(&mut self, call: &str) -> Vec<Seen> {
         self.running.retain(|running| running != call);
-        let is_over = |open: &Open| {
+        let is_over = |open: &OpenDialog| {
             let waits = open.during.iter().any(|it| self.running.contains(it));
             // Pi prints nothing when it closes a dialog. A dialog cannot outlive the calls during which it was opened.
             open.during.iter().any(|it| it == call) && !waits
         };
-        let (over, open): (VecDeque<Open>, _) =
+        let (over, open): (VecDeque<OpenDialog>, _) =
             std::mem::take(&mut self.open).into_iter().partition(is_over);
         self.open = open;
         over.into_iter().map(|open| Seen::Withdrew { request: open.id }).collect()
@@ -290,7 +290,7 @@ impl PiReader {
         self.wait(call, Dialog::Permission, request);
         let changes = matches!(tool, "edit" | "write");
         let path = text(&asked["input"], "path").filter(|_| changes).map(str::to_owned);
-        keep(&mut self.calls, Call { id: call.to_owned(), path });
+        keep(&mut self.calls, AskedCall { id: call.to_owned(), path });
         vec![Seen::Permission(
             RawCall::new(call, tool, asked["input"].clone(), &known(tool), Caller::Worker).into(),
         )]
@@ -305,7 +305,7 @@ impl PiReader {
 
     fn wait(&mut self, id: &str, dialog: Dialog, request: &str) {
         let (id, request, during) = (id.to_owned(), request.to_owned(), Vec::new());
-        keep(&mut self.open, Open { id, dialog, request, during });
+        keep(&mut self.open, OpenDialog { id, dialog, request, during });
     }
 }
 
@@ -334,7 +334,7 @@ fn told_tools(told: &str) -> Vec<Seen> {
 }
 
 /// What is known of a tool: those that it brings, and ours. Any other is an extension's or a server's.
-fn known(tool: &str) -> Known {
+fn known(tool: &str) -> KnownTool {
     let kind = match tool {
         "bash" => ToolKind::Run,
         "read" => ToolKind::Read,

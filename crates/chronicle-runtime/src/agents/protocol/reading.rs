@@ -102,18 +102,18 @@ fn session(message: &Session) -> Result<Seen, String> {
 }
 
 #[derive(Deserialize)]
-struct Text {
+struct TextMessage {
     text: String,
     #[serde(default)]
     thinking: bool,
 }
 
-fn text(message: Text) -> Seen {
+fn text(message: TextMessage) -> Seen {
     if message.thinking { Seen::Thought(message.text) } else { Seen::Text(message.text) }
 }
 
 #[derive(Deserialize)]
-struct ToolCall {
+struct ToolCallMessage {
     id: String,
     tool: String,
     #[serde(default)]
@@ -124,7 +124,7 @@ struct ToolCall {
 }
 
 /// The protocol says which names run commands; of any other tool nothing is known.
-fn raw_call(message: ToolCall) -> Result<Box<RawCall>, String> {
+fn raw_call(message: ToolCallMessage) -> Result<Box<RawCall>, String> {
     let (id, tool) = (name("id", message.id)?, name("tool", message.tool)?);
     let is_shell = shell::is_shell_tool(&tool);
     // Only the names that the protocol lists are known for sure. Everything else may do anything.
@@ -144,12 +144,12 @@ fn tool_end(message: ToolEnd) -> Result<Seen, String> {
 }
 
 #[derive(Deserialize)]
-struct FileChange {
+struct FileChangeMessage {
     path: String,
     change: Change,
 }
 
-fn file_change(message: FileChange) -> Result<Seen, String> {
+fn file_change(message: FileChangeMessage) -> Result<Seen, String> {
     if message.path.is_empty() || message.path.len() > PATH_MAX {
         return Err(format!("`path` has {} bytes; 1 to {PATH_MAX} fit", message.path.len()));
     }
@@ -207,14 +207,14 @@ fn usage(message: UsageReport) -> Result<Seen, String> {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct QuestionMessage {
     id: String,
     question: String,
     #[serde(default)]
     options: Vec<String>,
 }
 
-fn question(message: Asked) -> Result<Seen, String> {
+fn question(message: QuestionMessage) -> Result<Seen, String> {
     Ok(Seen::Question {
         request: name("id", message.id)?,
         question: bounded(&message.question, TEXT_MAX),
@@ -225,7 +225,7 @@ fn question(message: Asked) -> Result<Seen, String> {
 }
 
 #[derive(Deserialize)]
-struct SignalCall {
+struct SignalMessage {
     id: String,
     tool: String,
     #[serde(default)]
@@ -235,7 +235,7 @@ struct SignalCall {
     parent: Option<String>,
 }
 
-fn signal(message: SignalCall) -> Result<Seen, String> {
+fn signal(message: SignalMessage) -> Result<Seen, String> {
     let request = name("id", message.id)?;
     let tool = name("tool", message.tool)?;
     let signal = if message.parent.is_some() {
@@ -250,7 +250,7 @@ fn signal(message: SignalCall) -> Result<Seen, String> {
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct ErrorMessage {
     class: String,
     #[serde(default)]
     text: String,
@@ -259,7 +259,7 @@ struct Failure {
     retry_in_ms: Option<u64>,
 }
 
-fn error(message: &Failure) -> Seen {
+fn error(message: &ErrorMessage) -> Seen {
     let text = bounded(&message.text, TEXT_MAX);
     let class = match message.class.as_str() {
         "auth" => CrashClass::Auth,
@@ -280,11 +280,11 @@ fn error(message: &Failure) -> Seen {
 }
 
 #[derive(Deserialize)]
-struct Quota {
+struct QuotaMessage {
     until: String,
 }
 
-fn quota(message: &Quota) -> Result<Seen, String> {
+fn quota(message: &QuotaMessage) -> Result<Seen, String> {
     let time: jiff::Timestamp = message
         .until
         .parse()

@@ -10,7 +10,7 @@ use crate::effects::transcript::{From, Transcript};
 
 /// Which text a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HeldKind {
     Said,
     Thought,
     Typed,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 /// Lines that wait for the transcript.
 #[derive(Default)]
 pub(super) struct Held {
-    kind: Option<Kind>,
+    kind: Option<HeldKind>,
     lines: Vec<HeldLine>,
     pieces: Pieces,
 }
@@ -31,11 +31,11 @@ struct HeldLine {
 }
 
 /// The piece of a streamed text in what was seen.
-pub(super) fn piece(seen: &[Seen]) -> Option<(Kind, &str)> {
+pub(super) fn piece(seen: &[Seen]) -> Option<(HeldKind, &str)> {
     seen.iter().find_map(|seen| match seen {
-        Seen::Text(piece) => Some((Kind::Said, piece.as_str())),
-        Seen::Thought(piece) => Some((Kind::Thought, piece.as_str())),
-        Seen::Typed(piece) => Some((Kind::Typed, piece.as_str())),
+        Seen::Text(piece) => Some((HeldKind::Said, piece.as_str())),
+        Seen::Thought(piece) => Some((HeldKind::Thought, piece.as_str())),
+        Seen::Typed(piece) => Some((HeldKind::Typed, piece.as_str())),
         _ => None,
     })
 }
@@ -44,7 +44,7 @@ impl Held {
     /// Takes a line as the agent printed it, and the piece in it.
     pub(super) fn add(
         &mut self,
-        kind: Kind,
+        kind: HeldKind,
         piece: &str,
         text: &str,
         redactor: &Redactor,

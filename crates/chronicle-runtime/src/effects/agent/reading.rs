@@ -10,7 +10,7 @@ use chronicle_core::event::input::{Answer, AttemptReport};
 use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Call, CrashClass, Verdict};
 
-use super::Shared;
+use super::AgentShared;
 use super::bills::Bills;
 use super::held::{Held, piece};
 use super::verdicts::Verdicts;
@@ -29,7 +29,7 @@ const OWN_RETRIES_MAX: u32 = 2;
 
 /// Reads one agent's standard output.
 pub(super) struct AgentReader<'a> {
-    shared: &'a Shared,
+    shared: &'a AgentShared,
     /// Lines in a row that meant nothing, and the first of them.
     puzzled: u32,
     first: String,
@@ -45,7 +45,7 @@ pub(super) struct AgentReader<'a> {
 }
 
 impl<'a> AgentReader<'a> {
-    pub(super) fn of(shared: &'a Shared) -> Self {
+    pub(super) fn of(shared: &'a AgentShared) -> Self {
         Self {
             shared,
             puzzled: 0,
@@ -89,7 +89,7 @@ impl<'a> AgentReader<'a> {
                 format!("[a line of {bytes} bytes, not kept] {start}")
             }
         };
-        let Shared { context, attempt, transcript, .. } = self.shared;
+        let AgentShared { context, attempt, transcript, .. } = self.shared;
         // Redacted before it is parsed: whatever the adapter reports from this line goes to the ledger.
         let redacted = context.redactor.line(&text);
         context.activities.line(*attempt, redacted.len());

@@ -46,7 +46,7 @@ pub fn save(folder: &Folder, head: &Head, state: &impl Serialize) -> Result<(), 
 
 /// The saved state and its head; `None` if there is any doubt.
 pub fn load<T: DeserializeOwned>(folder: &Folder) -> Option<(Head, T)> {
-    let Kept { fits, bytes, body } = kept(folder)?;
+    let CacheFile { fits, bytes, body } = kept(folder)?;
     let is_ours = fits.format == FORMAT
         // Another version may fold the same lines to another state.
         && fits.version == env!("CARGO_PKG_VERSION")
@@ -69,21 +69,21 @@ fn name(folder: &Folder) -> String {
     folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-struct Kept {
+struct CacheFile {
     fits: Fits,
     bytes: Vec<u8>,
     /// Offset of the state.
     body: usize,
 }
 
-fn kept(folder: &Folder) -> Option<Kept> {
+fn kept(folder: &Folder) -> Option<CacheFile> {
     let bytes = disk::read(folder.disk(), &folder.path().join(CACHE), CACHE_BYTES_MAX).ok()??;
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let fits: Fits = serde_json::from_slice(&bytes[..end]).ok()?;
     let body = end + 1;
     // The cache is written without being part of the chain, so its own sum is the only protection against a torn write.
     let is_whole = fits.sum == sum(&fits.head, &fits.run, &bytes[body..]).ok()?;
-    is_whole.then_some(Kept { fits, bytes, body })
+    is_whole.then_some(CacheFile { fits, bytes, body })
 }
 
 fn encode(folder: &Folder, head: &Head, state: &impl Serialize) -> io::Result<Vec<u8>> {

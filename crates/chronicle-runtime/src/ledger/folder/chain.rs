@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The complete lines of a file from a head on.
 pub(super) struct FolderLines {
-    chain: Chain,
+    chain: LineChain,
     is_over: bool,
 }
 
@@ -59,7 +59,7 @@ impl Lines for FolderLines {
     }
 }
 
-pub(super) struct Chain {
+pub(super) struct LineChain {
     source: LedgerFile,
     path: PathBuf,
     head: Head,
@@ -71,7 +71,7 @@ pub(super) struct Chain {
     searched: usize,
 }
 
-impl Chain {
+impl LineChain {
     pub(super) fn new(source: LedgerFile, path: &Path, head: Head) -> Self {
         Self {
             source,

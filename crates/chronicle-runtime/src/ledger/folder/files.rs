@@ -83,7 +83,7 @@ fn copy(from: &mut LedgerFile, to: &dyn DiskFile) -> io::Result<()> {
 }
 
 /// The files of a ledger whose lock is held.
-pub(super) struct Files {
+pub(super) struct LockedFiles {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     path: PathBuf,
@@ -95,7 +95,7 @@ pub(super) struct Files {
     lock: Lock,
 }
 
-impl Files {
+impl LockedFiles {
     pub(super) fn open(disk: Arc<dyn Disk>, folder: &Path, lock: Lock) -> io::Result<Self> {
         let path = folder.join(LEDGER);
         let artifacts = folder.join(ARTIFACTS);

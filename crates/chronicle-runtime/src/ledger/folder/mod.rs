@@ -23,11 +23,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use chronicle_core::base::time::Millis;
 
 pub use self::cache::{known, load, save};
-use self::chain::Chain;
+use self::chain::LineChain;
 pub use self::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
 use self::durable::create_folder;
 pub use self::durable::{Pace, atomic_write, is_unfinished, quick_write, sweep_beside, write_from};
-use self::files::{Files, LedgerFile};
+use self::files::{LedgerFile, LockedFiles};
 pub use self::line::{LINE_BYTES_MAX, LineError, decode, encode};
 pub use self::lock::{HEARTBEAT_EVERY, HEARTBEAT_LIMIT, LOCK_PATIENCE};
 pub use self::real::Real;
@@ -108,7 +108,7 @@ impl Folder {
 
     /// Verifies every line up to a head that was stored elsewhere, without parsing them.
     pub fn check_up_to(&self, head: &Head) -> Result<(), LedgerError> {
-        Chain::new(LedgerFile::of(self), &self.ledger_path(), Head::EMPTY).check_up_to(head)
+        LineChain::new(LedgerFile::of(self), &self.ledger_path(), Head::EMPTY).check_up_to(head)
     }
 
     /// True if the line that ends at this head is in the ledger. Its sum covers everything before it.
@@ -125,7 +125,7 @@ impl Folder {
         let lock = lock::take(&self.disk, &self.lock_path(), who, self.patience)?;
         let failed = |doing| move |error| io_error(doing, &self.ledger_path(), error);
         let files =
-            Files::open(Arc::clone(&self.disk), &self.path, lock).map_err(failed("open"))?;
+            LockedFiles::open(Arc::clone(&self.disk), &self.path, lock).map_err(failed("open"))?;
         FolderClaim::new(files).cut_back(at)
     }
 
@@ -159,7 +159,7 @@ impl Ledger for Folder {
         self.check_there()?;
         let lock = lock::take(&self.disk, &self.path.join(LOCK), &who, self.patience)?;
         // Opened only under the lock: opening sweeps unfinished files, which a live writer may still need.
-        let files = Files::open(Arc::clone(&self.disk), &self.path, lock)
+        let files = LockedFiles::open(Arc::clone(&self.disk), &self.path, lock)
             .map_err(|error| io_error("open", &self.ledger_path(), error))?;
         Ok(Box::new(FolderClaim::new(files)))
     }
@@ -178,7 +178,7 @@ impl Ledger for Folder {
     fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
         self.check_there()?;
         let path = self.ledger_path();
-        Ok(Box::new(Chain::new(LedgerFile::of(self), &path, from).lines()?))
+        Ok(Box::new(LineChain::new(LedgerFile::of(self), &path, from).lines()?))
     }
 
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {

@@ -4,8 +4,8 @@ use std::io;
 
 use chronicle_core::event::record::Line;
 
-use super::chain::{Chain, stands};
-use super::files::Files;
+use super::chain::{LineChain, stands};
+use super::files::LockedFiles;
 use super::line::{self, LINE_BYTES_MAX};
 use super::{io_error, offset, place};
 use crate::fail::{self, Point};
@@ -20,11 +20,11 @@ pub const ARTIFACT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// A held lock with the files of a ledger.
 pub(super) struct FolderClaim {
-    files: Files,
+    files: LockedFiles,
 }
 
 impl FolderClaim {
-    pub(super) fn new(files: Files) -> Self {
+    pub(super) fn new(files: LockedFiles) -> Self {
         Self { files }
     }
 
@@ -133,7 +133,7 @@ impl LedgerClaim for FolderClaim {
 
     fn read(&self, from: Head) -> Result<Box<dyn Lines>, LedgerError> {
         let source = self.files.source().map_err(self.io("read"))?;
-        Ok(Box::new(Chain::new(source, self.files.path(), from).lines()?))
+        Ok(Box::new(LineChain::new(source, self.files.path(), from).lines()?))
     }
 
     fn lay_out(&self, text: &str) -> Result<(), LedgerError> {
@@ -151,7 +151,7 @@ impl LedgerClaim for FolderClaim {
 }
 
 struct FolderWriter {
-    files: Files,
+    files: LockedFiles,
     head: Head,
     torn: Option<Torn>,
     /// Offset up to which the ledger is on disk.
@@ -164,7 +164,7 @@ impl FolderWriter {
     fn write<T>(
         &mut self,
         doing: &'static str,
-        write: impl FnOnce(&mut Files) -> io::Result<T>,
+        write: impl FnOnce(&mut LockedFiles) -> io::Result<T>,
     ) -> Result<T, LedgerError> {
         self.check_sound()?;
         // Check the lock and the file size before every write. A writer that lost its lock, or whose file was changed, must not
@@ -332,11 +332,11 @@ impl Writer for FolderWriter {
     }
 }
 
-fn check_held(files: &Files) -> Result<(), LedgerError> {
+fn check_held(files: &LockedFiles) -> Result<(), LedgerError> {
     fenced_unless(files, files.is_held())
 }
 
-fn fenced_unless(files: &Files, is_held: io::Result<bool>) -> Result<(), LedgerError> {
+fn fenced_unless(files: &LockedFiles, is_held: io::Result<bool>) -> Result<(), LedgerError> {
     if is_held.map_err(failed(files, "look at the lock of"))? {
         return Ok(());
     }
@@ -346,6 +346,6 @@ fn fenced_unless(files: &Files, is_held: io::Result<bool>) -> Result<(), LedgerE
     Err(if is_gone { LedgerError::Gone { place } } else { LedgerError::Fenced { place } })
 }
 
-fn failed(files: &Files, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
+fn failed(files: &LockedFiles, doing: &'static str) -> impl FnOnce(io::Error) -> LedgerError {
     move |source| io_error(doing, files.path(), source)
 }

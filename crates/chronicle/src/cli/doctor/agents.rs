@@ -10,20 +10,21 @@ use chronicle_runtime::handle::agents::{
 };
 use chronicle_runtime::handle::definitions;
 
-use super::Finding;
+use super::CheckResult;
 use crate::cli::Setting;
 
 /// Each agent, and whether it can work here. Without any there is nobody to do the work.
-pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<Finding> {
+pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<CheckResult> {
     let own = settings.agents().filter(|name| !AGENT_PROGRAMS.contains(name)).count();
     let installed = agents::installed(settings);
-    let all: Vec<Finding> = installed.iter().map(|agent| one(setting, settings, agent)).collect();
+    let all: Vec<CheckResult> =
+        installed.iter().map(|agent| one(setting, settings, agent)).collect();
     let drivable = installed.iter().any(|agent| about(agent.name).is_some());
     if drivable || own > 0 { all } else { all.into_iter().chain([none()]).collect() }
 }
 
 /// Agents that take over where another cannot go on: one that is missing shows only when it is needed, so it is looked for here.
-pub(super) fn fallbacks(setting: &Setting, settings: &Settings) -> Option<Finding> {
+pub(super) fn fallbacks(setting: &Setting, settings: &Settings) -> Option<CheckResult> {
     let catalog = definitions::find(&setting.project);
     let workflows = catalog.workflows.iter().filter_map(|found| found.unit.workflow.as_ref());
     let mut named: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -33,6 +34,7 @@ pub(super) fn fallbacks(setting: &Setting, settings: &Settings) -> Option<Findin
         }
     }
     let fits = |agent: &str| {
+        // A name from the settings is known without a look at the path: its command is there.
         let is_known = settings.agents().any(|own| own == agent)
             || agents::check(agent, &setting.project, settings)
                 .and_then(|()| agents::check_there(agent, &setting.project))
@@ -47,15 +49,15 @@ pub(super) fn fallbacks(setting: &Setting, settings: &Settings) -> Option<Findin
     let good = named.keys().all(|agent| fits(agent));
     let found = named.iter().map(row).collect::<Vec<_>>().join("; ");
     let advice = Some("install it, or take it out of `fallback`");
-    let found = Finding { what: "fallbacks", good, found, more: Vec::new(), advice };
+    let found = CheckResult { what: "fallbacks", good, found, more: Vec::new(), advice };
     (!named.is_empty()).then_some(found)
 }
 
-fn finding(found: String, more: Vec<String>) -> Finding {
-    Finding { what: "agent", good: true, found, more, advice: None }
+fn finding(found: String, more: Vec<String>) -> CheckResult {
+    CheckResult { what: "agent", good: true, found, more, advice: None }
 }
 
-fn none() -> Finding {
+fn none() -> CheckResult {
     let known: Vec<PublishedAgent> = AGENT_PROGRAMS.into_iter().filter_map(about).collect();
     let install = known.iter().map(|it| format!("`{}` brings `{}`", it.install, it.name));
     let without = "without any: `chronicle demo`, or `--agent scripted:SCRIPT.yaml`".to_owned();
@@ -63,10 +65,10 @@ fn none() -> Finding {
     let found = format!("none that Chronicle can drive is installed: {}", names.join(", "));
     let more = install.chain([without]).collect();
     let advice = Some("install one of them, or set `agents.NAME.command` in your settings");
-    Finding { good: false, advice, ..finding(found, more) }
+    CheckResult { good: false, advice, ..finding(found, more) }
 }
 
-fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> Finding {
+fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> CheckResult {
     let version = agents::version(agent, &setting.project).map(|line| one_line(&line));
     let at = format!("{} at `{}`", agent.name, agent.program.display());
     let Some(about) = about(agent.name) else {
@@ -75,7 +77,7 @@ fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> Findin
         return finding(found, Vec::new());
     };
     let more = more(&about);
-    let bad = |why: String| Finding {
+    let bad = |why: String| CheckResult {
         good: false,
         advice: Some(about.install),
         ..finding(format!("{at}: {why}"), more.clone())
@@ -85,6 +87,7 @@ fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> Findin
         Err(why) => return bad(why),
     };
     let tested = tested(&about, &version);
+    // The version alone proves little: an agent may answer it and still fail to start, for want of a runtime or a login.
     match try_start(setting, settings, agent.name) {
         Ok(()) => finding(format!("{at}, {version}, starts and answers{tested}"), more),
         Err(why) => bad(format!("{version}{tested}: {why}")),

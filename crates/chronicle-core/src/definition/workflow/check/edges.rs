@@ -8,13 +8,13 @@ use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::phase::{PhaseRead, tell_bad_id};
-use super::{PHASES_MAX, Shape, Upon};
+use super::{PHASES_MAX, PhasesForm, Upon};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, KNOWN_OUTCOMES, Outcome, PhaseId, REJECTED};
 
 /// Connects phases with their edges. Phases that are only named in an edge come last.
 pub(crate) fn connect(
     reads: Vec<PhaseRead>,
-    shape: Shape,
+    shape: PhasesForm,
     upon: Upon<'_>,
     problems: &mut Problems,
 ) -> Vec<Phase> {
@@ -29,8 +29,8 @@ pub(crate) fn connect(
     let mut phases = Vec::new();
     for (index, read) in reads.into_iter().enumerate() {
         let following = match shape {
-            Shape::List => ids.get(index + 1),
-            Shape::Map => None,
+            PhasesForm::List => ids.get(index + 1),
+            PhasesForm::Map => None,
         };
         phases.push(with_edges(read, following, &mut targets, problems));
     }

@@ -163,22 +163,26 @@ fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
 
 /// Where a phase leads if it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum PhasesForm {
     /// To the next phase of the list.
     List,
     /// To the end of the workflow.
     Map,
 }
 
-fn read_phases(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> (Shape, Vec<PhaseRead>) {
+fn read_phases(
+    draft: &Draft,
+    upon: Upon<'_>,
+    problems: &mut Problems,
+) -> (PhasesForm, Vec<PhaseRead>) {
     let (shape, entries) = match &draft.phases {
-        Phases::List(entries) => (Shape::List, entries.as_slice()),
-        Phases::Map(entries) => (Shape::Map, entries.as_slice()),
-        Phases::Missing => (Shape::List, [].as_slice()),
+        Phases::List(entries) => (PhasesForm::List, entries.as_slice()),
+        Phases::Map(entries) => (PhasesForm::Map, entries.as_slice()),
+        Phases::Missing => (PhasesForm::List, [].as_slice()),
         Phases::Other(node) => {
             let message = "`phases` must be a list or a map";
             problems.push(Finding::error("wrong-type", node.span, message));
-            return (Shape::List, Vec::new());
+            return (PhasesForm::List, Vec::new());
         }
     };
     if entries.is_empty() {

@@ -89,6 +89,7 @@ fn chunked(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
         let size = line(&mut reader.take(HEAD_MAX))?;
         let size = size.split(';').next().unwrap_or_default();
         let size = u64::from_str_radix(size, 16).map_err(|_| bad("a chunk has no size"))?;
+        // What came before counts against the limit too: many small chunks are as long as one.
         body.extend(exactly(reader, size, body.len() as u64)?);
         line(&mut reader.take(HEAD_MAX))?;
         if size == 0 {

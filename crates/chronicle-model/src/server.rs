@@ -190,6 +190,7 @@ impl ModelState {
         let peer = stream.peer_addr().ok()?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = open.len() < CONNECTIONS_MAX;
+        // A clone is kept, to cut the connection from outside while its own thread waits in a read or a stall.
         open.push(stream.try_clone().ok().filter(|_| has_room)?);
         Some(peer)
     }
@@ -205,6 +206,7 @@ impl ModelState {
 
 fn serve(stream: &TcpStream, shared: &ModelState) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_MOST))?;
+    // Each piece must arrive when it is sent: tests decide by the piece where an agent is interrupted.
     stream.set_nodelay(true)?;
     let incoming = http::read(stream)?;
     let body: Value = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
@@ -225,6 +227,7 @@ fn serve(stream: &TcpStream, shared: &ModelState) -> io::Result<()> {
         shared.settle(number, outcome);
         return http::write(stream, &reply);
     };
+    // Under the same lock as the request is kept: two requests at once must not get the same turn.
     let scene = stage.scene(number, &incoming.path, &asked);
     drop(stage);
     shared.changed.notify_all();
@@ -247,6 +250,7 @@ impl Play<'_> {
     fn play(&self, is_streamed: bool, body: &Value) -> io::Result<()> {
         let turn = &self.scene.turn;
         let is_late = |at| turn.stall.as_ref().is_some_and(|it| it.at == at);
+        // An answer in one piece has no middle: it stalls before it.
         if is_late(StallAt::Start) || is_late(StallAt::Middle) && !is_streamed {
             self.stall()?;
         }
@@ -292,6 +296,7 @@ impl Play<'_> {
 
     fn fail(&self, failure: &Failure) -> io::Result<()> {
         let reply = self.wire.failure(failure, self.scene.number);
+        // Settled before it is sent, so that a test that sees the agent's reaction also finds the outcome here.
         self.shared.settle(self.scene.number, Outcome::Failed(reply.status));
         http::write(self.stream, &reply)
     }

@@ -150,6 +150,7 @@ impl Stage {
         };
         *played += 1;
         let times = turn.times.unwrap_or(1);
+        // 0 means for ever: the last turn of a conversation that an agent may continue as long as it likes.
         if times != 0 && *played >= times {
             (*at, *played) = (*at + 1, 0);
         }
@@ -158,6 +159,8 @@ impl Stage {
 
     /// A side request gets a harmless answer; one with tools should have had a conversation.
     fn beside(&mut self, asked: &Asked) -> Turn {
+        // Agents ask for titles and summaries beside the conversation, without tools and at any time. No script could
+        // foresee them.
         if asked.tools.is_empty() {
             return Turn {
                 say: Some(self.script.side.clone()),

@@ -31,6 +31,7 @@ pub fn new_run_id() -> String {
 /// meet at one lock, and one that was killed before its first line is tried again in the same folder.
 pub fn continuing_run_id(project: &Project, older: &str, begun_ms: u64) -> String {
     let mut sum = blake3::Hasher::new();
+    // The zero byte keeps a path and an id from being joined in two ways.
     sum.update(project.root.as_os_str().as_encoded_bytes()).update(&[0]).update(older.as_bytes());
     let mut random = [0; 10];
     sum.finalize_xof().fill(&mut random);
@@ -141,6 +142,7 @@ impl Project {
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
         ids.sort_unstable();
+        // Ids begin with the time, so this is the newest first.
         ids.into_iter().rev().map(|id| self.run(RunId::new(id))).collect()
     }
 
@@ -164,6 +166,7 @@ impl Project {
                 if last != *run && !is_fit(&self.run(last.clone())) {
                     return Ok(Claimed::LeftBy(last));
                 }
+                // Written in place: a rename would leave the lock on a file that has no name any more.
                 file.set_len(0)?;
                 file.rewind()?;
                 file.write_all(run.as_str().as_bytes())?;

@@ -112,6 +112,7 @@ pub fn items(project: &Project) -> Result<Vec<Item>, TrustError> {
     for place in PLACES {
         collect(&project.root().join(place), DEPTH_MAX, &mut files);
     }
+    // Sorted before the limit is applied, so that the same files are left out each time.
     files.sort_unstable();
     files.iter().take(FILES_MAX).map(|file| item(project, file)).collect()
 }
@@ -169,6 +170,7 @@ pub(crate) fn record(project: &Project, items: &[Item]) -> Result<(), TrustError
     let now = items.iter().map(|item| (item.name.clone(), item.sum.clone()));
     let record = Record {
         project: project.root().to_owned(),
+        // Kept beside each other: agreeing to one workflow by its path must not forget the rest of the project.
         items: before.into_iter().chain(now).collect(),
     };
     let unwritable = |why: String| TrustError::Unwritable { path: path.clone(), why };

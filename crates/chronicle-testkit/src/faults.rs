@@ -155,6 +155,7 @@ impl DiskFile for FaultyFile {
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        // Only what lies behind the end needs room: writing over bytes of a full disk works.
         let new = (at + bytes.len() as u64).saturating_sub(self.file.entry()?.length);
         self.write(bytes, new.min(bytes.len() as u64), |fitting| self.file.write_at(fitting, at))
     }

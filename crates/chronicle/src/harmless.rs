@@ -35,6 +35,7 @@ pub(crate) fn harmless(text: &str, has_colours: bool) -> String {
 /// How long the colour is that a text begins with: `ESC [ 1 ; 31 m`. One that hides text is none.
 fn colour(bytes: &[u8]) -> Option<usize> {
     let inner = bytes.strip_prefix(&[ESCAPE, b'['])?;
+    // Bounded: a terminal may swallow text while it waits for the end of a sequence that never ends.
     let end = inner.iter().take(COLOUR_MAX).position(|byte| *byte == b'm')?;
     let codes = std::str::from_utf8(&inner[..end]).ok()?;
     let is_plain =

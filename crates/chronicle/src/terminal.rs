@@ -106,6 +106,7 @@ fn wrapped(line: &str, columns: usize) -> String {
         return line.to_owned();
     }
     let lead = line.len() - line.trim_start_matches(' ').len();
+    // Capped, so that a deep indent on a narrow terminal leaves room for words.
     let indent = (lead + HANGING).min(columns / 3);
     let mut out = " ".repeat(lead);
     let (mut used, mut gap) = (lead, 0);
@@ -145,6 +146,7 @@ pub(crate) fn say_text(text: &str) -> bool {
 
 fn print(text: &str) -> bool {
     let mut out = io::stdout().lock();
+    // Flushed each time: what follows may go to standard error, and both must be in order on a terminal.
     writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
 }
 
@@ -157,6 +159,7 @@ pub(crate) fn talk(line: &str) {
 pub(crate) fn ring(why: &str) {
     let mut err = io::stderr().lock();
     if err.is_terminal() {
+        // The text comes from workers: an escape in it would end the sequence and begin another one.
         let why = line(why, RING_MAX);
         let _ = write!(err, "\u{1b}]9;Chronicle: {why}\u{1b}\\\u{7}").and_then(|()| err.flush());
     }
@@ -217,6 +220,7 @@ pub(crate) fn ask(question: &str) -> Option<String> {
     write!(talk, "{}", harmless(question, has_colours())).and_then(|()| talk.flush()).ok()?;
     let mut line = String::new();
     let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
+    // The end of input is no answer. An empty line is one, and it means no.
     (read > 0).then_some(line)
 }
 

@@ -65,6 +65,7 @@ fn whole_words<'a>(kept: &'a str, rest: &str) -> &'a str {
 pub fn list<T: AsRef<str>>(names: &[T], separator: &str) -> String {
     let mut text = String::new();
     for (index, name) in names.iter().map(AsRef::as_ref).enumerate() {
+        // Never before the first name: a list of nothing but `… and 3 more` would say nothing.
         if index > 0 && text.len() + separator.len() + name.len() > LIST_MAX {
             let _ = write!(text, "{separator}… and {} more", names.len() - index);
             return text;
@@ -86,6 +87,7 @@ pub fn cited(text: &str, indent: &str) -> String {
         return plain(text);
     }
     let mut out = String::with_capacity(text.len() * 2);
+    // First, or each of these line ends would be split into two, with an empty quoted line between.
     let text = text.replace("\r\n", "\n");
     for (index, line) in text.split(breaks).enumerate() {
         if index > 0 {

@@ -160,6 +160,7 @@ impl SessionUsage {
 
     /// What the figures at hand add up to.
     fn latest(&self) -> Usage {
+        // Both count the same tokens, and either may lack some: messages are lost in a crash, totals leave out aborted requests.
         let (counted, told) = (self.counted(), self.baseline.plus(&self.total));
         let mut sum = counted.max(&told);
         if told.tokens() >= counted.tokens() {
@@ -175,6 +176,7 @@ impl SessionUsage {
 
     /// Another process continues the session. It may report messages again that were counted before; they still count once.
     pub fn resume(&mut self) {
+        // The sum and not the last total: what a killed process spent after its last total counts too.
         self.before = Some(self.sum());
     }
 
@@ -182,6 +184,8 @@ impl SessionUsage {
     pub fn add(&mut self, scope: &Scope, usage: &Usage) {
         self.take_in(scope, usage);
         let sum = self.sum();
+        // Kept apart from the figures: an estimate for a later message could otherwise lower what the agent itself has
+        // billed.
         if !sum.estimated {
             self.told_micros = sum.usd_micros;
         }
@@ -198,6 +202,8 @@ impl SessionUsage {
                 if self.starts_over(usage) {
                     self.baseline = self.before.unwrap_or_else(|| self.sum());
                 }
+                // Only the first total after a resume can tell whether the agent counts on. From then on its totals are
+                // compared with each other.
                 self.before = None;
                 self.total = *usage;
                 // The total covers what was counted so far, the turn in hand included; only what comes later adds to it.
@@ -217,11 +223,13 @@ impl SessionUsage {
     }
 
     fn add_message(&mut self, id: &str, usage: &Usage) {
+        // Bounded, since the state is kept in memory and in the cache: an agent may send any number of ids in one turn.
         if self.messages.len() >= TURN_MESSAGES_MAX && !self.messages.contains_key(id) {
             // They stay in the turn's sum; only which of them spent what is forgotten.
             self.messages.clear();
         }
         let message = self.messages.entry(id.to_owned()).or_default();
+        // Agents repeat a message with growing figures while it streams. A smaller one is a partial report that came late.
         let larger = message.max(usage);
         self.turn = self.turn.plus(&larger.minus(message));
         *message = larger;

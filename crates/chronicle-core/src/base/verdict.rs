@@ -168,6 +168,7 @@ fn fence_mark(line: &str) -> Option<char> {
 
 /// Adds the verdict of a line, if any. Returns what the next line is below.
 fn read(line: &str, below: Below, all: &mut Vec<Judged>) -> Below {
+    // A heading ends the section of the heading before it, so nothing of that section counts for the lines below.
     let is_heading = line.trim_start().starts_with('#');
     let below = if is_heading { Below::Prose } else { below };
     let next = if below == Below::Heading { below } else { Below::Prose };
@@ -184,6 +185,8 @@ fn read(line: &str, below: Below, all: &mut Vec<Judged>) -> Below {
             (false, _) => Below::Label,
         };
     }
+    // `Verdict: almost there` decides nothing, and what decides nothing is no pass. Other labels open ordinary sentences:
+    // `Result: 3 files`.
     all.extend(opens(value).or(is_verdict.then_some(Judged::Fail)));
     next
 }
@@ -200,6 +203,7 @@ fn counts(line: &str, said: Judged, below: Below) -> bool {
 
 /// A line in lower case, without emphasis.
 fn plain(line: &str) -> String {
+    // Models write typographic apostrophes: `doesn’t` must be found as the word that it is.
     let line = line.replace('’', "'");
     let line: String =
         line.chars().filter(|it| !matches!(it, '*' | '_' | '`' | '\u{fe0f}')).collect();
@@ -226,6 +230,7 @@ fn labelled(line: &str) -> Option<(&'static str, &str)> {
         return Some((label, rest));
     }
     let (_, value) = rest.split_once(':').filter(|_| label == VERDICT)?;
+    // `Verdict of round 1: PASS` is about the past, or about a part. Only a no is taken from such a line.
     (opens(value) == Some(Judged::Fail)).then_some((label, value))
 }
 
@@ -262,6 +267,7 @@ fn opens(text: &str) -> Option<Judged> {
     let said = words(text);
     let first = *said.first()?;
     let second = said.get(1).copied().unwrap_or_default();
+    // `not approved` begins with no word of either list.
     let is_denied = ["not", "no", "never"].contains(&first) && YES.contains(&second);
     if is_denied || NO.contains(&first) || NO_PAIRS.contains(&(first, second)) || first == "no-go" {
         return Some(Judged::Fail);
@@ -283,6 +289,7 @@ fn stands_alone(rest: &str) -> bool {
     let is_joined = next.starts_with(char::is_alphanumeric)
         && words(next).first().is_some_and(|word| !JOINS.contains(word));
     let counted = next.strip_prefix([':', '=']).map(str::trim_start);
+    // `Passed: 12` counts tests, and says nothing of those that failed.
     let is_count = counted.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
     !is_offered && !is_joined && !is_count && !rest.starts_with('\'')
 }

@@ -146,6 +146,7 @@ impl Walk {
         while !state.done {
             let gate = state.open_gates().next().map(|gate| gate.opened.clone());
             if let Some(opened) = gate {
+                // No answer of a person can be assumed here: what follows depends on what they decide.
                 if matches!(opened.gate_kind, GateKind::Intervention | GateKind::Budget) {
                     return Err(format!("at `{}` {}", opened.place, opened.about));
                 }
@@ -273,8 +274,7 @@ fn main_way(phase: &Phase, place: &Place, seen: &BTreeSet<Place>) -> Option<Phas
     let is_new = |target: &&&PhaseId| {
         target.as_str() != HUMAN_INTERVENTION && !seen.contains(&place.frame().place(target))
     };
-    // What runs commands cannot choose.
-    // Commands take the edge of their outcome. If that leads back, the rehearsal ends there, as it would be seen.
+    // Commands cannot choose: they take the edge of their outcome. If that leads back, the rehearsal ends there.
     if phase.run == PhaseKind::Command {
         return Some(ways.first().map_or_else(|| PhaseId::from(DONE), |it| (*it).clone()));
     }

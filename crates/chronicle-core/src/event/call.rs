@@ -75,6 +75,7 @@ const FILE_FIELDS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"
 fn changed_file(tool: &str, input: &Value) -> Option<String> {
     let is_one = FILE_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let path = FILE_FIELDS.iter().find_map(|field| input.get(field)?.as_str());
+    // A path that would have to be cut names another file. Without one, the call may have changed anything.
     path.filter(|path| is_one && !path.is_empty() && path.len() <= TREE_PATH_MAX).map(str::to_owned)
 }
 
@@ -142,6 +143,7 @@ impl CallSum {
     /// The sum of a call, without the `volatile` fields of its input.
     pub fn of(tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let mut text = String::from("[");
+        // Quoted and in a list: no tool and input can be joined in another way to the same text.
         canonical(&Value::from(tool), &[], &mut text);
         text.push(',');
         canonical(input, volatile, &mut text);

@@ -65,6 +65,8 @@ impl Line {
             }
             _ if by_worker => signal(first).map(What::Command),
             _ => {
+                // A way back may begin with other events, such as the end of an attempt, so the whole line is searched for
+                // it.
                 let command = rewound(&self.events).or_else(|| asked(first));
                 command.map(What::Command).or_else(|| report(first).map(What::Report))
             }
@@ -118,6 +120,8 @@ fn left(leave: &Leave) -> Signal {
     let outcome = leave.outcome.clone();
     Signal::Leave {
         target: Some(leave.target.clone()),
+        // The usual worker names no outcome, and the engine fills in `complete`. If it was named, the guess differs and the
+        // input is kept whole.
         outcome: Some(outcome).filter(|outcome| *outcome != Outcome::from("complete")),
         summary: leave.summary.clone(),
         task: leave.task.clone(),

@@ -65,6 +65,7 @@ impl Snapshot {
 
     /// Applies an update. Entries that already exist word for word are not added again, so an update may arrive twice.
     pub fn merge(&mut self, update: &SnapshotUpdate) {
+        // Removed and replaced first, added after that: an update may take an entry out and say it anew.
         for list in self.lists_mut() {
             change(list, update);
         }
@@ -108,6 +109,7 @@ impl Snapshot {
         for named in update.remove.iter().chain(update.replace.keys()) {
             let entries = self.lists().into_iter().flatten();
             let found: Vec<&String> = entries.filter(|entry| is_named(entry, named)).collect();
+            // An entry that is the beginning of another one can only be named by its whole text.
             let is_whole = found.contains(&named);
             match found.len() {
                 0 => {

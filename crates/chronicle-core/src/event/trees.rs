@@ -228,6 +228,7 @@ impl Changes {
             left_out = left_out.saturating_add(u32::from(!self.then_file(file)));
         }
         let named = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        // The larger of the two and not their sum: files beyond the list may be the same ones in both.
         let rest = unnamed.max(left_out.saturating_add(later.unnamed()));
         self.files = named.saturating_add(rest);
         self.added = self.added.saturating_add(later.added);
@@ -245,9 +246,11 @@ impl Changes {
 
     /// Returns false if the list has no room for the file.
     fn then_file(&mut self, file: &FileChange) -> bool {
+        // Both entries are taken out: a file that is moved over another one is one change afterwards.
         let moved = file.from.as_ref().and_then(|from| self.take(from));
         let here = self.take(&file.path);
         let known = moved.is_some() || here.is_some();
+        // A file that the list has already is updated, however full the list is.
         if !known && self.list.len() >= TREE_FILES_MAX {
             return false;
         }
@@ -269,6 +272,7 @@ impl FileChange {
     fn then(self, later: Self) -> Self {
         let change = match (self.change, later.change) {
             (Change::Created, Change::Changed) => Change::Created,
+            // Seen from before the work, a file that was removed and written anew is a changed one.
             (Change::Deleted, Change::Created) => Change::Changed,
             (_, last) => last,
         };

@@ -59,6 +59,8 @@ pub fn told_to(state: &State, attempt: &Attempt) -> Told {
     let stand = Stand::of(state, attempt);
     let phase = state.phase_at(&attempt.intent.place);
     let (Some(stand), Some(phase)) = (stand, phase) else {
+        // The frame of an attempt may be gone by the time that its handover is asked for again. The task is what is left to
+        // say.
         return Told { text: bounded(&run.task, HANDOVER_MAX), rest: None };
     };
     let parts = match known_from(state, attempt) {
@@ -88,6 +90,7 @@ fn parts(
     stand: Stand<'_>,
     task: &str,
 ) -> Vec<HandoverPart> {
+    // Of the run and not of the phase: the message greets the first worker, whichever phase that is in.
     let is_first = state.places.values().all(|tally| tally.departures == 0);
     let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
     let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
@@ -185,6 +188,7 @@ fn as_before(state: &State, attempt: &Attempt, phase: &Phase, first: &Attempt) -
 
 /// How an agent displays Chronicle's tools, if it renames them.
 fn shown_as(attempt: &Attempt) -> &'static str {
+    // Claude Code prefixes tools of a server with its name. A worker that is told the bare name may look for it in vain.
     if attempt.intent.agent == "claude" {
         " In your list of tools the names of Chronicle's begin with `mcp__chronicle__`: `mcp__chronicle__workflow_transition`."
     } else {
@@ -322,6 +326,7 @@ fn demands(phase: &Phase) -> String {
 /// Outcomes that the worker may use, if they lead somewhere.
 fn outcomes(phase: &Phase) -> String {
     let mut text = String::new();
+    // Chronicle itself leaves with these. A worker that claimed one would be refused.
     let is_said = |outcome: &&Outcome| !NOT_SAID.contains(&outcome.as_str());
     let on = phase.on.iter().filter(|(outcome, _)| is_said(outcome));
     let ways: Vec<String> =

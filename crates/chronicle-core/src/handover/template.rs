@@ -139,6 +139,8 @@ impl<'s> Stand<'s> {
     /// The phase where the run's work begins, through workflows that begin with a workflow.
     fn first(self) -> Option<&'s Phase> {
         let mut workflow = self.root()?;
+        // Bounded by the number of workflows: a cycle among them is refused when they are loaded, but a ledger may say
+        // anything.
         for _ in 0..=self.state.run.as_ref()?.workflows.len() {
             let phase = workflow.phase(&workflow.initial)?;
             match phase.workflow.as_deref().filter(|_| phase.run == PhaseKind::Workflow) {

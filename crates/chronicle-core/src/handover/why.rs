@@ -88,6 +88,7 @@ fn first(state: &State, attempt: &Attempt) -> String {
     let came = came_from(state, place);
     let led = came.as_ref().map(|came| came.led_here(state));
     let begins = match (visits, &came) {
+        // The ledger knows no earlier visit, but the files may show one. A worker that is told to begin would do it again.
         (0 | 1, None) if is_carried(state, place) => "This run continues one that was begun elsewhere, at \
              this phase: others may have worked here before you. What they reported is below; look at \
              the files before you change them."
@@ -201,6 +202,7 @@ fn previous<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
 
 /// Last message of the worker that this one replaces in a fresh session.
 pub(super) fn said_last(state: &State, attempt: &Attempt) -> String {
+    // A continued session remembers its own last words.
     let before = previous(state, attempt).filter(|_| !attempt.intent.resume);
     before.map_or_else(String::new, |before| cited(&before.said, ""))
 }

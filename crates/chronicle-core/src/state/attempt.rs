@@ -167,9 +167,12 @@ impl Facts {
         self.change_frame(&intent.place.frame(), |frame| {
             frame.stage = Stage::Working { attempt: intent.attempt };
             let worker = &mut frame.worker;
+            // Known to exist only as long as it is the same session: a fresh one must be named by the agent before it can be
+            // resumed.
             worker.session_seen &= worker.session.as_ref() == Some(&intent.session);
             worker.session = Some(intent.session.clone());
             worker.counters.begin(intent);
+            // A person's wish holds for one attempt. The next one goes on where this one stops.
             worker.begins_with = None;
             frame.begin_attempt(intent);
         });
@@ -202,6 +205,7 @@ impl Facts {
             changes: None,
         };
         if let Some(session) = Arc::make_mut(&mut self.sessions).get_mut(&intent.session) {
+            // The agent's totals may start over in a new process, so the session must know where it stood.
             session.resume();
         }
         self.attempts.push(attempt);
@@ -222,6 +226,7 @@ impl Facts {
         self.change_frame_of(id, |frame| {
             frame.worker.session = Some(session.clone());
             frame.worker.session_seen = true;
+            // The next phase may continue in this session, and has to know it by the name that the agent gave it.
             if let Some((before, _)) = &mut frame.before {
                 before.clone_from(session);
             }
@@ -293,6 +298,7 @@ impl Facts {
         let done = index.saturating_add(1);
         if self.attempt(id).is_some_and(|attempt| attempt.duty().is_some()) {
             self.change(id, |attempt| attempt.chores_done = done);
+        // Only a command that succeeded is done. A retry begins with the one that failed.
         } else if code == Some(0) {
             self.change_frame_of(id, |frame| frame.worker.counters.commands_done = done);
         }

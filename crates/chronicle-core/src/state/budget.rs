@@ -55,6 +55,7 @@ impl Budgets {
 
     pub(crate) fn warn(&mut self, warned: &BudgetWarned) {
         let of = (warned.place.clone(), warned.resource);
+        // One warning for each limit, by its amount: a raised limit is warned of again.
         self.warned.retain(|(place, resource, _)| (place, resource) != (&of.0, &of.1));
         self.warned.push((of.0, of.1, warned.limit));
     }
@@ -179,6 +180,7 @@ pub fn is_limited(state: &Facts) -> bool {
 
 /// The run's account, then that of every phase on the path to a place.
 fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
+    // Most runs have no budget, and this is asked at each report of usage.
     if !is_limited(state) {
         return Vec::new();
     }
@@ -221,6 +223,7 @@ impl Account {
         let limited =
             Resource::ALL.into_iter().filter_map(|it| Some((it, limit(&self.limits, it)?)));
         let mut limited = limited.peekable();
+        // Adding up all places is the expensive part, and is left out where no limit needs it.
         if limited.peek().is_none() {
             return Vec::new();
         }
@@ -245,6 +248,7 @@ impl Account {
             if counts && of.spent >= of.limit {
                 return Some(Shortage::UsedUp(of));
             }
+            // Only if something is left: what is used up needs a raise in any case.
             let agent = self.unpriced_agent(state, of.resource, doing)?;
             Some(Shortage::Unpriced { of, agent })
         })

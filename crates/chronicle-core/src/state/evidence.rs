@@ -101,6 +101,7 @@ impl Evidence {
     /// Records a file that an agent's tool changed.
     pub(crate) fn wrote(&mut self, path: &str) {
         self.touched = true;
+        // Files beyond that are in the tree, which is recorded when the attempt ends.
         if self.files.len() < EVIDENCE_FILES_MAX {
             self.files.insert(bounded(path, TREE_PATH_MAX));
         }

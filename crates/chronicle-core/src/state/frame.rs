@@ -206,6 +206,7 @@ impl Worker {
     /// Counts a call, unless it is one of Chronicle's tools.
     pub(super) fn call(&mut self, called: &ToolCalled) {
         let call = match &called.sum {
+            // Signals are repeated by design, such as a status that is asked for again: they are judged by other limits.
             Some(_) if is_ours(&called.tool) => None,
             Some(sum) => Some(Repeat::new(&called.tool, &called.input, sum)),
             None => v1_calls::repeat(called),
@@ -478,6 +479,7 @@ impl Frame {
         self.questions.clear();
         self.evidence = Evidence::default();
         self.progress = Progress::default();
+        // A note that nobody has read yet is for whoever works here next.
         self.notes.retain(|note| note.told.is_none());
     }
 

@@ -95,6 +95,7 @@ impl Facts {
         let phase = self.phase_at(&opened.place);
         let has_edge = phase.is_some_and(|phase| phase.on.contains_key(&rejected));
         self.change_frame(&frame, |frame| {
+            // The worker that asked still works and takes the answer itself. Its frame was never held.
             if opened.asker.is_some() {
                 return;
             }

@@ -93,6 +93,7 @@ impl Facts {
         let is_live = attempt.ended.is_none();
         let limit = self.phase_at(&place).and_then(|phase| phase.limits.standstill_ms);
         let moment = ProgressMoment {
+            // A timer counts from this event only while the attempt works. What ended has no clock any more.
             since: is_live.then_some(cause),
             active_ms: if is_live { attempt.active_ms } else { 0 },
             window_ms: limit.unwrap_or(u64::MAX),

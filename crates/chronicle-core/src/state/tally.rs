@@ -68,6 +68,7 @@ impl Default for Tally {
 
 impl Tally {
     pub(super) fn enter(&mut self, visit: usize) {
+        // Kept for the order in which phases are shown: the first visit places a phase, later ones do not move it.
         if self.visits == 0 {
             self.first_visit = visit;
         }
@@ -86,6 +87,7 @@ impl Tally {
 
     pub(super) fn begin(&mut self, intent: &AttemptStarted) {
         self.attempts += 1;
+        // A lost or paused attempt that goes on is the same try. Counted again, a machine that sleeps would use up retries.
         if !intent.why.is_same_try() {
             self.tries = self.tries.saturating_add(1);
             self.why = intent.why.clone();

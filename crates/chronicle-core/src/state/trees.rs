@@ -205,6 +205,7 @@ impl Facts {
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
         let folder = self.trees.folder_mut(recorded.folder);
+        // What could be recorded now is all right again: an old reason must not stay in `status`.
         folder.missed = None;
         // The files as they were found, unclear changes included: what comes next is compared with the disk, not with a
         // worker's part of it.
@@ -240,6 +241,8 @@ impl Facts {
     /// Changed files count as progress of a worker. Commands that run again change the same files again, so they do not count.
     fn get_on_by(&mut self, cause: Cause, moment: Moment) {
         let Moment::After(id) = moment else { return };
+        // Files that commands write, such as build results, change each time: they would renew the allowance of a loop for
+        // ever.
         if self.attempt(id).is_some_and(|attempt| attempt.intent.agent != SHELL) {
             self.get_on(cause, id);
         }

@@ -57,6 +57,7 @@ pub struct GateRow {
 
 pub(super) fn gates(state: &State, run: &str) -> Vec<GateRow> {
     let row = |gate: &Arc<Gate>| gate_row(state, gate, run);
+    // Gates of a run that was given up stay open in the record, but no answer to them leads anywhere.
     if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
 }
 
@@ -92,6 +93,7 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
 /// The changes of all attempts at these places, in order.
 fn changed(state: &State, is_meant: impl Fn(&Place) -> bool) -> Changes {
     let mut tallies: Vec<_> = state.places.iter().filter(|(place, _)| is_meant(place)).collect();
+    // In the order of the work: of two changes of one file, the later one decides whether it still exists.
     tallies.sort_by_key(|(_, tally)| tally.last_visit);
     let mut all = Changes::default();
     for (_, tally) in tallies {
@@ -116,6 +118,7 @@ fn follows(state: &State, place: &Place) -> Vec<String> {
     let Some(phase) = definition(state, place) else { return Vec::new() };
     let next = way_out(state, place).and_then(|way| target(phase, way));
     let next = next.and_then(|next| definition(state, &place.frame().place(&next)));
+    // A phase that asks before it begins will show its own commands then.
     let next = next.filter(|next| !next.approval.is_before()).map(|next| commands(state, next));
     let frame = state.frames.get(&place.frame()).filter(|frame| frame.place() == *place);
     let cleanup = frame.map_or(&phase.cleanup[..], |frame| state.cleanup_of(frame));

@@ -60,6 +60,7 @@ fn add(state: &State, workflow: &Workflow, frame: &FramePath, places: &mut Vec<P
     for phase in &workflow.phases {
         let place = frame.place(&phase.id);
         let is_known = |known: &Place| state.tally(known).is_some_and(|tally| tally.visits > 0);
+        // Most workflows name `done` only as an end. It is a row of its own where somebody worked there.
         if phase.id.as_str() == DONE && !is_known(&place) {
             continue;
         }
@@ -79,6 +80,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
     let phase = definition(state, &place);
     let inner = phase.and_then(|phase| state.workflow(phase.workflow.as_ref()?));
     let mut files: Vec<String> = tally.changes.list.iter().map(|file| file.path.clone()).collect();
+    // Trees know what changed once an attempt has ended. Until then its own tools are all there is to go by.
     let told = written(state, &place).filter(|path| !files.contains(path));
     files.extend(told.collect::<Vec<_>>());
     PhaseRow {

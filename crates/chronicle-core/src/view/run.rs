@@ -134,6 +134,7 @@ impl RunView {
     pub fn pass_until(&mut self, now: Millis) {
         for row in self.working.iter_mut().filter(|row| !row.asks) {
             let so_far = now.0.saturating_sub(row.started_at.0);
+            // An upper bound: time in which the machine slept counts here until the next report corrects it.
             let passed = so_far.saturating_sub(row.active_ms);
             row.active_ms = row.active_ms.saturating_add(passed);
             // Checks and cleanup do not count as the phase's work.
@@ -187,6 +188,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         started_at: state.started_at,
         updated_at: state.updated_at,
         seq: state.seq,
+        // An interrupted undo before everything else: until it is finished, nothing may work on the files.
         next: undo_next(state, supervised, short)
             .into_iter()
             .chain(gate_next)

@@ -94,6 +94,7 @@ fn template_state(state: &State, phase: &Phase) -> Value {
         said["approval_mode"] = json!(if phase.approval.is_before() { "pre" } else { "post" });
     }
     if let Some(ms) = phase.limits.timeout_ms {
+        // Rounded up: the older format has whole minutes, and a limit of seconds must not become 0.
         said["timeout_minutes"] = json!(ms.div_ceil(60_000));
     }
     said
@@ -154,6 +155,7 @@ fn exit_code(end: &End) -> i32 {
     match end {
         End::Left | End::BrokeOff | End::CommandsDone => 0,
         End::Crashed(crash) => crash.code.filter(|code| *code != 0).unwrap_or(1),
+        // As the program `timeout` exits: the older format has no other field for the end of an attempt.
         End::StoppedBy(_) => 124,
         End::CommandFailed { .. } | End::Stopped | End::Lost | End::Unclear { .. } => 1,
     }

@@ -86,6 +86,8 @@ impl TreeBook {
             if let Event::PhaseEntered { place } = event {
                 self.entered.entry(place.clone()).or_default().push(line.seq);
             } else if let Event::AttemptStarted(intent) = event {
+                // A tree that is recorded in the same line as the start was recorded for it. Other attempts get theirs by a
+                // later report.
                 let last = self.marks.last().filter(|mark| mark.seq == line.seq);
                 self.attempts.push(AttemptSpan {
                     attempt: intent.attempt,
@@ -110,6 +112,8 @@ impl TreeBook {
         let by_people = !matches!(recorded.moment, Moment::After(_));
         self.marks.push(TreeMark { seq, tree: tree.clone(), by_people });
         if let Some(unclear) = &recorded.unclear {
+            // Two marks for one recording: first the worker's own changes, then those of unknown origin, which count as
+            // people's.
             self.marks.push(TreeMark { seq, tree: unclear.tree.clone(), by_people: true });
         }
         let (Moment::Before(id) | Moment::After(id)) = recorded.moment else { return };
@@ -150,6 +154,7 @@ impl TreeBook {
         let Some(undo) = self.undos.last_mut() else { return };
         undo.files = Some(restored.files);
         if let Some(left) = &restored.left {
+            // What it was meant to leave, and what it left: files that could not be restored are still in the latter.
             undo.to.clone_from(left);
             let mark = self.marks.iter_mut().rfind(|mark| mark.seq == undo.seq);
             if let Some(mark) = mark {
@@ -225,6 +230,7 @@ impl TreeBook {
     pub fn by_people(&self, since: u64, now: &TreeId) -> Spans {
         let pairs = self.marks.windows(2).filter(|pair| pair[1].seq > since && pair[1].by_people);
         let pairs = pairs.map(|pair| (pair[0].tree.clone(), pair[1].tree.clone()));
+        // An attempt without a tree after it may have done anything or nothing. Both it and people count as the origin then.
         let unknown = self.worked(since, None).filter(|worked| worked.after.is_none());
         let unknown = unknown.filter_map(|worked| Some((worked.before.clone()?, now.clone())));
         pairs.chain(unknown).filter(|(before, after)| before != after).collect()

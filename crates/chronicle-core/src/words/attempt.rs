@@ -144,6 +144,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {
+        // A process that was killed by a signal has no exit code of its own.
         (Some(signal), _) => format!(" (signal {signal})"),
         (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
         (None, _) => String::new(),
@@ -207,6 +208,7 @@ pub(crate) fn once_ran(phase: &Phase) -> String {
 pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
     let index = frame.worker.counters.commands_done as usize;
     let (number, count) = (index + 1, phase.commands.len());
+    // With a single command its number says nothing.
     let doubtful = phase.commands.get(index).filter(|_| count > 1);
     let what = match index {
         0 => "runs it again".to_owned(),

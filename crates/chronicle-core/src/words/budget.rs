@@ -11,6 +11,7 @@ use crate::state::budget::{Balance, Shortage, balances};
 
 pub(super) fn warned(warned: &BudgetWarned) -> String {
     let BudgetWarned { place, resource, spent, limit } = warned;
+    // Wider than the numbers: a hundred times the largest count of tokens does not fit otherwise.
     let share = u128::from(*spent) * 100 / u128::from((*limit).max(1));
     format!(
         "{share} % of {} is spent: {} of {}",
@@ -91,6 +92,7 @@ fn lacking(gate: &GateOpened) -> Option<Resource> {
     match gate.lack.filter(|_| is_budget) {
         Some(Lack::More(resource)) => Some(resource),
         Some(Lack::Price | Lack::Rounds) => None,
+        // Gates of older ledgers do not say what is lacking.
         None => is_budget.then_some(Resource::Tokens),
     }
 }
@@ -103,6 +105,7 @@ fn used_up(state: &State, gate: &GateOpened, resource: Resource) -> Option<Balan
 /// The overspent amount plus half of the limit, rounded.
 fn enough(resource: Resource, of: Option<&Balance>) -> String {
     let Some(of) = of else { return example(resource).to_owned() };
+    // What is missing and half of the limit again, so that the work does not stop at the same gate at once.
     let more = of.spent.saturating_sub(of.limit).saturating_add((of.limit / 2).max(1));
     match resource {
         Resource::Usd => {

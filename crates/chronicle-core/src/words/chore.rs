@@ -38,6 +38,7 @@ pub(crate) fn unverified(failure: &CheckFailure) -> String {
     match output.trim() {
         "" => format!("`{command}` failed"),
         output => {
+            // The command is kept whole and its output is cut: whoever reads it has to know which check failed.
             let room = TEXT_MAX.saturating_sub(command.len() + FAILED.len());
             format!("`{command}{FAILED}{}", excerpt(output, room))
         }

@@ -136,6 +136,7 @@ pub(crate) fn may_leave(
     } else {
         format!(" {}", quote(&way.summary))
     };
+    // Only where it may surprise: a person who approves a failed phase should know that this sends the run back, or ends it.
     let leads = to.filter(|_| way.outcome.as_str() != COMPLETE).map_or_else(String::new, |to| {
         match to.as_str() {
             DONE => ", and approval ends the workflow".to_owned(),

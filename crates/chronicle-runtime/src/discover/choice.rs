@@ -43,6 +43,8 @@ pub(super) struct Blind {
 impl Blind {
     /// True if it may have a workflow of that name, so that no other one may run in its place.
     fn may_hold(&self, key: &str) -> bool {
+        // A text that cannot be parsed is searched for the name, so that one broken chain file does not block every workflow
+        // after it.
         let names = |text: &String| text.contains(&format!("{key}:"));
         self.text.as_ref().is_none_or(names)
     }
@@ -95,6 +97,7 @@ impl<'c> Pool<'c> {
     pub(super) fn choose(&self) -> Vec<FoundWorkflow> {
         let broken = self.broken();
         let mut listed: Vec<&Candidate> = self.found.iter().collect();
+        // Sorted for the list alone. Which definition is used was decided by the order of the search.
         listed.sort_by_key(|candidate| candidate.group);
         let mut seen = BTreeSet::new();
         listed.retain(|candidate| seen.insert(candidate.unit.key.as_str()));
@@ -124,6 +127,8 @@ impl<'c> Pool<'c> {
             }
             open.insert(key, calls);
         }
+        // Found here once for all: loading each workflow to see whether it contains itself would read the same files again
+        // and again.
         all.extend(turning(&open));
         let mut waiting: Vec<&str> = all.iter().copied().collect();
         // A workflow that runs a broken one is broken too, and so is whoever runs that one.

@@ -28,6 +28,7 @@ pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
         Err(error) => return (Vec::new(), Some(trouble(&error))),
     };
     let mut entries = Vec::new();
+    // One more than is kept, to know whether any were left out.
     for entry in found.flatten().take(ENTRIES_MAX + 1) {
         let is_folder = match entry.file_type() {
             // Links count as what they lead to: people keep shared workflows elsewhere and link them.
@@ -40,6 +41,7 @@ pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
     }
     let full = entries.len() > ENTRIES_MAX;
     entries.truncate(ENTRIES_MAX);
+    // A folder lists its entries in any order: which of two definitions wins must not depend on the file system.
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let message = format!("more than {ENTRIES_MAX} entries: the rest is not looked at");
     (entries, full.then_some(Trouble { code: "too-many-files", message, hint: None }))
@@ -138,6 +140,8 @@ impl<'p> Folder<'p> {
     fn real(&self, name: &str, path: &Path) -> PathBuf {
         let mut parts = Path::new(name).components();
         let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+        // A plain name cannot leave the folder, which is resolved once. Resolving each file costs a system call for every
+        // part of its path.
         if is_plain && !path.is_symlink() {
             return self.real.join(name);
         }

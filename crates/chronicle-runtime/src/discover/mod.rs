@@ -145,6 +145,7 @@ pub fn find(project: &Project) -> Catalog {
 /// Everything that is in some places.
 pub fn find_in(places: &Places) -> Catalog {
     let (personas, of_personas) = personas::find(places);
+    // Personas first: whether a workflow can be used depends on which of them there are.
     let names: Vec<&str> = personas.iter().map(|it| it.persona.name.as_str()).collect();
     let (mut workflows, mut problems) = workflows::find(places, &names);
     let (teams, wrong) = personas::teams(places, &names);
@@ -203,6 +204,7 @@ impl Catalog {
         let mut hidden = Vec::new();
         let mut loaded = assemble(unit, known, &mut |key| {
             let found = self.workflows.iter().find(|found| found.key == key)?;
+            // That a part of it may be the wrong file is an error of the whole, not only of that part.
             hidden.extend(found.hidden.clone());
             Some(Arc::clone(&found.unit))
         });
@@ -332,6 +334,7 @@ impl Catalog {
 
 /// A file in a folder of one format is read in that format, and may use what is shared there.
 fn format_of(path: &Path) -> (Format, Option<&Path>) {
+    // From the file upwards: the nearest such folder decides, also inside of another project.
     for folder in path.ancestors().skip(1) {
         if folder.ends_with(".pi/workflows") || folder.ends_with(".pi/agent/workflows") {
             return (Format::Phased, Some(folder));
@@ -346,8 +349,7 @@ fn format_of(path: &Path) -> (Format, Option<&Path>) {
     (Format::Native, None)
 }
 
-/// Where workflows are looked for first.
-/// The names of the workflows there are.
+/// Keys of all workflows, sorted.
 pub fn known(project: &Project) -> Vec<String> {
     let mut keys = find(project).keys();
     keys.sort_unstable();
@@ -358,6 +360,7 @@ pub fn known(project: &Project) -> Vec<String> {
 fn as_path(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let ending = path.extension().and_then(|ending| ending.to_str());
+    // A key never has a slash or such an ending, so nothing can be both.
     let is_path = name.contains('/') || ending.is_some_and(|it| workflows::ENDINGS.contains(&it));
     let folder = path.join(workflows::FOLDER_FILE);
     is_path.then(|| if folder.is_file() { folder } else { path.to_owned() })

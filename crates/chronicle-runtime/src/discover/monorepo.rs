@@ -52,6 +52,7 @@ fn of_folder(root: &Path, folder: &Path) -> Vec<VerifyCommand> {
     let Some(name) = folder.strip_prefix(root).ok().and_then(Path::to_str) else {
         return Vec::new();
     };
+    // Folder names come from the project and end up in a shell.
     let into = if name.bytes().all(is_plain) { name.to_owned() } else { quoted(name) };
     let inside = |one: VerifyCommand| VerifyCommand {
         command: format!("cd {into} && {}", one.command),
@@ -73,6 +74,7 @@ fn inside(root: &Path) -> Vec<PathBuf> {
     let mut level = vec![root.to_owned()];
     for _ in 0..DEPTH_MAX {
         let mut below: Vec<PathBuf> = level.iter().flat_map(|folder| folders_in(folder)).collect();
+        // Sorted before it is cut, so that the same folders are looked at each time.
         below.sort_unstable();
         below.truncate(FOLDERS_MAX.saturating_sub(found.len()));
         found.extend(below.iter().cloned());

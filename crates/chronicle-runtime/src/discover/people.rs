@@ -56,6 +56,7 @@ impl Catalog {
             is_open && found.can_help() && !named.iter().any(|name| found.persona.is_called(name))
         });
         rest.take_while(move |found| {
+            // Every helper is frozen into the first line of the run, whether it is ever asked or not.
             bytes += found.persona.prompt.len();
             bytes <= HELPERS_BYTES_MAX
         })

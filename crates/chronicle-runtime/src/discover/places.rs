@@ -34,6 +34,7 @@ impl Places {
         let folder = |name: &str| env::var_os(name).map(PathBuf::from);
         let home = folder("HOME").filter(|path| path.is_absolute());
         let below = |rest: &str| home.as_ref().map(|home| home.join(rest));
+        // The specification tells to ignore a relative one: it would mean another folder in each directory.
         let config = folder("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let pi = folder("PI_CODING_AGENT_DIR").filter(|path| !path.as_os_str().is_empty());
         Self {

@@ -74,6 +74,7 @@ pub(crate) fn has_program(name: &str, from: &Path) -> bool {
 /// A program by its path, or by its name on the path.
 fn program(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
+        // As `execvp` does: a name with a slash is a path, and the search path plays no part.
         return Some(PathBuf::from(name)).filter(|path| is_program(path));
     }
     let folders = std::env::var_os("PATH")?;

@@ -90,12 +90,12 @@ pub(crate) fn older_runs(project: &Project) -> Vec<OlderRun> {
 
 fn read(path: &Path) -> Option<OlderRun> {
     let value: Value = serde_json::from_str(&files::text(path).ok()?).ok()?;
-    // Only our own mirror says how a run stands in words of ours.
-    // The mirror of our own runs is in the same folder. Adopting one of those would start the same run twice.
+    // The mirror of our own runs is in the same folder, and only it has `standing`. Adopting one would start the same run twice.
     if value.get("standing").is_some() || !value["workflowDef"]["states"].is_object() {
         return None;
     }
     let run: OlderRun = serde_json::from_value(value).ok()?;
+    // The id becomes part of file names and of what people paste into a shell.
     let is_id = !run.id.is_empty() && run.id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let file = super::places::Places::shown(path);
     is_id.then_some(OlderRun { file, ..run })
@@ -174,6 +174,7 @@ impl OlderRun {
     /// Summaries of earlier workers, which no ledger of ours has.
     fn told(&self) -> impl Iterator<Item = String> {
         let said = self.history.iter().filter(|record| !record.summary.trim().is_empty());
+        // The newest ones: what was said first has usually been overtaken.
         let skipped = said.clone().count().saturating_sub(TOLD_MAX);
         let said = said.skip(skipped);
         said.map(|record| format!("{}: {}", record.state, bounded(&record.summary, SUMMARY_MAX)))

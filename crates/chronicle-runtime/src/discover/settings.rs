@@ -43,8 +43,11 @@ pub fn settings_files(project: &Project) -> Vec<(Layer, PathBuf)> {
 
 /// Writes a file of settings, whole or not at all. A link to it stays a link.
 pub fn save_settings(path: &Path, text: &str) -> io::Result<()> {
+    // Through a link to the file itself: many people keep their settings in a repository and link to them, and a rename
+    // would replace the link.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.parent().map(fs::create_dir_all).transpose()?;
+    // The new file would have the default mode, and one that only its owner may read would be open to others.
     let mode = fs::metadata(&path).ok().map(|known| known.permissions());
     atomic_write(&path, text.as_bytes())?;
     mode.map_or(Ok(()), |mode| fs::set_permissions(&path, mode))

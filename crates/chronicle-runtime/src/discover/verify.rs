@@ -106,6 +106,7 @@ fn recipes_of(text: &str, file: &str, program: &str) -> Option<Vec<VerifyCommand
             && !after.starts_with('=')
     };
     let has = |wanted: &&str| text.lines().any(|line| is_recipe(line, wanted));
+    // `check` usually runs lint and tests itself: naming those too would run them twice.
     let names: Vec<&str> = match Some("check").filter(has) {
         Some(check) => vec![check],
         None => ["lint", "test"].into_iter().filter(has).collect(),
@@ -158,6 +159,7 @@ fn node(root: &Path) -> Vec<VerifyCommand> {
         text_of(root, "package.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(package) = package else { return Vec::new() };
     let manager = package_manager(root, &package);
+    // A script that only says that there are no tests would pass or fail whatever the work is worth.
     let script =
         |name: &str| package["scripts"][name].as_str().filter(|said| !said.contains(NO_TESTS));
     let named = |names: &[&'static str]| names.iter().copied().find(|name| script(name).is_some());
@@ -215,6 +217,7 @@ fn python(root: &Path) -> Vec<VerifyCommand> {
     let (with, module) = match first_of(root, &["uv.lock", "poetry.lock"]) {
         Some("uv.lock") => ("uv run ", ""),
         Some(_) => ("poetry run ", ""),
+        // By module: the interpreter of an activated environment is on the path, its scripts may not be.
         None => ("", "python3 -m "),
     };
     let command = |from: &str, what: &str| found(from, &[&format!("{with}{module}{what}")]);

@@ -45,6 +45,7 @@ pub(crate) fn remember(agent: &InstalledAgent) {
         known.clear();
     }
     known.insert(name(agent), marks);
+    // Only speed is lost if it cannot be remembered.
     let _ = write(&file, &known);
 }
 
@@ -77,9 +78,11 @@ fn name(agent: &InstalledAgent) -> String {
 fn marks(agent: &InstalledAgent) -> Option<String> {
     let mark = |path: &Path| {
         let file = path.metadata().ok().filter(fs::Metadata::is_file)?;
+        // The time of change and not of modification: package managers set the latter to that of the release.
         Some(format!("{} {} {}.{}", file.ino(), file.size(), file.ctime(), file.ctime_nsec()))
     };
     let program = mark(&agent.program)?;
+    // `node agent.js`: an update changes the script and not the program.
     let scripts = agent.first.iter().filter_map(|word| mark(Path::new(word)));
     Some(std::iter::once(program).chain(scripts).collect::<Vec<_>>().join(", "))
 }

@@ -123,6 +123,7 @@ impl Search<'_> {
             let own = shares.next().unwrap_or_default();
             let others: Vec<_> = shares.map(|share| scope.spawn(move || work(share))).collect();
             let mut units = work(own);
+            // Joined in order, so that the list does not depend on which thread was faster.
             for other in others {
                 match other.join() {
                     Ok(more) => units.extend(more),
@@ -145,6 +146,7 @@ impl Search<'_> {
         }
         let (good, bad): (Vec<FolderEntry>, Vec<FolderEntry>) = entries
             .into_iter()
+            // Editors and git leave hidden files behind: they are nobody's definitions and no problem either.
             .filter(|entry| !entry.name.starts_with('.'))
             .partition(|entry| is_key(&entry.name));
         for entry in bad {

@@ -73,6 +73,7 @@ pub fn drive(
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
+    // Opened on the caller's thread: that the run is held or damaged is told as an error, before anything has been started.
     let run = witnesses::open(folder, holder.clone())?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
@@ -116,6 +117,7 @@ pub fn drive(
         why: format!("cannot begin: {error}"),
     })?;
     let driven = Driven { run: name.clone(), remote, thread, activities, unreachable };
+    // No answer means that the driver died before it decided. Its error says why, so it is joined.
     if let Ok(answer) = answer.recv() {
         return Ok((driven, secrets::answered(answer, had_secrets)));
     }

@@ -60,6 +60,7 @@ pub fn difference(
     if everything {
         return Ok(Difference { trees, from: span.from, to, left_out: Vec::new() });
     }
+    // Attempt by attempt and not from one end to the other: people may have changed files between two attempts.
     let worked = trees.touched(&book.by_attempts(span.since, span.until, &to))?;
     let mut others = trees.touched(&[(span.from.clone(), to.clone())])?;
     others.retain(|name| !worked.contains(name));
@@ -127,6 +128,7 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
         Ok((view, None)) => {
             let ended =
                 matches!(view.status, Standing::Done | Standing::Cancelled | Standing::Failed);
+            // A run that has ended may still have `cleanup` to do, or a supervisor that writes its last lines.
             let over = ended && !view.goes_on && !view.supervised;
             !over || view.undoing || view.updated_at.0 > long_ago
         }

@@ -57,6 +57,7 @@ struct Read {
 
 /// Damage of a run's ledger; `None` if it is intact.
 pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
+    // Listed before the ledger is read: an attempt that begins in between would look like one that the ledger has lost.
     let started = witnesses::started(folder);
     let mut read = read(folder, None)?;
     let why = match read.broken.take() {
@@ -68,6 +69,7 @@ pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
             Err(error) => error,
         },
     };
+    // Whole lines that Chronicle did not write have good sums too. Only the anchor knows where they begin.
     if let Some(trusted) = witnesses::before_foreign(folder, read.head) {
         read = self::read(folder, Some(trusted))?;
     }
@@ -101,6 +103,8 @@ fn read(folder: &RunFolder, to: Option<Head>) -> Result<Read, HandleError> {
                 read.broken = Some(error);
                 break;
             }
+            // A line of a newer version, or a disk that cannot be read, is no damage: cutting there would destroy a good
+            // ledger.
             Some(Err(error)) => return Err(error.into()),
         }
     }
@@ -158,6 +162,7 @@ fn aside(path: &std::path::Path) -> std::io::Result<()> {
     const NAMES_MAX: u32 = 1_000;
     let free = (1..=NAMES_MAX)
         .map(|number| path.with_added_extension(format!("damaged-{number}")))
+        // Not `exists`, which follows links: a dangling link would count as free, and the rename would replace it.
         .find(|path| std::fs::symlink_metadata(path).is_err());
     let free = free.ok_or_else(|| std::io::Error::other("too many were set aside already"))?;
     match std::fs::rename(path, free) {

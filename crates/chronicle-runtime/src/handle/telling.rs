@@ -99,10 +99,13 @@ fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
 /// Records a person's command in a run that is not driven, and finishes what is past.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let holder = Holder::current(&asker.command, clock::now());
+    // The lock first, the redactor and the world after it: what they read must be the state that the command is decided on.
     let mut run = witnesses::open(folder, holder)?;
     let world = Recorder::new(folder, run.state()).after(run.state().seq);
     let (command, had_secrets) = secrets::spoken(&secrets::redactor(&folder.project), command);
     let (message, answer) = inbox::asking(asked(&asker.who, command));
+    // What a crash tore off is reported before the command is decided, so that the ledger says why bytes are missing before
+    // anything follows them.
     let first = run.torn().map(inbox::told).into_iter().chain([message]).collect();
     record_in(folder, &mut run, world, first)?;
     let answer = answer.recv().map_err(|_| HandleError::Driver {

@@ -107,6 +107,7 @@ fn plan(
     now: &TreeId,
 ) -> Result<UndoPlan, HandleError> {
     let mut target = target(folder, book, &order.undoing, now)?;
+    // What changed since the last tree was recorded by nobody, so it counts as people's.
     target.edited.extend(book.last().map(|last| (last, now.clone())));
     let differs = trees.touched(&[(now.clone(), target.tree.clone())])?;
     let mut names = if order.files.is_empty() {
@@ -117,7 +118,10 @@ fn plan(
     let unknown = trees.unrecorded(now, &target.tree)?;
     let unrecorded: BTreeSet<Vec<u8>> =
         differs.iter().filter(|name| names.contains(*name) && unknown.has(name)).cloned().collect();
+    // A file whose content is in no tree could not be brought back by `--back`, so it is neither written nor removed.
     names.retain(|name| !unknown.has(name));
+    // The result is a tree of its own, with every file that stays as it is now: restoring is then one comparison, before and
+    // after a crash alike.
     let to = trees.blend(folder.id.as_str(), now, &target.tree, &names)?;
     let at_stake = trees.at_stake(now, &to, &trees.touched(&target.edited)?)?;
     let others = differs.difference(&names).filter(|name| !unrecorded.contains(*name));
@@ -206,6 +210,7 @@ fn named(
     for file in files {
         let given = Path::new(file);
         let inside = given.strip_prefix(project).unwrap_or(given);
+        // A path that leads out of the project names nothing that any tree has.
         if inside.is_absolute() {
             let what = format!("`{file}` is not in the project `{}`", project.display());
             return Err(HandleError::NoTree { what, known: Vec::new() });
@@ -305,6 +310,7 @@ pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undo
     let mut run = open(folder, asker)?;
     // An interrupted undo first: plans are made from trees, and half of these files are in none.
     finish(folder, &mut run)?;
+    // Under the lock of the files: no run can change them between this recording and the plan that is made from it.
     let recorded = record_now(folder, run.state())?;
     let plan = plan(folder, &book(folder)?, &existing(folder)?, order, &recorded.tree)?;
     if !plan.at_stake.is_empty() && !order.also_mine {
@@ -317,6 +323,7 @@ pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undo
     let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
     let (undo, answer) = inbox::asking(asked(&asker.who, Command::Undo { what, from, to, back }));
     let world = Recorder::new(folder, run.state());
+    // Both in this order and in one drive: the tree that an undo can be taken back to must be in the ledger before the undo.
     let lines = record_in(folder, &mut run, world, vec![recorded, undo])?;
     if let Ok(Answer::Refused(why)) = answer.recv() {
         return Err(HandleError::Refused { why });

@@ -87,6 +87,7 @@ impl DiskNode {
                 }
             }
         }
+        // The cache is gone with the power: from now on everybody reads what the disk has.
         self.bytes.clone_from(&self.on_disk);
         is_garbled
     }

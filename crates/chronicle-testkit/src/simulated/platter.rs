@@ -47,6 +47,7 @@ impl Names {
             self.0.retain(|(known, _)| known != from);
         }
         if let Some((to, node)) = &change.to {
+            // A rename replaces what had the name. The file itself lives on for those who have it open.
             self.0.retain(|(known, _)| known != to);
             self.0.push((to.clone(), *node));
         }
@@ -105,6 +106,7 @@ impl Platter {
     /// One more thing that a process asks for.
     pub(super) fn turn(&mut self, process: usize) -> io::Result<()> {
         let life = &mut self.lives[process];
+        // Counted before the call takes effect: the process dies between two calls, never within one.
         if life.left == Some(0) {
             self.kill(process);
         } else {

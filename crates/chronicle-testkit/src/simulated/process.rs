@@ -109,6 +109,7 @@ impl Disk for SimulatedProcess {
         let platter = &mut *self.ask()?;
         let names = &mut platter.names_on_disk;
         platter.pending.retain(|change| {
+            // Only names directly in that folder: on a real disk too, syncing a folder says nothing of those below it.
             let is_synced = change.is_in(key(path));
             if is_synced {
                 names.apply(change);
@@ -188,6 +189,7 @@ impl DiskFile for OpenFile {
         if locks.iter().any(excludes) {
             return Ok(false);
         }
+        // A second lock by the same handle replaces the first one, as `flock` converts it.
         locks.retain(|held| held.handle != self.handle);
         locks.push(Held { process: self.process.number, handle: self.handle, with });
         Ok(true)
@@ -204,6 +206,7 @@ impl DiskFile for OpenFile {
     fn again(&self) -> io::Result<Box<dyn DiskFile>> {
         let mut platter = self.process.ask()?;
         platter.handles += 1;
+        // Another handle on the same file: a lock of the first one does not count as its own.
         let (process, node, handle) = (self.process.clone(), self.node, platter.handles);
         Ok(Box::new(Self { process, node, handle }))
     }

@@ -63,12 +63,14 @@ impl Database {
         if turn.holder.is_some() {
             return Ok(None);
         }
+        // Never used twice: what an earlier holder still sends is refused by its number, even if nobody holds the run.
         turn.epoch += 1;
         turn.holder = Some(who.clone());
         Ok(Some(turn.epoch))
     }
 
     pub(super) fn release(&mut self, run: &str, epoch: u64) {
+        // A writer that was forced out must not release what its successor holds.
         if let Some(turn) = self.runs.get_mut(run).filter(|turn| turn.epoch == epoch) {
             turn.holder = None;
         }
@@ -111,6 +113,7 @@ impl Database {
         };
         self.check_writable(run, "commit to")?;
         let found = self.last(run);
+        // A repeated commit finds some or all of its rows there. A gap, or rows beyond, are not its own work.
         if found + 1 < *first || found > *last {
             let why = format!("it has {found} rows, and rows {first} to {last} are to be added");
             return Err(LedgerError::Conflict { place: place(run), why });

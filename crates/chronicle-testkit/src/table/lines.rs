@@ -40,6 +40,7 @@ impl Iterator for TableLines {
             return None;
         }
         let next = self.take().transpose();
+        // After an error nothing more is read: what follows a damaged row cannot be checked.
         self.is_over = !matches!(next, Some(Ok(_)));
         next
     }

@@ -112,6 +112,8 @@ fn change(
         return Err(Failure::usage("you have no folder for settings")
             .hint("set `HOME` or `XDG_CONFIG_HOME` to an absolute folder"));
     };
+    // Judged before and after: a file that was wrong already is not touched, and a value that would be wrong is never
+    // written.
     let old = read(&path)?;
     let new = edit(&old)?;
     let before = judged(layer, &path, &old)?;
@@ -121,6 +123,7 @@ fn change(
         return Err(Failure::usage(format!("`{}` cannot be changed safely", path.display()))
             .hint("edit it by hand; `chronicle config` says what came of it"));
     }
+    // Asked before the file is written: afterwards its content is another one, and trust goes by content.
     let was_trusted = is_trusted(setting, layer, &path, &before)?;
     definitions::save_settings(&path, &new).map_err(|error| {
         Failure::internal(format!("`{}` cannot be written", path.display()), &error)

@@ -67,6 +67,7 @@ impl DemoProject {
             .prefix("chronicle-demo-")
             .tempdir()
             .map_err(|error| Failure::internal("no temporary folder can be made", &error))?
+            // Kept: the last thing that the demo says is how to look at it.
             .keep();
         let (project, agent_home) = (folder.join("project"), folder.join("agent-home"));
         demo::write_project(&project)
@@ -88,6 +89,8 @@ impl DemoProject {
         let program = self.chronicle.as_os_str();
         let words: Vec<&OsStr> =
             std::iter::once(program).chain(args.iter().map(OsStr::new)).collect();
+        // Sessions of the scripted agent outlive the kill here, as those of a real agent do in its own home: the second
+        // supervisor resumes one.
         let env = [("CHRONICLE_SCRIPTED_HOME", self.agent_home.as_os_str())];
         beside(&words, &self.project, &env, self.show)
             .map_err(|error| Failure::internal("a supervisor cannot be started", &error))
@@ -99,6 +102,8 @@ impl DemoProject {
         let deadline = Instant::now() + PATIENCE;
         let mut follow = None;
         while Instant::now() < deadline {
+            // Looked at in each round: waiting out the deadline for a process that is gone would look like a demo that
+            // hangs.
             if let Ok(Some(status)) = supervisor.try_wait() {
                 return Err(Failure::new(
                     Exit::Internal,

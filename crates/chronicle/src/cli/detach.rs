@@ -53,6 +53,7 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
         folder.project.clone().into(),
         "resume".into(),
         folder.id.as_str().into(),
+        // Nobody is there who could be asked, so it must stay until an answer comes from elsewhere.
         "--wait".into(),
         "--detached".into(),
         // Whoever starts it has been asked.
@@ -61,7 +62,10 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
     let mut child = programs::detached(&words, &folder.project, &log)
         .map_err(|error| Failure::internal("no supervisor can be started", &error))?;
     let deadline = Instant::now() + BEGIN_PATIENCE;
+    // Waited for, so that a supervisor that fails at once is told here and not found in a file by chance.
     while !has_begun(folder) {
+        // A short run may be over before it is looked at: `has_begun` is asked first, and an exit counts as a failure only
+        // after that.
         let ended = child.try_wait().ok().flatten();
         if ended.is_some() || Instant::now() >= deadline {
             return failed(&log);

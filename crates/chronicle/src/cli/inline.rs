@@ -49,6 +49,8 @@ impl Inline {
         if let Some((id, before)) = shared.answered
             && view.seq > before
         {
+            // A line after the answer shows that the answer was decided on. If the gate is still open, the answer was not
+            // enough, such as a raise that is too small, and it is asked about again.
             shared.answered = None;
             self.asked.remove(&id);
         }
@@ -65,6 +67,7 @@ impl Inline {
         self.asked.insert(gate.gate);
         say(&shown(gate, &view.short));
         shared.gate = Some(gate.clone());
+        // Released before the thread begins: it takes the same lock for the first line.
         drop(shared);
         self.listen()
     }

@@ -160,6 +160,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
 
 /// Whether a command line that makes no sense otherwise asks for JSON.
 fn wants_json(args: &[OsString]) -> bool {
+    // Behind `--` it may be part of a task or an answer.
     args.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
@@ -185,12 +186,14 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
         None => std::env::current_dir()
             .map_err(|error| Failure::internal("the current folder cannot be found", &error))?,
     };
+    // A folder that was named is meant as it is. Otherwise the project is looked for from here upwards, as git does.
     let project = match &cli.project {
         Some(_) => Project::at(from),
         None => Project::find(&from),
     };
     let asker = Asker {
         who: programs::user_name(),
+        // Kept in the lock of a run, so that whoever finds it held is told by which command.
         command: std::iter::once("chronicle".to_owned())
             .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()))
             .collect::<Vec<_>>()

@@ -42,10 +42,12 @@ pub(super) fn prepare(
     loaded: &mut Loaded,
     wishes: &Wishes<'_>,
 ) -> Result<Chosen, Failure> {
+    // Filled in before the question of trust: the person must be shown the commands that will run, not a placeholder.
     let found = fill_verify(setting, settings, &mut loaded.workflows)?;
     fill_budget(settings, &mut loaded.workflows);
     let mut untrusted = Unknown::default();
     if wishes.trust {
+        // `--trust` skips the question, so it must itself be a person's word.
         super::only_for_people()?;
     } else {
         let used = used(setting, catalog, loaded, &found)?;
@@ -62,6 +64,7 @@ pub(super) fn prepare(
         if wishes.model.is_some() {
             workflow.leave_model_to_run();
         }
+        // Resolved now and frozen into the first event: a setting that changes later does not change a run that has begun.
         workflow.rename_agents(|name| own_agent(settings, name));
     }
     keep_trial_free(wishes, &mut loaded.workflows);
@@ -105,6 +108,7 @@ fn fill_verify(
         Vec::new()
     };
     let commands = if said.is_empty() { found.as_slice() } else { said };
+    // A phase that checks nothing would pass.
     if commands.is_empty() {
         let what = format!(
             "phase `{}` of workflow `{key}` runs the project's own checks (`{VERIFY}`), and none are known",
@@ -135,6 +139,7 @@ fn used(
     found: &[String],
 ) -> Result<Vec<Item>, Failure> {
     let config = setting.project.definitions().join("config.toml");
+    // Settings decide which programs agents are and what `{verify}` runs, so they need the same trust as workflows.
     let config = Some(config).filter(|config| config.is_file());
     let sources = loaded.sources.iter().filter(|source| !definitions::is_builtin(source));
     let named = |source: &Source| source.file.clone().unwrap_or_else(|| (&source.name).into());

@@ -125,6 +125,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     budget::limit(&args.limits, loaded.workflows.first_mut())?;
     if args.model.is_some() {
         for persona in &mut personas {
+            // The flag is for every phase. A persona's own model would win over the run's.
             persona.model = None;
         }
     }
@@ -151,9 +152,12 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);
     }
+    // Before the folder is made: a run that cannot start leaves nothing behind.
     check_agents(setting, &found.settings, &start)?;
     let folder = make_run(setting, &start)?;
     if args.stay.detach {
+        // The run is on disk before another process is started for it, which finds everything there and needs no arguments
+        // but its id.
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
         return detach::detach(setting, &folder);
     }
@@ -260,6 +264,8 @@ fn read_task(file: &Path) -> Result<String, Failure> {
     let is_cut = bytes.len() == most;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
+        // The text is too long in any case, and is refused for that: a character that the limit cut is not what is wrong
+        // with it.
         Err(bad) if is_cut && bad.utf8_error().error_len().is_none() => {
             Ok(String::from_utf8_lossy(bad.as_bytes()).into_owned())
         }
@@ -287,6 +293,7 @@ fn check_agents(setting: &Setting, settings: &Settings, start: &RunStarted) -> R
             all.insert(agent);
         }
     }
+    // Last, since it starts programs: what can be known from names alone is told first.
     all.into_iter().try_for_each(|agent| check_program(setting, settings, agent))
 }
 

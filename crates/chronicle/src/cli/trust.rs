@@ -121,6 +121,7 @@ pub(super) fn confirm(
     }
     only_for_people()?;
     let root = quote::plain(&project.root().to_string_lossy());
+    // Never assumed: in CI nobody has looked at the files.
     if !terminal::can_ask() {
         let names: Vec<String> =
             unknown.changed.iter().chain(&unknown.new).map(|it| format!("`{it}`")).collect();

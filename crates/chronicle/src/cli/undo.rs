@@ -118,6 +118,7 @@ pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failu
     if args.earlier.list {
         return list(setting, &folder);
     }
+    // Before the plan: a comparison with files that are half restored would plan against a state that nobody had.
     let finished = finish(setting, &folder, args)?;
     let Some(undoing) = undoing(args, phase) else {
         if finished.is_none() {

@@ -104,6 +104,7 @@ impl HttpState {
             }
             let Ok(stream) = stream else { continue };
             let it = Arc::clone(&self);
+            // Counted before the thread begins: a burst of connections must not pass the limit while the threads start.
             let is_full = it.clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX;
             let serve = move || {
                 let _ = if is_full { refuse(&stream, &full()) } else { it.serve(&stream) };
@@ -118,6 +119,7 @@ impl HttpState {
     /// One request and its answer; then the connection ends.
     fn serve(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
+        // A client that reads nothing would otherwise hold its thread as long as it likes.
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         let asked = match read(stream) {
@@ -241,6 +243,7 @@ fn read(stream: &TcpStream) -> io::Result<HttpRequest> {
     let mut asked = HttpRequest { method, path, headers, body: Vec::new() };
     let length = asked.header("content-length").map_or(Ok(0), str::parse::<u64>);
     let length = length.map_err(|_| bad("`content-length` is no number"))?;
+    // Refused by what the client announces, before any of it is read.
     if length > LINE_MAX {
         return Err(bad("the body is too long"));
     }

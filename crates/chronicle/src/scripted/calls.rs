@@ -76,6 +76,7 @@ impl Player<'_> {
         let output = Command::new("sh")
             .args(["-c", command])
             .current_dir(&self.project)
+            // The agent's own input is the protocol: a command that reads it would swallow the supervisor's answers.
             .stdin(Stdio::null())
             .output()
             .map_err(Stop::io(format!("run `{command}`")))?;
@@ -250,6 +251,8 @@ impl Player<'_> {
     /// Sends a message under the step's own id, and waits.
     fn wait_for_answer(&mut self, mut message: Value) -> Result<Reply, Stop> {
         let id = self.session.step_id();
+        // The same id each time that a step is played: after a kill the supervisor repeats its answer instead of deciding
+        // twice.
         message["id"] = json!(id);
         self.talk.ask(&id, &message)
     }

@@ -61,6 +61,7 @@ impl<'a> Player<'a> {
             if let Then::Crash(code) = then {
                 return Err(Stop::Exit(code));
             }
+            // A crash is silent by design: an agent that dies does not say that its turn has ended.
             self.talk.finished()?;
             if let Then::Exit(code) = then {
                 return Err(Stop::Exit(code));
@@ -76,9 +77,11 @@ impl<'a> Player<'a> {
             if self.talk.catch_up()? {
                 return Ok(Then::Interrupted);
             }
+            // Cloned: a step changes the player, which owns the list.
             let (line, step) = (step.referenced.line(), step.value.clone());
             let then = self.step(&step).map_err(|stop| at_line(stop, line))?;
             match then {
+                // Not noted as done: a resumed session plays the interrupted step again.
                 Then::Interrupted => return Ok(then),
                 Then::Leave if !self.keeps_going() => self.done(self.steps.len())?,
                 Then::Next | Then::Leave => self.done(self.session.next + 1)?,

@@ -47,6 +47,7 @@ impl Script {
     pub(super) fn steps(mut self, place: &str, try_number: u32) -> Result<Steps, Stop> {
         let phase = place.rsplit('/').next().unwrap_or(place);
         let persona = place.split_once('@').map_or(phase, |(_, persona)| persona);
+        // The whole place before the bare phase: two workflows may have phases of the same name.
         let lists = self.0.remove(place).or_else(|| self.0.remove(phase));
         let lists = lists.or_else(|| self.0.remove(&format!("@{persona}")));
         let Some(Spanned { value, referenced, .. }) = lists else {

@@ -108,6 +108,7 @@ impl Home {
             .and_then(|bytes| {
                 fs::create_dir_all(&self.0)?;
                 fs::write(&beside, bytes)?;
+                // Moved into its place: a process that is killed while it writes leaves the session as it was.
                 fs::rename(&beside, &path)
             })
             .map_err(Stop::io(format!("write `{}`", path.display())))

@@ -139,6 +139,7 @@ impl Talk {
         self.send(message)?;
         loop {
             match self.hear() {
+                // Only this call's own answer: one to a call before a kill may still be on its way.
                 Heard::Answer(reply) if reply.id == id => return Ok(reply),
                 other => self.aside(other)?,
             }
@@ -208,6 +209,7 @@ impl Talk {
         let mut out = self.out.lock();
         out.write_all(bytes)
             .and_then(|()| out.write_all(b"\n"))
+            // Flushed line by line, or the supervisor would wait for an agent that waits for its answer.
             .and_then(|()| out.flush())
             .map_err(Stop::io("write to the supervisor"))
     }

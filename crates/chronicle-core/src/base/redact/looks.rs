@@ -73,6 +73,7 @@ pub(crate) fn is_assigned(text: &str) -> bool {
         || text.contains("::")
         || text.ends_with(['?', ':']);
     let has_letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    // A path changes between letters and slashes as often as random text does.
     let is_mixed = has_letter && (has_digit(text) || (changes_often(text) && !text.contains('/')));
     text.len() >= 8
         && is_mixed
@@ -89,6 +90,7 @@ pub(super) fn without_closing(text: &str) -> &str {
     let mut value = text;
     while let Some((close, open)) = CLOSING.iter().find(|(close, _)| value.ends_with(*close)) {
         let inner = value.trim_end_matches(*close);
+        // The bracket was opened inside of the value, so it is a part of it.
         if inner.contains(*open) {
             break;
         }
@@ -109,6 +111,7 @@ fn has_variable(text: &str) -> bool {
 /// True if the part of an address after its colon is a password.
 pub(super) fn is_password(name: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
+    // `%40` is an escaped `@` in a real password. Any other percent sign belongs to a template.
     let is_template = text.contains(['$', '{', '<', '*', '%']) && !text.contains("%4");
     let is_common = COMMON.contains(&lower.as_str()) || lower == name.to_ascii_lowercase();
     !is_template && !is_common && !is_placeholder_word(&lower)

@@ -54,6 +54,7 @@ impl KnownSecret {
         let all = |value: &str| -> Vec<Range<usize>> {
             text.match_indices(value).map(|(at, found)| at..at + found.len()).collect()
         };
+        // Without characters that JSON escapes, the value looks the same everywhere, and one search is enough.
         let Some(escaped) = &self.escaped else { return all(&self.raw) };
         let mut found: Vec<_> = escaped.iter().flat_map(|value| all(value)).collect();
         let bare = all(&self.raw);
@@ -162,6 +163,7 @@ impl Redactor {
 
 /// Merges overlapping secrets. A secret that would cut an escape starts where the escape starts.
 fn merged(text: &str, mut secrets: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    // Found by several searches, so neither in order nor apart: one mark must replace each stretch of overlapping secrets.
     secrets.sort_unstable_by_key(|secret| secret.start);
     let mut all: Vec<Range<usize>> = Vec::new();
     for secret in secrets {
@@ -205,6 +207,7 @@ impl Redactor {
     /// Redacts one line of a stream. A private key that spans lines is hidden from its first line to its last, or as long as
     /// lines look like key material.
     pub fn redact_line<'a>(&self, line: &'a str, inside_key: &mut bool) -> Cow<'a, str> {
+        // Decided before the state changes: the last line of a key belongs to it.
         let hidden = *inside_key && keys::looks_inside(line) && !line.trim().is_empty();
         *inside_key = keys::goes_on(line, *inside_key);
         if hidden { Cow::Borrowed(REDACTED) } else { self.redact(line) }

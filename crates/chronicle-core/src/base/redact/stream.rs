@@ -35,6 +35,7 @@ impl Stream {
     /// Returns what is still held back; nothing follows.
     pub fn finish(&mut self, redactor: &Redactor) -> String {
         let all = self.hand_on(redactor, self.held.len());
+        // The next text of the same stream is another one. A key that was cut off must not hide it.
         self.inside_key = false;
         all
     }
@@ -113,6 +114,7 @@ impl Pieces {
 fn part(text: &str, part: Range<usize>, secrets: &[Range<usize>]) -> String {
     let (mut out, mut kept) = (String::new(), part.start);
     for secret in secrets.iter().filter(|it| it.start < part.end && it.end > part.start) {
+        // A secret over several pieces is marked in the first of them alone: each mark would look like a secret of its own.
         if secret.start >= kept {
             out.push_str(&text[kept..secret.start]);
             out.push_str(REDACTED);

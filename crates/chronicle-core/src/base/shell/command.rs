@@ -130,6 +130,7 @@ fn idle<'w>(program: &str, words: &[&'w str]) -> Option<&'w str> {
     // Everything else that a shell may be told before its script could change what happens.
     let before = words.iter().take_while(|word| is_shell(program) && word.starts_with(['-', '+']));
     let before = before.filter(|word| !is_plain_option(word));
+    // Only at the end: before that, `-h` may be a host and `-V` a verbose flag.
     let last = words.last().filter(|word| IDLE_LAST.contains(word));
     let mut found = before.chain(words.iter().filter(|word| IDLE.contains(word) || own(word)));
     found.next().or(last).copied()
@@ -168,6 +169,7 @@ fn wrapper(words: &[&str]) -> Option<usize> {
         "time" => Some(1 + options(rest, &["-p"], &[])),
         "env" => Some(1 + options(rest, &["-i", "-", "--"], &["-u"])),
         "nice" => Some(1 + options(rest, &[], &["-n"])),
+        // Two words: the program and its duration.
         "timeout" => Some(2 + options(rest, &["--foreground", "-v"], &["-k", "-s"])),
         // `sh check.sh` runs `check.sh`.
         _ if is_shell(first) => {
@@ -198,6 +200,7 @@ fn is_variable(word: &str) -> bool {
 }
 
 fn is_program(word: &str, wanted: &str) -> bool {
+    // A program may be called by its path. A name that merely ends in the same letters is another program.
     let is_path_of = word.strip_suffix(wanted).is_some_and(|before| before.ends_with('/'));
     word == wanted || is_path_of
 }

@@ -144,6 +144,7 @@ impl LineWalk {
     fn pipe(&mut self, pipe: &Pipe, outer: Outer<'_>) -> Result<(), Unclear> {
         let end = pipe.commands.last().map_or("", ShellCommand::program);
         let piped = format!("it ran in a pipe, whose exit code is that of `{end}`");
+        // Each command of a pipe runs in a subshell: a `set` in one of them reaches nothing after it.
         let outer = outer.unless(pipe.commands.len() > 1);
         for (at, command) in pipe.commands.iter().enumerate() {
             // Without `pipefail` only the last command of a pipe has a say.
@@ -178,6 +179,7 @@ impl LineWalk {
             let walk = Self { pipefail, ..Self::default() };
             walk.inside(inner, doubt.as_deref(), outer.depth, &mut self.out)?;
         }
+        // After the commands inside it: they run first, and both are parts of the line.
         self.out.push(Part { words: texts, doubt });
         Ok(())
     }
@@ -224,6 +226,7 @@ impl LineWalk {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             let Some((sign, letters)) = word.split_at_checked(1) else { return false };
+            // Only letters that are known to let commands run. `-n` reads a script without running it.
             if !["-", "+"].contains(&sign) || !letters.chars().all(|it| "euxvfEo".contains(it)) {
                 return false;
             }
@@ -259,6 +262,7 @@ fn script(words: &[String]) -> Option<(&str, bool)> {
             return None;
         }
         if letters.contains('o') {
+            // `-o` takes the next word as its value, so a letter after it cannot begin the script.
             pipefail |= *rest.next()? == "pipefail";
         }
         if letters.contains('c') {
@@ -283,6 +287,7 @@ fn chains(
     close: Option<&Token>,
     depth: usize,
 ) -> Result<Vec<AndOrList>, Unclear> {
+    // Workers write these lines: nesting without a limit would overflow the stack of the supervisor.
     if depth > DEPTH_MAX {
         return Err("the line is too deep to be read as a whole");
     }

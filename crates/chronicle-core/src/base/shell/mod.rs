@@ -37,6 +37,7 @@ pub(crate) const FIELDS: [&str; 4] = ["command", "cmd", "script", "commands"];
 
 /// Whether a tool of that name runs commands in a shell.
 pub fn is_shell_tool(tool: &str) -> bool {
+    // Tools of MCP servers are called `mcp__server__tool`.
     let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
     SHELLS.contains(&name.as_str())
 }
@@ -46,6 +47,7 @@ pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     if !is_shell_tool(tool) {
         return None;
     }
+    // Some agents pass the command itself as the input, without a field.
     let whole = input.as_str().map(str::to_owned);
     let said = whole.or_else(|| FIELDS.iter().find_map(|field| words(input.get(field)?)));
     said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -82,6 +82,7 @@ impl TokenReader {
                 self.out.push(Token::End);
                 self.skip_documents()?;
             }
+            // Only reached between words: inside of one, as in `a#b`, a `#` is an ordinary character.
             '#' => {
                 while self.peek(0).is_some_and(|letter| letter != '\n') {
                     self.at += 1;
@@ -100,6 +101,7 @@ impl TokenReader {
             return Err("the line uses syntax that Chronicle does not read");
         }
         if let Some((text, token)) = OPERATORS.iter().find(|(text, _)| self.eat(text)) {
+            // These redirect, and the word behind them is a file, not a command.
             if text.contains('>') {
                 return self.target();
             }
@@ -123,6 +125,7 @@ impl TokenReader {
         if !self.eat("<<<") && self.eat("<<") {
             let strips = self.eat("-");
             self.skip_blanks();
+            // Its body begins at the next line, not here: more commands may follow on this one.
             let end = self.word()?;
             self.documents.push((end.text, strips));
             return Ok(());
@@ -240,6 +243,7 @@ impl TokenReader {
             word.inner.push(inner);
         } else if self.eat("${") {
             let inner = self.until('{', '}')?;
+            // Such an expansion may itself run a command or hide a bracket.
             if inner.contains(['`', '(', '\'', '"']) {
                 return Err("the line uses `${…}` in a way that Chronicle does not read");
             }

@@ -132,6 +132,8 @@ fn list<'f>(field: &'f Field, problems: &mut Problems) -> Option<&'f [Node]> {
     if NO_RULES.contains(&field.name.as_str()) && field.value.text().is_some() {
         return None;
     }
+    // A warning, since leaving out an exception only forbids more. A rule that is left out would allow more, and is an
+    // error.
     if field.name == EXCEPTIONS {
         let message = format!(
             "no exceptions are made by {}: every rule holds everywhere",
@@ -180,6 +182,7 @@ fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
         problems.push(Finding::error("bad-pattern", at, message));
         return false;
     }
+    // Compiled when it is read: a rule that fails only when it is needed would protect nothing until then.
     let Err(error) = Regex::new(pattern) else { return true };
     let words = quote::line(&error.to_string(), ERROR_MAX);
     let message = format!("the pattern {} does not compile: {}", quoted(pattern), words);

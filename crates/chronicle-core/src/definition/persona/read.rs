@@ -122,6 +122,7 @@ fn persona(
 
 /// Reports unsupported fields twice: as a note when the file is checked, as an error when a run uses it.
 fn tell_unsupported(fields: &[Field], problems: &mut Problems, unsupported: &mut Problems) {
+    // A field that is there and empty promises nothing: many editors write all fields of a template.
     let is_said = |field: &&Field| match &field.value.value {
         Value::Null => false,
         Value::Scalar(text) => !text.trim().is_empty(),
@@ -161,6 +162,7 @@ fn lines(text: &str, head: std::ops::Range<usize>) -> Vec<Field> {
         let span = Span { source: 0, start, end: start + line.trim_end().len() };
         start += line.len();
         let item = line.trim().strip_prefix("- ").map(str::trim);
+        // Items belong to the field above them, at any depth: this reader is for files that no YAML parser accepts.
         if let (Some(item), Some(last)) = (item, fields.last_mut()) {
             add(last, item, span);
         } else if let Some((key, value)) = line.split_once(':')
@@ -178,6 +180,7 @@ fn add(field: &mut Field, item: &str, span: Span) {
     let item = Node { span, value: Value::Scalar(item.to_owned()) };
     match &mut field.value.value {
         Value::List(items) => items.push(item),
+        // `tools:` with its items below it. A field with a value of its own on its line is no list.
         Value::Scalar(text) if text.is_empty() => field.value.value = Value::List(vec![item]),
         Value::Null | Value::Scalar(_) | Value::Map(_) => {}
     }
@@ -204,6 +207,7 @@ impl PersonaFields<'_> {
                 own_only: false,
             },
             model: model.map(|model| match provider {
+                // A model with a slash names its provider already.
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
                 Some(_) | None => model,
             }),

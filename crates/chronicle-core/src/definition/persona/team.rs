@@ -47,6 +47,7 @@ fn teams(root: Node, personas: &[&str], problems: &mut Problems) -> Vec<Team> {
     };
     let is_wrapped =
         |field: &Field| field.name == "teams" && matches!(field.value.value, Value::Map(_));
+    // One dialect has its teams below `teams:`, where another could have a team of that name. Only a map can be the former.
     if let Some(at) = fields.iter().position(is_wrapped)
         && let Value::Map(inner) = fields.remove(at).value.value
     {

@@ -106,7 +106,9 @@ pub fn unset(text: &str, target: &Target) -> Option<String> {
 /// Where the name and the value of a setting stand.
 fn find(text: &str, path: &[String]) -> Option<(Range<usize>, Range<usize>)> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A mark of byte order is no TOML, but editors write it: positions are those in the file with it.
     let shift = text.len() - body.len();
+    // Errors elsewhere in the file do not matter here. Whoever calls this reads the result again and refuses what is wrong.
     let (root, _) = DeTable::parse_recoverable(body);
     let (mut table, mut names) = (root.get_ref(), path.iter());
     loop {
@@ -137,6 +139,7 @@ fn room(text: &str, table: &[String], name: &str) -> Option<usize> {
         }
         let example = said.strip_prefix('#').map(str::trim_start);
         let example = example.and_then(|said| said.strip_prefix(name)).map(str::trim_start);
+        // Below its explanation: `init` writes every setting commented out, with what it means above it.
         if example.is_some_and(|rest| rest.starts_with('=')) {
             return Some(at);
         }

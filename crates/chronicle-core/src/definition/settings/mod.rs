@@ -105,6 +105,7 @@ impl Settings {
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
             && name.starts_with("redact.")
         {
+            // A project must not be able to take away what the user wants to be hidden.
             now.extend(before.iter().filter(|old| !now.contains(old)).cloned().collect::<Vec<_>>());
         }
         self.said.insert(name, said);
@@ -206,6 +207,7 @@ impl Settings {
             idle_ms: self.time("limits.idle", default.idle_ms),
             tool_ms: self.time("limits.tool", default.tool_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
+            // `none` and nothing said both mean no time here, but commands have a default limit where nothing is said.
             untimed: matches!(
                 self.said("limits.timeout"),
                 Some(Said { value: Value::Time(None), .. })
@@ -237,6 +239,7 @@ impl Settings {
             time_ms: self.time("budget.time", None),
             attempts: attempts.map(|it| u32::try_from(it).unwrap_or(u32::MAX)),
         };
+        // No limit at all is no budget: a budget without limits would still be shown and counted.
         (budget != Budget::default()).then_some(budget)
     }
 }
@@ -283,6 +286,7 @@ impl fmt::Display for Value {
 
 fn plain_dollars(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    // Zeros first and then the point: the other way round `10` would lose its zero.
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

@@ -96,6 +96,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     // A workflow that only others use needs no command and no opening message.
     let internal = sheet.get("show").and_then(Node::text) == Some("workflows");
     if internal {
+        // Not needed here: what cannot be used is dropped without a word, as that program does.
         sheet.keep_if("commandName", |text| !text.trim().is_empty());
         sheet.keep_if("initialMessage", |_| true);
     } else {
@@ -160,6 +161,7 @@ pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> 
 pub(crate) fn name_references(draft: &mut Draft) {
     let entries = draft.entries_mut();
     let is_reference = |phase: &PhaseDraft| phase.fields.iter().any(|it| it.name == "subworkflow");
+    // Phases with ids of their own come first: a reference gives way, wherever it stands in the file.
     let mut taken = BTreeSet::new();
     for entry in entries.iter() {
         if let PhaseEntry::Phase(phase) = entry
@@ -388,6 +390,7 @@ impl PhasedFields<'_, '_> {
 
 fn spell(node: &mut Node) {
     if node.value == Value::Null {
+        // Lists of names: `null` in one is a name like any other, and no item may disappear from a list of what is forbidden.
         node.value = Value::Scalar("null".to_owned());
     }
 }
@@ -411,6 +414,7 @@ fn kind(said: &str) -> ScalarKind {
     };
     let special =
         matches!(bare, ".inf" | ".Inf" | ".INF") || matches!(said, ".nan" | ".NaN" | ".NAN");
+    // `inf` and `nan` are numbers to Rust and texts to YAML.
     let begins = bare.trim_start_matches('.').starts_with(|digit: char| digit.is_ascii_digit());
     let digits = bare.chars().all(|it| it.is_ascii_digit() || "+-.eE".contains(it));
     let decimal = begins && digits && bare.parse::<f64>().is_ok();

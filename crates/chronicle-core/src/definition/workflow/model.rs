@@ -250,12 +250,14 @@ impl Phase {
     pub fn is_by(&self, persona: &str) -> bool {
         let is_it = |name: &str| name.trim().eq_ignore_ascii_case(persona.trim());
         self.run == PhaseKind::Worker
+            // Files without personas use the names of phases for them.
             && (self.persona.as_deref().is_some_and(is_it) || is_it(self.id.as_str()))
     }
 
     /// Name of its worker: the persona's if it names one, otherwise the phase's.
     pub fn worker_name(&self) -> &str {
         let named = self.persona.as_deref().map(str::trim);
+        // A text of several words is the persona itself, and too long for a name.
         let is_name = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
         named.filter(is_name).unwrap_or(self.id.as_str())
     }
@@ -403,9 +405,11 @@ impl Tools {
         deny.extend(other.deny.iter().filter(|tool| !is_named(&self.deny, tool)).cloned());
         let mut allow = match (&self.allow, &other.allow) {
             (Some(own), Some(other)) => Some(in_both(own, other)),
+            // No list is no limit, so the only list holds.
             (only, None) | (None, only) => only.clone(),
         };
         if let Some(allow) = &mut allow {
+            // A tool that either of the two denies is denied, even if both also name it as allowed.
             allow.retain(|tool| !is_named(&deny, tool));
         }
         Self { allow, deny, own_only: self.own_only && other.own_only }
@@ -413,6 +417,7 @@ impl Tools {
 
     /// The allowed tools as a list of exact names, for agents that take no other; `None` if there is no list, or a name has a `*`.
     pub fn exactly(&self) -> Option<&[String]> {
+        // A pattern stands for tools that nobody can list beforehand, so such a list cannot be handed to an agent.
         self.allow.as_deref().filter(|allow| allow.iter().all(|name| !name.contains('*')))
     }
 
@@ -442,6 +447,7 @@ fn fits(pattern: &str, tool: &str) -> bool {
 /// Names of one list that the other has too, a name that another one covers included.
 fn in_both(own: &[String], other: &[String]) -> Vec<String> {
     let mut both: Vec<String> = own.iter().filter(|tool| is_named(other, tool)).cloned().collect();
+    // Both ways round: either list may have the pattern that the other one's name fits.
     let more = other.iter().filter(|tool| is_named(own, tool) && !is_named(&both, tool));
     let more: Vec<String> = more.cloned().collect();
     both.extend(more);

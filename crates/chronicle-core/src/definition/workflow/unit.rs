@@ -152,6 +152,7 @@ pub fn read_upon(limits: &Limits, source: Source, format: Format, files: &mut Fi
     };
     let mut unit = Unit::of(source, problems);
     let Some(mut draft) = draft else { return unit };
+    // Files before names: a phase has its id from its file, and references must not take the same one.
     read_files(&mut draft, format, &mut unit, files);
     if format == Format::Phased {
         from_phased::name_references(&mut draft);
@@ -208,6 +209,7 @@ fn judge(draft: &Draft, limits: &Limits, format: Format, unit: &mut Unit) {
 fn read_files(draft: &mut Draft, format: Format, unit: &mut Unit, files: &mut Files<'_>) {
     for entry in draft.entries_mut() {
         let PhaseEntry::File { file, key } = entry else { continue };
+        // All files together: each may be as large as a definition, and a project's files are untrusted.
         let bytes: usize = unit.sources.iter().map(|source| source.text.len()).sum();
         let found = if unit.sources.len() > FILES_MAX {
             let message = format!("more than {FILES_MAX} files of phases");

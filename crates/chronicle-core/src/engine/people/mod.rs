@@ -69,6 +69,7 @@ fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
     }
     let workflow = workflow.key.clone();
     scratch.emit(Event::RunStarted(Arc::new(start.clone())));
+    // A carried position brings its frames with it.
     if start.carried.is_none() {
         let (frame, at, step) = (FramePath::root(), None, None);
         scratch.emit(Event::FrameEntered(FrameEntered { frame, workflow, at, step }));
@@ -102,6 +103,7 @@ fn title(scratch: &mut Scratch<'_>, by: &By, text: &str) -> Answer {
     if length > TITLE_MAX {
         return Answer::Refused(format!("the title has {length} bytes, {TITLE_MAX} fit"));
     }
+    // Accepted without a line: a command that is repeated after a lost answer must not fill the ledger.
     if scratch.state().title.as_deref().unwrap_or_default() == text {
         return Answer::Accepted("it has that title already".to_owned());
     }

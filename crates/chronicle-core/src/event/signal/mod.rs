@@ -129,6 +129,7 @@ fn transition(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let mut summary = arguments.need(&["summary"], "what you did and found")?;
     if let Some(reason) = arguments.text(&["assist_reason"])? {
         summary = format!("{summary}\n\nAssistance is needed: {reason}");
+        // Each part fits by itself. Joined they may be too long, and a summary is never cut in silence.
         arguments::within("summary", &summary, TEXT_MAX)?;
     }
     Ok(Signal::Leave {
@@ -161,6 +162,7 @@ fn step(arguments: &Arguments<'_>) -> Result<Signal, String> {
 fn question(arguments: &Arguments<'_>) -> Result<Question, String> {
     let options = arguments.options()?;
     let closed = arguments.flag("allow_free_text")? == Some(false);
+    // A question that nothing can answer would hold its worker for ever.
     if closed && options.is_empty() {
         return Err(
             "`allow_free_text: false` needs `options`: nothing could be the answer".to_owned()

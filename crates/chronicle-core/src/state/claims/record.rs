@@ -41,6 +41,7 @@ impl<'s> Record<'s> {
         // Of the whole run and not only this visit: a worker may rightly sum up what was done before it.
         for file in state.places.values().flat_map(|tally| &tally.changes.list) {
             files.insert(&file.path);
+            // A worker that renamed a file may name it by either name.
             files.extend(file.from.as_deref());
         }
         let is_cut = state.places.values().any(|tally| tally.changes.is_cut());
@@ -92,6 +93,7 @@ impl<'s> Record<'s> {
             let parts = shell::parts(line).into_iter().filter(may_test);
             (parts.collect::<Vec<_>>(), *ok)
         });
+        // The last one that may have tested, even if a later command did something else.
         let last = tests.into_iter().find(|(parts, _)| !parts.is_empty());
         last.is_some_and(|(parts, ok)| {
             ok == Some(true) && parts.iter().all(|part| part.doubt.is_none())

@@ -156,6 +156,7 @@ fn changes(sentence: &str, is_list: bool) -> Vec<Claim> {
                 found.extend(path(words[0].text));
             }
             (changes, is_about) = (is_own || (changes && is_list), false);
+            // `the bug in a.rs was introduced` tells where something came from, and not that the worker wrote it.
             found.extend(passive(&words[..at]).filter(|_| word.lower != "introduced"));
         } else if is_in(ENDS, &word.lower)
             || (word.lower == "for" && is_about)
@@ -225,6 +226,7 @@ fn of_commands(sentence: &str, all: &[&str]) -> Vec<Claim> {
     let quoted = pieces.windows(3).step_by(2).filter(|around| is_command(around[1]));
     let quoted: Vec<Claim> =
         quoted.map(|around| said(around[1], passed && !only_ran(around[0], around[2]))).collect();
+    // Commands in backticks are what the sentence is about. Looking for more would find the same ones again as plain words.
     if !quoted.is_empty() {
         return quoted;
     }

@@ -115,6 +115,8 @@ struct NamedEdge {
 }
 
 fn build(workflow: &Workflow, all: &[Workflow], depth: usize, room: &mut usize) -> Graph {
+    // Taken before the workflows inside are drawn: one that several phases run could otherwise grow the picture without
+    // limit.
     *room = room.saturating_sub(workflow.phases.len() + 2);
     let mut nodes = vec![node::start()];
     for phase in &workflow.phases {
@@ -162,6 +164,7 @@ fn edges_of(workflow: &Workflow) -> Vec<NamedEdge> {
         for (to, label) in plain.chain(said) {
             let to = to.to_string();
             match edges.iter_mut().skip(begin).find(|edge| edge.to == to) {
+                // Several outcomes that lead to one phase are one line with all of their names.
                 Some(same) if same.label.is_empty() => same.label = label,
                 Some(same) => same.label = format!("{}, {label}", same.label),
                 None => edges.push(NamedEdge { from: phase.id.to_string(), to, label }),

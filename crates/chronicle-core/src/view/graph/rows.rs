@@ -22,6 +22,7 @@ pub(super) fn join(nodes: &[Node], said: Vec<NamedEdge>) -> Vec<Edge> {
 pub(super) fn sort(nodes: Vec<Node>, mut edges: Vec<Edge>) -> (Vec<Node>, Vec<Edge>) {
     let leaving = leaving(nodes.len(), &edges);
     let reached = mark_back(&nodes, &leaving, &mut edges);
+    // After the edges back are marked: without them there is no cycle, and an order exists.
     let order = order(&nodes, &edges);
     let mut place = vec![0; nodes.len()];
     for (row, node) in order.iter().enumerate() {
@@ -58,6 +59,7 @@ fn mark_back(nodes: &[Node], leaving: &[Vec<usize>], edges: &mut [Edge]) -> Vec<
         if seen[begin] == Visited::Never {
             walk(begin, leaving, edges, &mut seen);
         }
+        // The first node is the start. What only later walks reach has no way to it.
         if begin == 0 {
             reached = seen.iter().map(|seen| *seen != Visited::Never).collect();
         }

@@ -28,6 +28,7 @@ pub fn text(graph: &Graph, columns: usize, lines: LineStyle) -> String {
     let mut drawn: Vec<&str> = Vec::new();
     while !waiting.is_empty() {
         let graph = waiting.remove(0);
+        // A workflow that several phases run is drawn once.
         if drawn.contains(&graph.key.as_str()) {
             continue;
         }
@@ -171,6 +172,7 @@ impl CellGrid {
                 top = sheet.join(graph, row, top, inner);
             }
             let ways: Vec<&Edge> = aside(row).collect();
+            // Each edge leaves the box in a row of its own, and the first row is for those that arrive.
             let height = lines.len().max(ways.len() + 1);
             let is_dot = node.kind == NodeKind::Start;
             if is_dot {
@@ -267,6 +269,7 @@ impl CellGrid {
     }
 
     fn line(&mut self, row: usize, column: usize, ways: u8) {
+        // Lines that cross are joined into one sign. A letter in the way stays.
         if let Cell::Lines(before) = self.cell(row, column) {
             *before |= ways;
         }
@@ -280,6 +283,7 @@ impl CellGrid {
         let mut column = column;
         for letter in text.chars() {
             let wide = width(letter.encode_utf8(&mut [0; 4]));
+            // Combining marks take no cell. Written into one, they would push the rest of the row to the right.
             if wide == 0 {
                 continue;
             }

@@ -195,6 +195,7 @@ impl ClaudeReader {
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
         let id = text(message, "request_id").unwrap_or_default();
+        // Claude no longer waits for it, so there is nothing left to answer.
         self.open.retain(|(_, request)| request != id);
         alive()
     }
@@ -204,6 +205,7 @@ impl ClaudeReader {
         let blocks = message["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
         let mut seen: Vec<Seen> = blocks.iter().filter_map(|block| self.tool_end(block)).collect();
         let worked = |seen: &Seen| matches!(seen, Seen::ToolEnd { ok: true, .. });
+        // Only of a call that worked: what a failed one describes is not on disk.
         if seen.iter().any(worked) {
             seen.extend(self.file_change(&message["tool_use_result"]));
         }
@@ -260,6 +262,7 @@ impl ClaudeReader {
 
     fn rate_limit(&mut self, info: &Value) -> Vec<Seen> {
         let resets = info["resetsAt"].as_u64().filter(|_| info["status"] == "rejected");
+        // Kept until the failure that it explains, which comes in a line of its own.
         self.reset = resets.map(|seconds| Millis(seconds.saturating_mul(1_000))).or(self.reset);
         alive()
     }
@@ -338,6 +341,7 @@ fn init(message: &Value) -> Vec<Seen> {
 /// What the session spent so far, sub-agents included. After an interrupt in mid-text nothing is told, which says nothing.
 fn total(message: &Value) -> Option<Seen> {
     let models = message["modelUsage"].as_object().filter(|models| !models.is_empty())?;
+    // All models of the session: sub-agents and summaries use smaller ones, and they cost too.
     let sum = |name: &str| models.values().map(|model| number(model, name)).sum();
     let tokens = Usage {
         input: sum("inputTokens"),

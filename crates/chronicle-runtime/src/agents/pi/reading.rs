@@ -191,6 +191,7 @@ impl PiReader {
     }
 
     fn settled(&mut self) -> Seen {
+        // An interrupt of ours makes the last message an error. The turn ended as it was told to.
         let interrupted = std::mem::take(&mut self.is_interrupted);
         match self.failed.take().filter(|_| !interrupted) {
             Some((class, text)) => Seen::Failed { class, text },
@@ -223,6 +224,7 @@ impl PiReader {
             return if seen.is_empty() { alive() } else { seen };
         }
         seen.push(Seen::ToolEnd { call: bounded(id, NAME_MAX), ok });
+        // Pi reports no changed files. A call that may change one, names it and succeeds is as near as its lines come.
         if let Some(path) = call.and_then(|call| call.path).filter(|_| ok) {
             let path = shown_path(&path, &self.project);
             seen.push(Seen::FileChange { path, change: Change::Changed });
@@ -265,6 +267,7 @@ impl PiReader {
         let dialog = if method == "confirm" { Dialog::Confirm } else { Dialog::Foreign };
         self.wait(request, dialog, request);
         if let Some(open) = self.open.back_mut() {
+            // Without any running call nothing tells when it is closed: then only an answer or the end of the process does.
             open.during = self.running.iter().cloned().collect();
         }
         let offered = message["options"].as_array().map_or(&[][..], Vec::as_slice);
@@ -353,6 +356,7 @@ fn response(message: &Value) -> Vec<Seen> {
             Some(id) if id.len() <= NAME_MAX => vec![Seen::Session(SessionId::new(id))],
             _ => puzzled("a state without a session".to_owned()),
         },
+        // Every later line of such a process would be silence: the turn has never begun.
         (Some("prompt"), false) => {
             let why = text(message, "error").unwrap_or("the prompt was refused");
             let (class, text) = failure(why);

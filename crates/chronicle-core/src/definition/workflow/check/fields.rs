@@ -42,8 +42,10 @@ impl<'d, 'p> Fields<'d, 'p> {
         let mut found: Option<&'d Field> = None;
         for field in self.said.iter().filter(|field| names.contains(&field.name.as_str())) {
             match found {
+                // `name:` with nothing behind it is how people leave a field out. It must not hide an alias that is set.
                 None if field.value.value == Value::Null => {}
                 None => found = Some(field),
+                // Two names of one field: whichever were taken, the other one would be ignored in silence.
                 Some(first) => self.problems.push(both(first, field)),
             }
         }
@@ -62,11 +64,15 @@ impl<'d, 'p> Fields<'d, 'p> {
         for field in unknown {
             let message = format!("{} has no field {}", self.shape.owner, quoted(&field.name));
             let finding = Finding::error("unknown-field", field.at, message);
+            // YAML 1.2 has no merge keys, but many readers have. As a plain field it would only be unknown, without a word
+            // about why.
             if field.name == "<<" {
                 let hint = "`<<` does not merge maps here: write the fields out, or use an alias for a whole value";
                 self.problems.push(finding.hint(hint));
                 continue;
             }
+            // Suggestions compare every name with every other. A hostile file with thousands of fields must not make that
+            // slow.
             let meant = if self.problems.is_full() {
                 None
             } else {
@@ -82,6 +88,7 @@ impl<'d, 'p> Fields<'d, 'p> {
             self.severity = Severity::Warning;
         }
         let value = read(self);
+        // Set back at once: only this field is forgiven, not those that are read after it.
         self.severity = Severity::Error;
         value
     }
@@ -193,6 +200,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         outer: Option<u64>,
     ) -> Option<u64> {
         let Some(field) = self.take(name) else { return outer };
+        // Not 0: a limit of nothing is more often a mistake than a wish for no limit, and is reported as one.
         if field.value.text() == Some("none") {
             return None;
         }
@@ -323,6 +331,7 @@ fn both(first: &Field, second: &Field) -> Finding {
 /// The boolean words of YAML, in three spellings.
 fn as_flag(text: &str) -> Option<bool> {
     match text {
+        // YAML 1.2's words. `yes` and `on` were flags in YAML 1.1 alone, and here they are texts.
         "true" | "True" | "TRUE" => Some(true),
         "false" | "False" | "FALSE" => Some(false),
         _ => None,

@@ -79,6 +79,7 @@ pub(crate) struct Upon<'u> {
 /// Checks a draft and reports everything that is wrong with it.
 pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> Checked {
     let mut fields = Fields::new(&WORKFLOW, &draft.fields, problems);
+    // First: the phases inherit them.
     let limits = shared::limits(&mut fields, upon.limits);
     let initial = fields.named("initial");
     refuse_second_phases(&mut fields);
@@ -94,6 +95,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
         edges::tell_unverified_ends(&reads, problems);
     }
     let phases = connect(reads, shape, upon, problems);
+    // Without a phase there is nothing that the later checks could judge.
     let Some(first) = phases.first().map(|phase| phase.id.clone()) else {
         return Checked { workflow: None, calls, places: None };
     };
@@ -196,6 +198,7 @@ fn read_phases(
         if reads.len() >= PHASES_MAX {
             let message = format!("more than {PHASES_MAX} phases");
             problems.push(Finding::error("too-many-phases", read.at, message));
+            // One problem for all that follow: a file with thousands of phases would otherwise fill the list.
             break;
         }
         // The first one is kept, so that edges to it are judged as its author meant, and only the second one is told.
@@ -231,6 +234,7 @@ fn read_entry(entry: &PhaseEntry, upon: Upon<'_>, problems: &mut Problems) -> Op
 
 fn begin_at(workflow: &mut Workflow, initial: &Named, problems: &mut Problems) {
     let id = PhaseId::new(initial.text.clone());
+    // A phase that exists only because an edge names it cannot be where the work begins.
     let known = workflow.phase(&id).is_some_and(|phase| !phase.implicit);
     if known {
         workflow.initial = id;

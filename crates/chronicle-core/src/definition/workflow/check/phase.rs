@@ -68,12 +68,14 @@ pub(crate) fn read(
     let next = fields.named_list("next");
     let on = fields.pairs("on");
     let at = id.as_ref().map_or(draft.span, |id| id.at);
+    // Read on without an id: everything else that is wrong with the phase is told too, and the phase is dropped at the end.
     let phase_id = PhaseId::new(id.as_ref().map_or(String::new(), |id| id.text.clone()));
     let mut phase = Phase { outcomes: read_outcomes(&mut fields), ..Phase::new(phase_id, limits) };
     read_words(&mut fields, &mut phase);
     read_work(&mut fields, &mut phase, call.as_ref(), at);
     phase.tools = tools::read(&mut fields, upon.format);
     read_rules(&mut fields, &mut phase);
+    // Last, since only now it is known who does the work, from `run` or from what implies it.
     misplaced::tell(&mut fields, phase.run, upon.format);
     fields.finish();
     id.map(|_| PhaseRead { phase, at, next, on, call })
@@ -255,6 +257,7 @@ fn read_signals(fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
         }
     }
     let leaves = known.iter().any(|it| ["complete", "needs-role-followup"].contains(it));
+    // Not if a word is unknown: it may be the misspelt signal that leaves.
     if !leaves && known.len() == said.len() {
         let message = "with these `signals` the phase can never be left";
         let finding = Finding::error("no-leaving-signal", at, message);
@@ -269,6 +272,7 @@ fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
     let words = fields.texts("requires").unwrap_or_default();
     for word in &words {
         let plain = word.to_lowercase().replace(['_', '-', ' '], "");
+        // A misspelt requirement would pass for a command that nobody ever runs, and the phase could never be left.
         let is_name = word.contains('_') && !word.contains(['/', '.', ' ']);
         let meant = ["changedfiles", "changedfile", "filechanges", "fileschanged", "files"];
         if word != CHANGED_FILES && (is_name || meant.contains(&plain.as_str())) {
@@ -288,6 +292,7 @@ fn read_requires(fields: &mut Fields<'_, '_>) -> Vec<String> {
 /// `approval`, or the two older fields for the same. The flag says whether the worker's verdict is shown to whoever approves;
 /// only `approval_mode: post` asks for that.
 fn read_approval(fields: &mut Fields<'_, '_>) -> (Approval, bool) {
+    // Both are taken in any case: a field that is not asked for counts as unknown.
     let older = fields.take("requires_approval").or(fields.take("approval_mode"));
     let required = fields.flag("requires_approval");
     let mode = fields.choice("approval_mode", APPROVAL_MODES);

@@ -54,6 +54,7 @@ impl Layout {
         let layers = layers(graph);
         place(&layers, &mut spots);
         let mut routes = routes::routes(graph, &layers, &spots);
+        // Lanes on the left lie at negative positions. Everything is moved once it is known how far they reach.
         let (low, high) = routes::extent(&spots, &routes);
         for spot in &mut spots {
             spot.x -= low;

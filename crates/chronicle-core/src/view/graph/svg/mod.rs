@@ -71,6 +71,7 @@ fn draw(graph: &Graph, layout: &Layout, left: f64, top: f64, out: &mut String) {
     for route in routes {
         way(route, out);
     }
+    // Lines first, boxes over them, labels on top: a line that passes behind a box must not cross its text.
     for (node, spot) in graph.nodes.iter().zip(&layout.spots) {
         draw_node(node, spot, out);
     }

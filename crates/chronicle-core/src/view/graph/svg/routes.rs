@@ -115,6 +115,7 @@ pub(super) fn extent(spots: &[Spot], routes: &[Route]) -> (f64, f64) {
 fn curve(points: &[Point]) -> String {
     let [(x1, y1), .., (x2, y2)] = points else { return String::new() };
     let bend = (y2 - y1) / 2.0;
+    // Ends before the box, where the arrow begins: a line under its point would make it look blunt.
     let y2 = y2 - 6.0;
     format!("M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}", y1 + bend, y2 - bend)
 }
@@ -145,6 +146,7 @@ fn corners(points: &[Point]) -> String {
 fn toward(corner: Point, other: Point) -> Point {
     let (dx, dy) = (other.0 - corner.0, other.1 - corner.1);
     let length = dx.hypot(dy).max(0.01);
+    // At most half of a piece, so that two corners next to each other do not overlap.
     let step = CORNER.min(length / 2.0);
     (corner.0 + dx / length * step, corner.1 + dy / length * step)
 }
@@ -164,6 +166,7 @@ pub(super) fn routes(graph: &Graph, layers: &[Vec<usize>], spots: &[Spot]) -> Ve
             routes.push(yard.straight(index, edge));
         }
     }
+    // Each side by itself: its lanes begin beyond its own boxes and labels, whatever the other side needs.
     for side in [Side::Left, Side::Right] {
         let edges: Vec<&Edge> =
             graph.edges.iter().filter(|edge| yard.side(edge) == Some(side)).collect();
@@ -204,6 +207,7 @@ fn joined(all: Vec<(usize, Beside)>) -> Vec<Route> {
                 .filter(|other| all[*other].0 == *to)
                 .filter(|other| match length(&all[*other].1).total_cmp(&length(it)) {
                     Ordering::Greater => true,
+                    // Of two that are equally far, one must be drawn whole, and it must be the same one each time.
                     Ordering::Equal => *other < index,
                     Ordering::Less => false,
                 })
@@ -281,6 +285,7 @@ impl Yard<'_> {
                 None => spans.push((edge.to, low, high)),
             }
         }
+        // Short lanes first get the inner places: long ones around them cross fewer lines.
         spans.sort_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)).then(a.0.cmp(&b.0)));
         let mut taken: Vec<(usize, usize, f64, f64)> = Vec::new();
         for (to, low, high) in spans {

@@ -152,12 +152,10 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);
     }
-    // Before the folder is made: a run that cannot start leaves nothing behind.
     check_agents(setting, &found.settings, &start)?;
     let folder = make_run(setting, &start)?;
     if args.stay.detach {
-        // The run is on disk before another process is started for it, which finds everything there and needs no arguments
-        // but its id.
+        // On disk before another process is started for it, which needs nothing but its id.
         handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
         return detach::detach(setting, &folder);
     }

@@ -75,8 +75,10 @@ fn write_quickly(run: &RunFolder, head: Head, rests: bool) {
 
 /// Path of a run's anchor, and the name of the run's folder in it; `None` if the user has no home.
 fn place(run: &RunFolder) -> Option<(PathBuf, String)> {
-    let folder = run.path.canonicalize().ok()?.to_string_lossy().into_owned();
-    let sum = blake3::hash(folder.as_bytes()).to_hex();
+    let folder = run.path.canonicalize().ok()?;
+    // Of the path itself and not of its text: two paths that are not text may look the same.
+    let sum = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
     let name = format!("{}-{}", run.id, &sum[..PATH_DIGITS]);
+    let folder = folder.to_string_lossy().into_owned();
     Some((home::state()?.join("anchors").join(name), folder))
 }

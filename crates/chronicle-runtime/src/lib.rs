@@ -4,7 +4,7 @@
 //! module is private.
 //!
 //! Modules import downwards only. From the lowest layer up:
-//! `activity bell clock cookie fail home regular requests` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
+//! `activity bell clock cookie fail home regular requests threads` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
 //! `trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
@@ -30,6 +30,7 @@ mod projections;
 mod regular;
 mod requests;
 mod secrets;
+mod threads;
 mod trees;
 mod trust;
 

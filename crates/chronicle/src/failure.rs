@@ -9,6 +9,9 @@ use chronicle_runtime::handle::{FindError, HandleError, LedgerError, LinkError, 
 
 use crate::exit_code::Exit;
 
+/// What to do where the system gives no thread.
+pub(crate) const MORE_THREADS: &str = "raise the limits that `ulimit -u` and `ulimit -v` show";
+
 /// A failure that a person reads.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -128,6 +131,10 @@ impl From<HandleError> for Failure {
             HandleError::Driver { .. } => {
                 Self::of(Exit::Internal, &error).hint("`chronicle resume` continues where it was")
             }
+            HandleError::NotText { .. } => Self::of(Exit::Usage, &error)
+                .hint("rename or move it: ledgers and agents name paths as text"),
+            HandleError::NoThread { ref run, .. } => Self::of(Exit::Internal, &error)
+                .hint(format!("{MORE_THREADS}, then `chronicle resume {run}`")),
             HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
                 .hint("`chronicle log` still says which files each attempt changed"),
             HandleError::Trees(_) => {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use chronicle_core::base::limits::Limits;
 use chronicle_core::base::quote::is_deceptive;
@@ -15,6 +16,7 @@ use super::choice::{Blind, Candidate, FoundWorkflow, Group, Pool};
 use super::files::{self, FolderEntry};
 use super::places::{Places, harmless};
 use super::{Level, Origin};
+use crate::threads;
 
 /// Endings of a workflow file, in the order in which they are looked for.
 pub(super) const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
@@ -121,13 +123,17 @@ impl Search<'_> {
         let units: Vec<Unit> = std::thread::scope(|scope| {
             let mut shares = jobs.chunks(share);
             let own = shares.next().unwrap_or_default();
-            let others: Vec<_> = shares.map(|share| scope.spawn(move || work(share))).collect();
+            let begin =
+                |share| (share, threads::spawn_in(scope, "definitions", move || work(share)));
+            let others: Vec<_> = shares.map(begin).collect();
             let mut units = work(own);
             // Joined in order, so that the list does not depend on which thread was faster.
-            for other in others {
-                match other.join() {
-                    Ok(more) => units.extend(more),
-                    Err(panic) => std::panic::resume_unwind(panic),
+            for (share, thread) in others {
+                match thread.map(ScopedJoinHandle::join) {
+                    Ok(Ok(more)) => units.extend(more),
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    // Without a thread they are read here.
+                    Err(_) => units.extend(work(share)),
                 }
             }
             units

@@ -32,6 +32,7 @@ use super::worked::Worked;
 use crate::agents;
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
+use crate::threads;
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
 use reading::AgentReader;
@@ -168,7 +169,9 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let pipes = Pipes { stdin: kept.stdin, stdout: kept.stdout, stderr: kept.stderr };
     let control = kept.control.clone();
     tend(&shared, pipes, kept.control, to_agent, opening, idle).map_err(|error| {
+        // Gone before its end is told: the next attempt must not start beside it.
         control.stop(Duration::ZERO);
+        control.wait();
         cannot_start(format!("no thread to tend it: {error}"))
     })?;
     fail::at(Point::AfterStartAgent);
@@ -230,7 +233,7 @@ fn tend(
 }
 
 pub(super) fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+    threads::spawn(name, body).map(drop)
 }
 
 /// Writes until nobody has more to say; then the agent's standard input ends.

@@ -18,6 +18,7 @@ mod watchdog;
 mod worked;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -105,7 +106,9 @@ impl Processes {
         inbox: SyncSender<InboxMessage>,
         attempts: Secrets,
         state: &State,
-    ) -> Self {
+    ) -> io::Result<Self> {
+        // First, so that nothing has begun if there is no thread.
+        let timers = Timers::new(inbox.clone())?;
         let project = folder.project.clone();
         // Read once per drive: a file that a worker changes meanwhile must not change how this run is supervised.
         let settings = discover::settings(&Project::at(&project)).settings;
@@ -121,11 +124,11 @@ impl Processes {
             prices: Prices::of(&settings),
             settings,
             activities,
-            inbox: inbox.clone(),
+            inbox,
         });
         let (running, unknown) = (BTreeMap::new(), state.live.clone());
         let notices = Notices::new(Arc::clone(&context), state);
-        Self { context, running, unknown, timers: Timers::new(inbox), recordings, notices }
+        Ok(Self { context, running, unknown, timers, recordings, notices })
     }
 
     /// Whether people are told when they are needed.
@@ -216,9 +219,8 @@ impl Processes {
         // What the earlier supervisor wrote down. Without it, a crash would refund the time of a timeout or budget.
         let worked_ms = worked::known_ms(&self.context.folder.worked(id));
         let reporter = Reporter::of_lost(self.context.inbox.clone(), id, worked_ms);
-        observe::start(self.context.folder.keeper(id), cookie, reporter)
-            .err()
-            .map(|text| ended(id, worked_ms, *agent::cannot_start(text)))
+        observe::start(&self.context.folder.keeper(id), &cookie, reporter)
+            .map(|seen| ended(id, worked_ms, seen))
     }
 }
 

@@ -23,6 +23,7 @@ use crate::inbox::{InboxMessage, reported};
 use crate::process::{
     self, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, Ring, shell_argv, sweep,
 };
+use crate::threads;
 
 /// Time limit of one way to notify.
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -98,7 +99,7 @@ impl Notices {
             // If the driver is gone, the report is not needed: the next supervisor treats the notice as unknown.
             let _ = context.inbox.send(InboxMessage::Input(Box::new(given(told)), None));
         };
-        let thread = std::thread::Builder::new().name("notice".to_owned()).spawn(tell);
+        let thread = threads::spawn("notice", tell);
         let failed = || with(nothing, Way::Command, Err("no thread to tend it".to_owned()));
         thread.is_err().then(|| given(failed()))
     }
@@ -187,20 +188,19 @@ impl Teller {
 
 /// Writes its input, reads its output, and kills it when its time is over.
 fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String)> {
-    let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
     let stdin = kept.stdin.take();
-    named("notice-input").spawn(move || {
+    threads::spawn("notice-input", move || {
         if let Some(mut stdin) = stdin {
             let _ = stdin.write_all(input.as_bytes());
         }
     })?;
     let mut stdout = kept.stdout;
-    named("notice-output")
-        // Read and dropped, so that a talkative notifier does not block on a full pipe.
-        .spawn(move || std::io::copy(&mut stdout.by_ref(), &mut std::io::sink()))?;
+    // Read and dropped, so that a talkative notifier does not block on a full pipe.
+    let discard = move || std::io::copy(&mut stdout.by_ref(), &mut std::io::sink());
+    threads::spawn("notice-output", discard)?;
     let (told, heard) = sync_channel(1);
     let stderr = kept.stderr;
-    named("notice-talk").spawn(move || {
+    threads::spawn("notice-talk", move || {
         let mut ring = Ring::new(SAID_LINES, SAID_BYTES);
         for line in OutputLines::new(stderr).map_while(Result::ok) {
             if let ReadLine::Line(text) | ReadLine::NotUtf8 { text } = line {
@@ -211,7 +211,7 @@ fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String
     })?;
     let control = kept.control.clone();
     let (ended, end) = sync_channel(1);
-    named("notice-end").spawn(move || ended.send(control.wait()))?;
+    threads::spawn("notice-end", move || ended.send(control.wait()))?;
     let end = end.recv_timeout(TIME_MAX).unwrap_or_else(|_| {
         kept.control.stop(Duration::ZERO);
         kept.control.wait()

@@ -1,6 +1,6 @@
 //! Attempts of a supervisor that died: what is left of them is killed, then they are reported lost.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use chronicle_core::base::ids::AttemptId;
@@ -12,20 +12,22 @@ use crate::cookie::Cookies;
 use crate::fail::{self, Point};
 use crate::process::sweep;
 use crate::project::RunFolder;
+use crate::threads;
 
 /// How long a keeper may take to kill its agent after its supervisor died.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits for the keeper and kills everything with the cookie, on a thread of its own.
-pub(super) fn start(keeper: PathBuf, cookie: String, reporter: Reporter) -> Result<(), String> {
-    let thread = std::thread::Builder::new().name("observe".to_owned());
+/// Waits for the keeper and kills everything with the cookie, on a thread of its own. Where there is none, it is done here, and
+/// what was seen is returned: no other attempt may start before.
+pub(super) fn start(keeper: &Path, cookie: &str, reporter: Reporter) -> Option<EndSeen> {
+    let (its_keeper, its_cookie) = (keeper.to_owned(), cookie.to_owned());
     let observe = move || {
         fail::at(Point::BeforeObserve);
-        let seen = observed(&keeper, &cookie);
+        let seen = observed(&its_keeper, &its_cookie);
         fail::at(Point::AfterObserve);
         reporter.tell(AttemptReport::Ended(seen));
     };
-    thread.spawn(observe).map(drop).map_err(|error| format!("no thread to observe it: {error}"))
+    threads::spawn("observe", observe).err().map(|_| observed(keeper, cookie))
 }
 
 /// True if an attempt of an earlier supervisor never started: a keeper takes its lock before it starts the agent, so without a

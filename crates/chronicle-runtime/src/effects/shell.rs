@@ -132,9 +132,18 @@ impl Shell {
         drop(kept.stdin.take());
         let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
         let (done, all_read) = sync_channel(2);
-        self.follow(kept.stdout, From::Agent, &output, done.clone())?;
-        self.follow(kept.stderr, From::Stderr, &output, done)?;
+        let followed = self
+            .follow(kept.stdout, From::Agent, &output, done.clone())
+            .and_then(|()| self.follow(kept.stderr, From::Stderr, &output, done));
+        if followed.is_err() {
+            // Nobody reads it: it is killed before its end is told, so that nothing starts beside it.
+            kept.control.stop(Duration::ZERO);
+        }
         let end = kept.control.wait();
+        if let Err(why) = followed {
+            lock(&self.now).control = None;
+            return Err(why);
+        }
         for _ in 0..2 {
             let _ = all_read.recv_timeout(LAST_WORDS);
         }
@@ -192,7 +201,7 @@ impl Shell {
             }
             let _ = done.send(());
         };
-        thread("output", body).map_err(|error| error.to_string())
+        thread("output", body).map_err(|error| format!("no thread to read it: {error}"))
     }
 }
 

@@ -1,9 +1,11 @@
-//! Timers: one thread for all of them.
+//! Timers: one thread for all of them, which exists before the first agent: a timer that could not run would be a limit that
+//! does not hold.
 //!
 //! Active time stops while the machine sleeps, and so do its deadlines. A wall-clock deadline may pass through a clock change or
 //! while the machine slept, which a wait on active time would not notice: it is checked periodically.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +18,7 @@ use chronicle_core::state::effect::{Action, Effect};
 use crate::clock;
 use crate::fail::{self, Point};
 use crate::inbox::{InboxMessage, reported};
+use crate::threads;
 
 /// How often wall-clock deadlines are checked, at least.
 const WALL_CHECK: Duration = Duration::from_secs(2);
@@ -25,8 +28,6 @@ type TimerKey = (Cause, AttemptId, TimerKind);
 /// The running timers. Each fires once; one that is no longer due is dropped.
 pub(super) struct Timers {
     shared: Arc<TimerState>,
-    inbox: SyncSender<InboxMessage>,
-    has_thread: bool,
 }
 
 #[derive(Default)]
@@ -88,19 +89,18 @@ fn deadline_of(effect: &Effect, now: Instant) -> Option<(TimerKey, Deadline)> {
 }
 
 impl Timers {
-    pub(super) fn new(inbox: SyncSender<InboxMessage>) -> Self {
-        Self { shared: Arc::default(), inbox, has_thread: false }
+    pub(super) fn new(inbox: SyncSender<InboxMessage>) -> io::Result<Self> {
+        let shared: Arc<TimerState> = Arc::default();
+        let board = Arc::clone(&shared);
+        threads::spawn("timers", move || run(&board, &inbox))?;
+        Ok(Self { shared })
     }
 
     /// Runs exactly the timers that are due.
-    pub(super) fn keep(&mut self, due: &[Effect]) {
+    pub(super) fn keep(&self, due: &[Effect]) {
         let now = Instant::now();
         let wanted: BTreeMap<TimerKey, Deadline> =
             due.iter().filter_map(|effect| deadline_of(effect, now)).collect();
-        // Most runs of commands need no timer, and then no thread either.
-        if wanted.is_empty() && !self.has_thread {
-            return;
-        }
         let mut board = lock(&self.shared.board);
         // Timers that are still due keep their deadline. Only the cause in the key tells a restarted timer from the same one.
         board.deadlines.retain(|key, _| wanted.contains_key(key));
@@ -112,15 +112,6 @@ impl Timers {
         }
         drop(board);
         self.shared.changed.notify_one();
-        self.start_thread();
-    }
-
-    fn start_thread(&mut self) {
-        if !self.has_thread {
-            let (shared, inbox) = (Arc::clone(&self.shared), self.inbox.clone());
-            let spawned = std::thread::Builder::new().name("timers".to_owned());
-            self.has_thread = spawned.spawn(move || run(&shared, &inbox)).is_ok();
-        }
     }
 }
 

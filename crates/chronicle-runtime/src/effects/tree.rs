@@ -1,6 +1,7 @@
 //! Records and restores the project's files, one job at a time on a thread of its own.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,7 @@ use chronicle_core::state::{Attempt, State, Stretch};
 use crate::fail::{self, Point};
 use crate::inbox::{InboxMessage, reported};
 use crate::project::{Project, RunFolder};
+use crate::threads;
 use crate::trees::{self, Excludes, Trees, TreesError, Whose, touched_at};
 use crate::{discover, secrets};
 
@@ -70,7 +72,7 @@ impl Recordings {
             }
         };
         // This only saves time: without the thread, the first recording asks git itself.
-        let _ = std::thread::Builder::new().name("ignored".to_owned()).spawn(ask);
+        let _ = threads::spawn("ignored", ask);
         Self { folder, inbox, running: BTreeSet::new(), opened, max_bytes }
     }
 
@@ -89,17 +91,16 @@ impl Recordings {
         if !self.running.insert(effect.cause) {
             return None;
         }
-        let job = job(&self.folder, state, effect, self.max_bytes)?;
-        let failed = job.failed("no thread to do it");
-        let (opened, inbox) = (Arc::clone(&self.opened), self.inbox.clone());
+        let job = Arc::new(job(&self.folder, state, effect, self.max_bytes)?);
+        let (its_job, opened) = (Arc::clone(&job), Arc::clone(&self.opened));
+        let inbox = self.inbox.clone();
         let work = move || {
-            let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
-            let report = job.perform(&mut opened);
+            let report = its_job.report(&opened);
             // A driver that is gone needs no report.
-            let _ = inbox.send(InboxMessage::Input(Box::new(reported(report)), None));
+            let _ = inbox.send(InboxMessage::Input(Box::new(report), None));
         };
-        let thread = std::thread::Builder::new().name("tree".to_owned()).spawn(work);
-        thread.is_err().then(|| reported(failed))
+        // Without a thread the driver does it itself, and everything else waits.
+        threads::spawn("tree", work).err().map(|_| job.report(&self.opened))
     }
 }
 
@@ -159,6 +160,17 @@ fn before(state: &State, of: FolderId, moment: Moment) -> Before {
 }
 
 impl TreeJob {
+    /// Performs it. The driver waits for the report, so there is one even if it panics.
+    fn report(&self, opened: &Mutex<Opened>) -> Input {
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = catch_unwind(AssertUnwindSafe(|| self.perform(&mut opened)));
+        reported(done.unwrap_or_else(|_| {
+            // What a panic left behind is not used again.
+            *opened = Opened::default();
+            self.failed("it broke")
+        }))
+    }
+
     fn perform(&self, opened: &mut Opened) -> Report {
         let done = match &self.what {
             TreeWork::Record(moment, before) => {

@@ -1,5 +1,6 @@
 //! A run that this process drives: on a thread of its own, with its link, its projections and its watcher.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -24,6 +25,7 @@ use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
 use crate::secrets;
+use crate::threads;
 use crate::trees::Trees;
 
 /// Most updates that wait for the face; a slower face misses some and finds them in the ledger.
@@ -63,6 +65,14 @@ impl Driven {
     }
 }
 
+/// Refuses to work in a folder, or with an executable, whose path is not text. A path that is only similar may lead to other files.
+pub fn check_paths(project: &Path, asker: &Asker) -> Result<(), HandleError> {
+    match [project, &asker.chronicle].into_iter().find(|path| path.to_str().is_none()) {
+        Some(path) => Err(HandleError::NotText { path: path.to_owned() }),
+        None => Ok(()),
+    }
+}
+
 /// Opens a run and drives it on a thread of its own, starting with that command. Returns with its answer, so that a refusal is
 /// known at once; a refused run comes to rest by itself.
 pub fn drive(
@@ -72,12 +82,15 @@ pub fn drive(
     rest: Rest,
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
+    check_paths(&folder.project, asker)?;
     let holder = Holder::current(&asker.command, clock::now());
     // Opened on the caller's thread: that the run is held or damaged is told as an error, before anything has been started.
     let run = witnesses::open(folder, holder.clone())?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
     let attempts = Secrets::default();
+    let name = folder.id.short().to_owned();
+    let no_thread = |source| HandleError::NoThread { run: name.clone(), source };
     let world = Processes::new(
         folder.clone(),
         asker,
@@ -85,7 +98,8 @@ pub fn drive(
         inbox.clone(),
         attempts.clone(),
         run.state(),
-    );
+    )
+    .map_err(no_thread)?;
     let redactor = Arc::new(secrets::redactor(&folder.project));
     let remote = Remote::new(asker, inbox, Arc::clone(&redactor));
     // A run without a link works all the same; it only cannot be reached while it does, and the person is told why.
@@ -110,12 +124,7 @@ pub fn drive(
     let first = in_order(&run, &holder, world.notifies(), input);
     let folder_of_job = folder.clone();
     let job = DriverJob { run, first, rest, messages, world, watch, link, folder: folder_of_job };
-    let name = folder.id.short().to_owned();
-    let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || job.run());
-    let thread = thread.map_err(|error| HandleError::Driver {
-        run: name.clone(),
-        why: format!("cannot begin: {error}"),
-    })?;
+    let thread = threads::spawn("driver", move || job.run()).map_err(no_thread)?;
     let driven = Driven { run: name.clone(), remote, thread, activities, unreachable };
     // No answer means that the driver died before it decided. Its error says why, so it is joined.
     if let Ok(answer) = answer.recv() {

@@ -19,6 +19,7 @@ mod replay;
 mod runs;
 pub mod signals;
 mod telling;
+pub mod threads;
 pub mod trust;
 mod undo;
 mod watching;
@@ -37,7 +38,7 @@ pub use crate::inbox::{Asker, Remote, Rest};
 pub use crate::ledger::{Holder, LedgerError};
 pub use crate::link::{ANSWER_PATIENCE, LinkError, News, RunUpdate};
 pub use crate::trees::TreesError;
-pub use driven::{Driven, UPDATES_MAX, drive};
+pub use driven::{Driven, UPDATES_MAX, check_paths, drive};
 pub use files::{
     DiffForm, Difference, Part, difference, make_room, recorded_bytes, recorded_bytes_at_rest, room,
 };
@@ -83,6 +84,20 @@ pub enum HandleError {
         run: String,
         /// The error, for people.
         why: String,
+    },
+    /// The system gave no thread, so nothing was started and nothing written.
+    #[error("run {run} cannot be driven: no thread can be started")]
+    NoThread {
+        /// Short id of the run.
+        run: String,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The ledger and the agents name this path, and both know text alone.
+    #[error("the path `{}` is not valid UTF-8", path.display())]
+    NotText {
+        /// The project's folder, or our own executable.
+        path: std::path::PathBuf,
     },
     /// The files of a run could not be compared, recorded or restored.
     #[error(transparent)]

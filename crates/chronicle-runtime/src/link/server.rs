@@ -28,6 +28,7 @@ use crate::fail::{self, Point};
 use crate::inbox::Remote;
 use crate::ledger::{Head, quick_write};
 use crate::project::RunFolder;
+use crate::threads;
 
 /// How long a client may take to read its answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
@@ -109,9 +110,7 @@ impl Server {
             answers: Bell::default(),
         });
         let listening = Arc::clone(&shared);
-        std::thread::Builder::new()
-            .name("link".to_owned())
-            .spawn(move || listening.listen(&listener))?;
+        threads::spawn("link", move || listening.listen(&listener))?;
         Ok(Self { shared, socket, note })
     }
 
@@ -226,12 +225,15 @@ impl LinkState {
                 let _ = turn_away(&stream, "too many are connected");
                 continue;
             };
-            let it = Arc::clone(&self);
+            let (it, stream) = (Arc::clone(&self), Arc::new(stream));
+            let served = Arc::clone(&stream);
             let serve = move || {
-                let _ = it.serve(&stream, &seat);
+                let _ = it.serve(&served, &seat);
             };
             // If no thread can be started, the closure is dropped, and its seat with it.
-            let _ = std::thread::Builder::new().name("client".to_owned()).spawn(serve);
+            if let Err(error) = threads::spawn("client", serve) {
+                let _ = turn_away(&stream, &format!("no thread to serve it: {error}"));
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Edges, OutputLines, ReadLine};
+use crate::threads;
 
 /// OutputLines that wait to be looked at.
 const LINES_MAX: usize = 64;
@@ -112,7 +113,7 @@ fn read(
             }
         }
     };
-    std::thread::Builder::new().name(name.to_owned()).spawn(pass_on).map(drop)
+    threads::spawn(name, pass_on).map(drop)
 }
 
 /// The first line that is an answer, or whether the output was over before the time was.

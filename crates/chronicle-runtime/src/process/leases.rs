@@ -1,11 +1,11 @@
 //! Renews the leases of all live keepers, on one permanent thread.
 
-use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::control::{KeeperLine, lock};
 use super::spawn::SpawnError;
+use crate::threads;
 
 /// Most live keepers of one supervisor.
 pub(crate) const KEEPERS_MAX: usize = 1024;
@@ -36,9 +36,13 @@ impl Live {
     }
 }
 
-/// Refuses a new keeper before anything of it exists, if there are too many.
+/// Refuses a new keeper before anything of it exists, if there are too many or its lease could not be renewed.
 pub(super) fn make_room() -> Result<(), SpawnError> {
     let mut live = lock(&LEASES.live);
+    if !live.has_thread {
+        threads::spawn("leases", renew_for_ever).map_err(SpawnError::Leases)?;
+        live.has_thread = true;
+    }
     live.lines.retain(|line| line.strong_count() > 0);
     if live.lines.len() >= KEEPERS_MAX {
         return Err(SpawnError::TooMany(KEEPERS_MAX));
@@ -47,22 +51,12 @@ pub(super) fn make_room() -> Result<(), SpawnError> {
 }
 
 /// Renews the lease of this keeper until its last [`super::Control`] is dropped.
-pub(super) fn add(line: &Arc<KeeperLine>) -> Result<(), SpawnError> {
+pub(super) fn add(line: &Arc<KeeperLine>) {
     let mut leases = lock(&LEASES.live);
-    if !leases.has_thread {
-        start_thread().map_err(SpawnError::Leases)?;
-        leases.has_thread = true;
-    }
     leases.lines.push(Arc::downgrade(line));
     // Counted, so that an addition between two looks of the thread is never missed.
     leases.additions += 1;
     LEASES.added.notify_one();
-    Ok(())
-}
-
-fn start_thread() -> io::Result<()> {
-    std::thread::Builder::new().name("leases".into()).spawn(renew_for_ever)?;
-    Ok(())
 }
 
 fn renew_for_ever() {

@@ -59,8 +59,8 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// The thread that renews leases could not be started.
-    #[error("cannot start the thread that renews leases")]
-    Leases(#[source] io::Error),
+    #[error("cannot start the thread that renews leases: {0}")]
+    Leases(io::Error),
     /// The keeper did not take the order.
     #[error("the keeper refused: {text}")]
     Refused {
@@ -114,7 +114,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     // From here on an agent may run. If a later step fails, dropping `control` kills it.
     control.go().map_err(|source| not_ready(order, source))?;
     // After `Go`: the lease begins with it, and a keeper that was never started needs no renewals.
-    leases::add(control.line())?;
+    leases::add(control.line());
     Ok(Kept { stdin: Some(ChildStdin::from(OwnedFd::from(stdin))), stdout, stderr, control })
 }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::order::own_executable;
+use crate::threads;
 
 /// Most bytes of a tool's stderr that are kept.
 const TALK_MAX: u64 = 64 * 1024;
@@ -101,9 +102,11 @@ impl Tool {
         let max = self.output_max;
         // Input is written on its own thread while output is read: a tool that fills one pipe while we block on the other would
         // hang both.
-        feed(stdin, self.input);
-        let printed = reading(stdout, max as u64 + 1)?;
-        let said = reading(stderr, TALK_MAX)?;
+        let threads = || {
+            feed(stdin, self.input)?;
+            Ok((reading(stdout, max as u64 + 1)?, reading(stderr, TALK_MAX)?))
+        };
+        let (printed, said) = threads().map_err(|error| unread(&mut child, &error))?;
         let too_long =
             |child: &mut Child| Err(end(child, io::ErrorKind::TimedOut, "it took too long"));
         let stdout = match heard(&printed, until) {
@@ -125,8 +128,8 @@ impl Tool {
         let mut child = self.spawn()?;
         let stdin = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        feed(stdin, self.input);
-        let said = reading(stderr, TALK_MAX)?;
+        let said = feed(stdin, self.input).and_then(|()| reading(stderr, TALK_MAX));
+        let said = said.map_err(|error| unread(&mut child, &error))?;
         let copied = stdout.map_or(Ok(0), |mut from| io::copy(&mut from, to));
         if let Err(error) = copied {
             // The reader of our output is gone, for example a closed pager.
@@ -160,13 +163,11 @@ impl Tool {
 }
 
 /// Writes while others read: a tool that answers while it reads would otherwise wait for ever. One that stops reading reports why
-/// by its exit code.
-fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) {
-    if let Some(mut stdin) = stdin {
-        let writer = std::thread::Builder::new().name("tool-input".to_owned());
-        // A tool that ends without reading its input makes this fail, which is not our concern: its exit code is what counts.
-        let _ = writer.spawn(move || stdin.write_all(&input));
-    }
+/// by its exit code. Without a thread it is an error: a tool with an empty input would do less than it was asked, and succeed.
+fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) -> io::Result<()> {
+    let Some(mut stdin) = stdin else { return Ok(()) };
+    // A tool that ends without reading its input makes this fail, which is not our concern: its exit code is what counts.
+    threads::spawn("tool-input", move || stdin.write_all(&input)).map(drop)
 }
 
 /// Reads up to that many bytes on another thread; the rest is discarded only once the excess was noticed.
@@ -180,7 +181,7 @@ fn reading(pipe: Option<impl Read + Send + 'static>, max: u64) -> io::Result<Rec
         // The rest is read and dropped, so that a tool with much output does not block on a full pipe before it is killed.
         let _ = io::copy(&mut pipe, &mut io::sink());
     };
-    std::thread::Builder::new().name("tool-output".to_owned()).spawn(read)?;
+    threads::spawn("tool-output", read)?;
     Ok(heard)
 }
 
@@ -198,6 +199,11 @@ fn started(status: ExitStatus) -> io::Result<ExitStatus> {
         it if it == code(NOT_STARTED) => Err(io::ErrorKind::PermissionDenied.into()),
         _ => Ok(status),
     }
+}
+
+/// Kills a tool that nobody can read.
+fn unread(child: &mut Child, error: &io::Error) -> io::Error {
+    end(child, error.kind(), &format!("no thread to read it: {error}"))
 }
 
 fn end(child: &mut Child, kind: io::ErrorKind, why: &str) -> io::Error {

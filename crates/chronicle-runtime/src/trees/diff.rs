@@ -68,7 +68,7 @@ impl Trees {
         let safe = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv"];
         let args: Vec<&str> = safe.into_iter().chain([form, colour, from, to.as_str()]).collect();
         let what = "show what differs";
-        let quote = ["core.quotePath=false".to_owned()];
+        let quote = ["core.quotePath=false".into()];
         let ran = match self.git.call(&self.index(), &quote, &args).stream(out) {
             Ok(ran) => ran,
             // The person has quit the pager.

@@ -1,10 +1,12 @@
 //! What the person's git ignores, so that our trees ignore it too.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::git::ask_theirs;
 use super::names::{below, parts};
+use crate::threads;
 
 /// Never part of a tree, whatever the rules say.
 pub(super) const OURS: [&str; 4] = [
@@ -19,7 +21,7 @@ const EXCLUDE_MAX: u64 = 1024 * 1024;
 /// The person's ignore rules that are not in the project's own files.
 #[derive(Debug)]
 pub(crate) struct Excludes {
-    pub(super) everywhere: PathBuf,
+    everywhere: PathBuf,
     /// Their `info/exclude` for this project.
     of_project: Option<PathBuf>,
     /// True if the project is a folder inside their repository, so that rules above it apply.
@@ -31,18 +33,26 @@ impl Excludes {
     pub(crate) fn find(work: &Path) -> Self {
         let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
         // Both at once: each is a start of git, and they are waited for before the first agent starts.
-        let (everywhere, place) = std::thread::scope(|scope| {
-            let place = scope.spawn(|| ask_theirs(work, &of_place));
-            let file = ask_theirs(work, &["config", "--type=path", "--get", "core.excludesFile"]);
-            (file, place.join().ok().flatten())
-        });
+        let everywhere = ["config", "--type=path", "--get", "core.excludesFile"];
+        let ask_place = || ask_theirs(work, &of_place);
+        let (place, everywhere) =
+            threads::both("place", ask_place, || ask_theirs(work, &everywhere));
+        let place = place.ok().flatten();
         let everywhere =
             everywhere.map_or_else(by_default, |bytes| below(work, bytes.trim_ascii_end()));
-        let place = place.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let mut lines = place.as_deref().unwrap_or_default().lines();
+        let place = place.unwrap_or_default();
+        let mut lines = place.split(|byte| *byte == b'\n');
         let is_inside = lines.next().is_some_and(|prefix| !prefix.is_empty());
-        let of_project = lines.next().map(|path| work.join(path)).filter(|_| !is_inside);
+        let path = lines.next().filter(|path| !path.is_empty() && !is_inside);
+        let of_project = path.map(|path| below(work, path));
         Self { everywhere, of_project, is_inside }
+    }
+
+    /// Git's setting for the rules that apply everywhere. Not as text: the path may be anything.
+    pub(super) fn rule(&self) -> OsString {
+        let mut rule = OsString::from("core.excludesFile=");
+        rule.push(&self.everywhere);
+        rule
     }
 
     /// The content of our `info/exclude`.

@@ -1,6 +1,6 @@
 //! Calls git with a repository, index and settings of our own, and none of the person's.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,12 +53,17 @@ pub(super) struct Git {
 
 impl Git {
     /// A call on an index, with further settings as `name=value`.
-    pub(super) fn call(&self, index: &Path, settings: &[String], args: &[&str]) -> Tool {
+    pub(super) fn call(
+        &self,
+        index: &Path,
+        settings: &[OsString],
+        args: &[impl AsRef<OsStr>],
+    ) -> Tool {
         let mut line: Vec<OsString> = vec!["git".into()];
-        for setting in SETTINGS.iter().map(ToString::to_string).chain(settings.iter().cloned()) {
-            line.extend(["-c".into(), setting.into()]);
+        for setting in SETTINGS.iter().map(OsString::from).chain(settings.iter().cloned()) {
+            line.extend(["-c".into(), setting]);
         }
-        line.extend(args.iter().map(OsString::from));
+        line.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
         Tool::new(line, &self.work)
             // Variables such as `GIT_DIR` of whoever started us would lead git to another repository.
             .without(foreign(|_| true))

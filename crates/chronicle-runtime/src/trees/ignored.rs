@@ -59,7 +59,7 @@ impl Trees {
         // Written once, at the beginning of the run. A worker that changes `.gitignore` later must not make files of the person
         // fair game.
         let Some(path) = self.ignored.as_ref().filter(|path| !path.exists()) else { return Ok(()) };
-        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let rules = self.excludes.rule();
         let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
         let written = atomic_write(path, &ran.stdout);

@@ -21,6 +21,7 @@ use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
 use crate::process::Tool;
+use crate::threads;
 
 /// Number of changed files from which on their contents go into one pack instead of one file each.
 const PACK_FROM: usize = 500;
@@ -134,18 +135,10 @@ impl Trees {
     }
 
     fn find(&self, index: &Path, is_first: bool, ignored: Ignored) -> Result<Found, TreesError> {
-        let (known, new) = std::thread::scope(|scope| {
-            // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
-            let known = scope.spawn(|| {
-                if is_first {
-                    Ok(Excludes::kept_anyway(&self.git.work))
-                } else {
-                    self.changed(index)
-                }
-            });
-            let new = self.others(index);
-            (known.join(), new)
-        });
+        // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
+        let kept_anyway = || Ok(Excludes::kept_anyway(&self.git.work));
+        let changed = || if is_first { kept_anyway() } else { self.changed(index) };
+        let (known, new) = threads::both("changed", changed, || self.others(index));
         let known = known.unwrap_or_else(|_| {
             Err(TreesError::Git { what: "compare files", why: "it broke".to_owned() })
         })?;
@@ -183,7 +176,7 @@ impl Trees {
 
     /// New files that are not ignored, with nested repositories as folders, and git's messages about unreadable folders.
     fn others(&self, index: &Path) -> Result<(Vec<u8>, String), TreesError> {
-        let rules = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let rules = self.excludes.rule();
         let args = ["ls-files", "-z", "--others", "--exclude-standard"];
         let ran = Git::run("look for new files", self.git.call(index, &[rules], &args))?;
         Ok((ran.stdout, ran.stderr))
@@ -234,7 +227,7 @@ impl Trees {
         // Many new files go straight into one pack: thousands of loose objects would each need a file and a sync.
         let threshold = if names.len() >= PACK_FROM { "1" } else { STREAM_FROM };
         let settings =
-            [format!("core.bigFileThreshold={threshold}"), "pack.compression=1".to_owned()];
+            [format!("core.bigFileThreshold={threshold}").into(), "pack.compression=1".into()];
         let args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let input = joined(names.iter().map(Vec::as_slice));
         let call = self.git.call(index, &settings, &args).input(input);

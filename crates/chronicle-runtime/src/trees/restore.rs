@@ -6,6 +6,7 @@
 //! changed by somebody since: it stays and is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -120,9 +121,12 @@ impl Trees {
         fs::create_dir_all(&staged.folder).map_err(TreesError::io(&staged.folder))?;
         let index = self.half_index("restore");
         Git::run("read a tree", self.git.call(&index, &[], &["read-tree", to.as_str()]))?;
-        let prefix = format!("--prefix={}/", staged.folder.display());
-        let args = ["checkout-index", "--force", "--quiet", &prefix, "-z", "--stdin"];
-        let streams = [format!("core.bigFileThreshold={STREAM_FROM}")];
+        let mut prefix = OsString::from("--prefix=");
+        // The empty name at the end adds the slash.
+        prefix.push(staged.folder.join(""));
+        let args = ["checkout-index", "--force", "--quiet", "-z", "--stdin"].map(OsString::from);
+        let args: Vec<OsString> = args.into_iter().chain([prefix]).collect();
+        let streams = [format!("core.bigFileThreshold={STREAM_FROM}").into()];
         Git::run("write files", self.git.call(&index, &streams, &args).input(input))?;
         let _ = fs::remove_file(&index);
         Ok(staged)

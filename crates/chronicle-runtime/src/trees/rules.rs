@@ -124,7 +124,7 @@ impl Trees {
         rules: &mut IgnoreRules,
         from_the_start: &Ignored,
     ) -> Result<(), TreesError> {
-        let everywhere = format!("core.excludesFile={}", self.excludes.everywhere.display());
+        let everywhere = self.excludes.rule();
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
         let ran = Git::run("look for ignored files", self.git.call(index, &[everywhere], &args))?;
         let anyway: BTreeSet<&[u8]> = parts(rules.theirs()).collect();

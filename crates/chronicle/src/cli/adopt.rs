@@ -62,6 +62,7 @@ pub(super) fn adopt(
         inputs: true,
         carried: Some(Box::new(carried)),
     };
+    handle::check_paths(setting.project.root(), &setting.asker)?;
     let folder = handle::new_run(&setting.project, start.run.clone())
         .map_err(|error| Failure::internal("no run can be made here", &error))?;
     handle::mark_adopted(&folder, &older.id)

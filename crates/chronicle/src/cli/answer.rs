@@ -11,7 +11,7 @@ use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Standing;
 use chronicle_core::view::GateRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, HandledBy, Holder, RunFolder, agents, definitions};
+use chronicle_runtime::handle::{self, HandledBy, Holder, RunFolder, agents, definitions, threads};
 use clap::Args;
 
 use super::meant::{Among, Rest};
@@ -301,13 +301,15 @@ fn patiently<T>(folder: &RunFolder, ask: impl FnOnce() -> T) -> T {
     // Dropping the sender ends the watcher at once, so an answer in time costs no extra second: the scope joins the thread.
     let (done, answered) = sync_channel::<()>(0);
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let remark = move || {
             if answered.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout)
                 && let Some(holder) = handle::holder(folder)
             {
                 terminal::talk(&waits_for(folder, &holder));
             }
-        });
+        };
+        // Without a thread the person waits all the same, only unexplained.
+        let _ = threads::spawn_in(scope, "remark", remark);
         let answer = ask();
         drop(done);
         answer

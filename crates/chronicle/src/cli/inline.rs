@@ -12,7 +12,7 @@ use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::{GateKind, chosen, has_numbers};
 use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words;
-use chronicle_runtime::handle::Remote;
+use chronicle_runtime::handle::{Remote, threads};
 
 use crate::terminal;
 
@@ -76,8 +76,8 @@ impl Inline {
     fn listen(&mut self) -> bool {
         if !self.is_listening {
             let (remote, shared) = (self.remote.clone(), Arc::clone(&self.shared));
-            let hear = std::thread::Builder::new().name("inline".to_owned());
-            self.is_listening = hear.spawn(move || hear_all(&remote, &shared)).is_ok();
+            let hear = move || hear_all(&remote, &shared);
+            self.is_listening = threads::spawn("inline", hear).is_ok();
         }
         self.is_listening
     }

@@ -13,7 +13,7 @@ use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
     self, Asker, Claimed, Driven, FilesLock, Finish, HandleError, LedgerError, Remote, Rest,
-    RunFolder, UPDATES_MAX, Update, Waits, definitions,
+    RunFolder, UPDATES_MAX, Update, Waits, definitions, threads,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -22,7 +22,7 @@ use signal_hook::iterator::Signals;
 use super::inline::Inline;
 use super::{Setting, json, status};
 use crate::exit_code::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, MORE_THREADS};
 use crate::mcp::Http;
 use crate::terminal::{self, Ink, Paint};
 
@@ -67,7 +67,14 @@ pub(super) fn stay(
             "Note: no other command can reach this run while it works: {why}. `chronicle doctor` looks at it."
         ));
     }
-    listen(driven.remote())?;
+    if let Err(error) = listen(driven.remote()) {
+        // Nothing may work that Ctrl-C cannot stop.
+        driven.remote().quit();
+        driven.join()?;
+        return Err(
+            error.hint(format!("{MORE_THREADS}, then `chronicle resume {}`", folder.id.short()))
+        );
+    }
     let mut screen = Screen::new(settings.flag("notify.bell"));
     let mut inline = is_inline.then(|| Inline::new(driven.remote()));
     watch(&driven, &news, &mut screen, inline.as_mut());
@@ -81,6 +88,7 @@ fn not_begun(folder: &RunFolder, error: HandleError) -> Failure {
     let again = match &error {
         HandleError::Ledger(LedgerError::Limited { .. }) => "`ulimit -f unlimited`",
         HandleError::Ledger(LedgerError::Full { .. }) => "make room",
+        HandleError::NoThread { .. } => MORE_THREADS,
         _ => return error.into(),
     };
     let is_removed = handle::discard(folder).is_ok_and(|removed| removed);
@@ -167,14 +175,12 @@ fn listen(remote: Remote) -> Result<(), Failure> {
             let remote = remote.clone();
             // On threads of their own: neither a full queue nor a terminal that stands still may hold up the next signal.
             let act = move || if count == 0 { pause(&remote, signal) } else { quit(&remote) };
-            if std::thread::Builder::new().spawn(act).is_err() {
+            if threads::spawn("signal", act).is_err() {
                 leave_at_once();
             }
         }
     };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(listen)
+    threads::spawn("signals", listen)
         .map(drop)
         .map_err(|error| Failure::internal("no thread for signals", &error))
 }
@@ -190,7 +196,7 @@ fn reason(signal: i32) -> &'static str {
 
 fn pause(remote: &Remote, signal: i32) {
     let pausing = "\nPausing: the worker is being stopped. Ctrl-C again stops at once.";
-    let _ = std::thread::Builder::new().spawn(move || terminal::talk(pausing));
+    let _ = threads::spawn("talk", move || terminal::talk(pausing));
     // The answer is dropped: the lines of the run show what becomes of it.
     drop(remote.submit(Command::Pause { reason: reason(signal).to_owned() }));
 }

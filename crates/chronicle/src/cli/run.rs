@@ -173,6 +173,7 @@ fn make_run(setting: &Setting, start: &RunStarted) -> Result<RunFolder, Failure>
         return Err(left.into());
     }
     check_folder(setting)?;
+    handle::check_paths(setting.project.root(), &setting.asker)?;
     mention_same(setting, start);
     handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");

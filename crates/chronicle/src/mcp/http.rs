@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::LINE_MAX;
+use chronicle_runtime::handle::{new_run_id, threads};
 use serde_json::Value;
 
 use super::wire::{self, Call, McpRequest};
@@ -79,7 +79,7 @@ impl Http {
         });
         let listening = Arc::clone(&shared);
         let listen = move || listening.listen(&listener);
-        std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+        threads::spawn("signals", listen)?;
         Ok(Self { shared, address })
     }
 
@@ -110,7 +110,7 @@ impl HttpState {
                 let _ = if is_full { refuse(&stream, &full()) } else { it.serve(&stream) };
                 it.clients.fetch_sub(1, Ordering::SeqCst);
             };
-            if std::thread::Builder::new().name("signal".to_owned()).spawn(serve).is_err() {
+            if threads::spawn("signal", serve).is_err() {
                 self.clients.fetch_sub(1, Ordering::SeqCst);
             }
         }
@@ -155,7 +155,9 @@ impl HttpState {
             // A client that does not wait any more has no use for it.
             let _ = done.send(ask(&folder, &secret, &name, &call));
         };
-        std::thread::Builder::new().name("call".to_owned()).spawn(work)?;
+        if let Err(error) = threads::spawn("call", work) {
+            return say(stream, &wire::answer(&id, Err(super::no_thread(&error))));
+        }
         let gone = || Err(super::GONE.to_owned());
         if !asked.takes_streams() {
             return say(stream, &wire::answer(&id, answer.recv().unwrap_or_else(|_| gone())));

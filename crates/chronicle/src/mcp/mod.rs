@@ -16,10 +16,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use chronicle_core::event::signal::ASK_SUPERVISOR;
-use chronicle_runtime::handle::new_run_id;
 use chronicle_runtime::handle::signals::{
     CallOutcome, LINE_MAX, RUN_FOLDER, SECRET, ToolCall, hand_on, signal_tools,
 };
+use chronicle_runtime::handle::{new_run_id, threads};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
@@ -103,18 +103,20 @@ impl SignalServer {
             let answer = Err(format!("{CALLS_MAX} calls wait already: wait for their answers"));
             return self.answer(&call.id, answer);
         }
-        let it = Arc::clone(self);
+        let (it, id) = (Arc::clone(self), call.id.clone());
         let work = move || {
             let answer = it.ask(&call);
             // An agent that does not read any more has no use for it.
             let _ = it.answer(&call.id, answer);
             it.end();
         };
-        let begun = std::thread::Builder::new().name("call".to_owned()).spawn(work);
-        if begun.is_err() {
-            self.end();
+        match threads::spawn("call", work) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.end();
+                self.answer(&id, Err(no_thread(&error)))
+            }
         }
-        begun.map(drop)
     }
 
     /// A call has its answer.
@@ -150,6 +152,13 @@ impl SignalServer {
         output.write_all(format!("{message}\n").as_bytes())?;
         output.flush()
     }
+}
+
+/// What a worker is told when its call cannot even be passed on.
+fn no_thread(error: &io::Error) -> String {
+    format!(
+        "the call cannot be passed on: no thread can be started ({error}). Nothing was done: call again"
+    )
 }
 
 /// Whether the other end of our output is closed.

@@ -65,7 +65,13 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         complain("usage: chronicle scripted-agent SCRIPT");
         return ExitCode::from(WRONG_SCRIPT);
     };
-    let mut talk = Talk::new();
+    let mut talk = match Talk::new() {
+        Ok(talk) => talk,
+        Err(error) => {
+            complain(&format!("no thread to listen with: {error}"));
+            return ExitCode::from(CANNOT_GO_ON);
+        }
+    };
     let stop = match run(Path::new(script), &mut talk) {
         Ok(never) => match never {},
         Err(stop) => stop,

@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use chronicle_runtime::handle::programs::PROTOCOL;
+use chronicle_runtime::handle::threads;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -82,10 +83,10 @@ impl Reply {
 }
 
 impl Talk {
-    pub(super) fn new() -> Self {
+    pub(super) fn new() -> io::Result<Self> {
         let (tell, heard) = mpsc::channel();
         // Read by a thread, so that an interrupt is seen while a step is being played.
-        std::thread::spawn(move || {
+        threads::spawn("script", move || {
             for line in io::stdin().lock().lines() {
                 let Ok(line) = line else { break };
                 if let Some(message) = parse(&line)
@@ -94,8 +95,8 @@ impl Talk {
                     break;
                 }
             }
-        });
-        Self { heard, out: io::stdout(), interrupted: false, deaf: false }
+        })?;
+        Ok(Self { heard, out: io::stdout(), interrupted: false, deaf: false })
     }
 
     /// Waits for a message.

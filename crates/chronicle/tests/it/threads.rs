@@ -1,0 +1,102 @@
+//! A system that gives no thread: no run hangs, nothing goes on unattended, and what is missing is said.
+//!
+//! A real limit strikes wherever it likes, so each thread is refused by its name.
+
+use crate::session::{RUN, Said, Session, of_run, until};
+
+const WORKFLOW: &str = "
+name: Threads
+phases:
+  work: {next: [check]}
+  check: {run: command, commands: ['echo checked >> log'], next: [done]}
+";
+const SCRIPT: &str =
+    "work: [{append: {path: log, text: 'worked '}}, {complete: {summary: worked}}]";
+
+/// Runs a command for which those threads cannot be started.
+fn without(session: &Session, threads: &str, args: &[&str]) -> Said {
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(args).env("CHRONICLE_FAILPOINT_THREADS", threads);
+    session.start(command, "").wait()
+}
+
+#[test]
+fn a_run_that_cannot_begin_leaves_nothing_behind() {
+    for thread in ["timers", "driver"] {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        let said = without(&session, thread, RUN).exits(70);
+        said.talks("no thread can be started").talks("`ulimit -u`").talks("start the run again");
+        assert_eq!(session.runs(), [""; 0], "{thread}");
+        assert!(!session.has("log"), "{thread}");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_resumed_for_now_stays_as_it_is() {
+    let session =
+        Session::with("{name: G, phases: {work: {approval: before, next: [done]}}}", SCRIPT);
+    session.run().exits(4);
+    session.chronicle(&["approve"]).exits(0);
+    let run = session.short();
+    for thread in ["timers", "driver"] {
+        let said = without(&session, thread, &["resume"]).exits(70);
+        said.talks("no thread can be started").talks(&format!("`chronicle resume {run}`"));
+    }
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}
+
+/// What tends a worker is there, or the worker is not.
+#[test]
+fn a_worker_that_cannot_be_tended_is_ended_and_a_person_asked() {
+    for thread in ["leases", "write", "read", "stderr", "watch", "wait", "shell", "output"] {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        without(&session, thread, RUN).exits(4).talks("thread");
+        assert_eq!(of_run(&session.run_id()), [0; 0], "{thread}");
+        session.chronicle(&["retry"]).exits(0);
+        session.chronicle(&["resume"]).exits(0);
+        assert!(session.read("log").ends_with("checked\n"), "{thread}");
+        session.assert_whole();
+    }
+}
+
+/// Without these a run works all the same: its files are recorded one thing after the other, or the record says what is missing.
+#[test]
+fn a_run_goes_on_without_what_only_helps() {
+    for thread in ["link", "client", "tree", "changed", "place", "ignored", "remark"] {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        without(&session, thread, RUN).exits(0);
+        assert_eq!(session.events_of("tree_missed").len(), 0, "{thread}");
+        session.assert_whole();
+    }
+    for thread in ["tool-input", "tool-output"] {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        without(&session, thread, RUN).exits(0);
+        assert_ne!(session.events_of("tree_missed").len(), 0, "{thread}");
+        session.chronicle(&["status"]).exits(0).prints("no thread to read it");
+        session.assert_whole();
+    }
+}
+
+#[test]
+fn a_run_that_ctrl_c_could_not_stop_is_stopped_and_resumed_later() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    without(&session, "signals", RUN).exits(70).talks("no thread for signals");
+    assert_eq!(of_run(&session.run_id()), [0; 0]);
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}
+
+/// What an earlier supervisor left is ended before anything else begins, with or without a thread for it.
+#[test]
+fn leftovers_are_ended_without_a_thread_too() {
+    let script = "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {}}]";
+    let session = Session::with(WORKFLOW, script);
+    let supervisor = session.spawn_run();
+    until("the agent waits", || session.has("reached"));
+    supervisor.kill();
+    session.write("go", "");
+    without(&session, "observe", &["resume"]).exits(0);
+    assert_eq!(of_run(&session.run_id()), [0; 0]);
+    session.assert_whole();
+}

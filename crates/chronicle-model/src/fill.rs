@@ -26,6 +26,7 @@ impl Fill<'_> {
         while let Some((before, after)) = rest.split_once("{{") {
             let Some((name, after)) = after.split_once("}}") else { break };
             filled.push_str(before);
+            // Not looked at again: a result that happens to contain braces stays as the agent sent it.
             filled.push_str(&self.find(name.trim())?);
             rest = after;
         }

@@ -70,6 +70,7 @@ pub(crate) fn sum(one: &Budget, other: &Budget) -> Budget {
 pub(crate) fn raised_by(limits: &Budget, more: &Budget) -> Budget {
     let all = sum(limits, more);
     Budget {
+        // Only a limit that is there is raised. A raise must not become a limit where there was none.
         usd_micros: limits.usd_micros.and(all.usd_micros),
         tokens: limits.tokens.and(all.tokens),
         time_ms: limits.time_ms.and(all.time_ms),

@@ -43,6 +43,7 @@ impl Price {
         let sum = parts.iter().fold(0u128, |sum, (tokens, price)| {
             sum.saturating_add(u128::from(*tokens).saturating_mul(u128::from(*price)))
         });
+        // Rounded up once for the sum: rounding down would make many small messages free.
         u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 }
@@ -57,6 +58,7 @@ impl Prices {
     /// The table with the user's own prices over it.
     pub fn of(settings: &Settings) -> Self {
         let mut prices = Self::table();
+        // After the table, so that the user's own price replaces a built-in one.
         prices.rows.extend(settings.prices().map(|(model, price)| (plain(model), price)));
         prices
     }
@@ -69,6 +71,7 @@ impl Prices {
     /// The price of a model by any of its names: with a provider in front, a date or a mark behind.
     pub fn find(&self, model: &str) -> Option<Price> {
         let name = plain(model);
+        // Services name dated versions of a model that cost the same. The exact name comes first, should one of them differ.
         let found = self.rows.get(&name).or_else(|| self.rows.get(without_date(&name)?));
         found.copied()
     }
@@ -87,6 +90,7 @@ impl Prices {
 /// A model name as in the table: no provider, no mark in brackets, lower case.
 fn plain(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
+    // `opus[1m]`: a variant in brackets, as Claude Code names it.
     let name = name.split_once('[').map_or(name, |(name, _)| name);
     name.trim().to_ascii_lowercase()
 }
@@ -120,6 +124,7 @@ pub(crate) fn read(said: &DeValue<'_>, texts: &[&str]) -> Option<Price> {
         return None;
     }
     let input = dollars(named("input")?)?;
+    // Without prices of their own they count as input, which is never too low for what is read from a cache.
     let cache = |name| named(name).map_or(Some(input), dollars);
     Some(Price {
         input,

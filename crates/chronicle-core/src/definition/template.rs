@@ -62,11 +62,14 @@ pub fn expand(text: &str, max: usize, value: impl Fn(&str) -> Option<String>) ->
     let mut out = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('{')
+        // Checked while it grows: a text with thousands of words could otherwise become thousands of tasks long before it is
+        // cut.
         && out.len() <= max
     {
         let (before, from) = rest.split_at(open);
         out.push_str(before);
         let known = word(&from[1..]).and_then(|word| Some((word.len() + 2, value(word)?)));
+        // Only the brace is passed over: a known word may begin right behind it.
         let (length, put) = known.unwrap_or_else(|| (1, "{".to_owned()));
         out.push_str(&put);
         rest = &from[length..];

@@ -97,6 +97,7 @@ pub(super) fn help(state: &State, attempt: &Attempt) -> String {
 /// Questions asked at this visit, with their answers.
 pub(super) fn answers(state: &State, attempt: &Attempt) -> Vec<String> {
     let questions = frame(state, attempt).map(|frame| frame.questions.as_slice());
+    // The newest first, which is what is kept if there is no room for all.
     let gates = questions.unwrap_or_default().iter().rev().filter_map(|id| state.gate(*id));
     let said = gates.filter_map(|gate| match &gate.answered {
         Some((GateAnswer::Said(said), who, _)) => Some((gate, said, who)),
@@ -119,6 +120,7 @@ pub(super) fn notes(state: &State, attempt: &Attempt) -> Vec<String> {
 pub fn told(note: &Note, attempt: &Attempt) -> String {
     let id = attempt.intent.attempt;
     let others = [note.told, note.given_to];
+    // A worker that heard it in another attempt must not take it for a second wish.
     let repeated = others.into_iter().flatten().any(|other| other != id);
     let again = if repeated { " (said before, repeated after an interruption)" } else { "" };
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
@@ -188,6 +190,7 @@ fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
         }
         open.push(visit);
     }
+    // Phases around the others are left after them, so the innermost comes first.
     ordered.extend(open.into_iter().rev());
     ordered
 }

@@ -147,6 +147,7 @@ fn some(entries: &[String], keeps: Keeps, most: usize, room: usize) -> (String, 
     {
         kept.push(bounded(entry, room.saturating_sub(MARK_MAX)));
     }
+    // Said in the list itself: a worker that sees eleven entries must not believe that there are no more.
     let left = entries.len() - kept.len();
     match keeps {
         _ if left == 0 => {}
@@ -173,6 +174,7 @@ pub(super) fn fit(
     mark: &str,
     name: impl Fn(&str) -> String,
 ) -> Fitted {
+    // A heading above nothing would only make a worker wonder what is missing.
     parts.retain(|part| !part.is_empty());
     let rooms = rooms(&parts, max);
     let told: Vec<(Cow<'_, str>, bool)> =

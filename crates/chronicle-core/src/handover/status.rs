@@ -104,6 +104,7 @@ fn rest_of(state: &State, attempt: &Attempt) -> String {
     let rest = state.run.as_ref().zip(handed.and_then(|handed| handed.rest.as_ref()));
     rest.map_or_else(String::new, |(run, sum)| {
         let path = artifact_at(&run.run, sum);
+        // Worked out again: the core has no files. It is the same text as long as the state still has what it was made from.
         let whole = told_to(state, attempt).rest.unwrap_or_default();
         let whole = bounded(whole.trim(), HANDOVER_MAX);
         format!("\nWhat did not fit into your handover is in the file `{path}`:\n\n{whole}")

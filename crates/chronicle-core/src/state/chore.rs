@@ -11,6 +11,7 @@ impl Facts {
     pub(crate) fn cleanup_of(&self, frame: &Frame) -> &[String] {
         let own = self.phase_at(&frame.place()).map(|phase| phase.cleanup.as_slice());
         match own {
+            // The workflow's holds only where the phase says nothing: a phase may need its own order.
             Some([]) => self.workflow(&frame.workflow).map_or(&[], |it| it.cleanup.as_slice()),
             Some(own) => own,
             None => &[],

@@ -12,6 +12,7 @@ use crate::state::effect::{Action, Effect};
 impl Facts {
     /// Everything that should be in progress.
     pub fn due(&self) -> Vec<Effect> {
+        // The end of a wait would start a worker, which neither a paused run nor one that was given up may do.
         let rests = self.paused.is_some() || self.is_given_up();
         let waits = self.waits().filter(|_| !rests).map(|(_, wait)| {
             let (attempt, until) = (wait.began.attempt, wait.began.until);
@@ -92,6 +93,7 @@ impl Facts {
             return None;
         }
         let since = self.frames.get(&attempt.intent.place.frame())?.worker.still.since;
+        // The later one identifies the timer: progress gives it another deadline, and so does another attempt.
         let cause = since.unwrap_or(attempt.cause).max(attempt.cause);
         let active_ms = self.still_left_ms(attempt)?;
         Some(attempt.effect(cause, attempt.timer(TimerKind::Standstill, active_ms)))

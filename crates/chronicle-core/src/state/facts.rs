@@ -34,6 +34,7 @@ pub struct Ran {
 impl Commands {
     fn begin(&mut self, command: &str) {
         let before = self.list.iter().position(|ran| ran.command == command);
+        // Moved to the end: the list is in the order of the last time that each was run.
         let times = before.map_or(0, |index| self.list.remove(index).times);
         if self.list.len() >= COMMANDS_MAX {
             // Counted as forgotten: from then on the record cannot tell whether a command was run.
@@ -134,6 +135,8 @@ impl Facts {
     ) {
         let ended = self.attempt(id).and_then(|attempt| attempt.ended_command(call)).cloned();
         self.change(id, |attempt| {
+            // All of that id: an agent that uses one twice cannot say which has ended, and an open call would keep its hands
+            // on files.
             attempt.calls.retain(|open| open.id != call);
             attempt.running.retain(|(open, _)| open != call);
             // Hands are off a file only when no open call can change it any more.
@@ -163,6 +166,7 @@ impl Facts {
     pub(super) fn ran_command(&mut self, id: AttemptId, index: u32, code: Option<i32>) {
         let Some(intent) = self.attempt(id).map(|attempt| &attempt.intent) else { return };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
+        // The text comes from the workflow and not from the report, which only has the command's number.
         let command = match &intent.chore {
             Some(chore) => chore.commands.get(index),
             None => self.phase_at(&intent.place).and_then(|phase| phase.commands.get(index)),

@@ -39,6 +39,8 @@ impl Facts {
         self.visits.forget(KEPT_MAX, |number, visit| {
             let is_last = || places.get(&visit.place).is_some_and(|it| it.last_visit == number);
             let frame = || frames.get(&visit.place.frame());
+            // Only the visit that a frame is still in is needed. One that was broken off by `go` is over, even if nothing
+            // left it.
             visit.left.is_none()
                 && is_last()
                 && frame().is_some_and(|frame| frame.phase == visit.place.phase())

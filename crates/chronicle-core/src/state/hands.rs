@@ -35,6 +35,7 @@ impl Hands {
     /// A call that may change files started: this one, or any.
     pub(super) fn begin(&mut self, at: Millis, path: Option<&String>) {
         let is_open = |it: &Stretch| it.to.is_none() && it.path.as_ref() == path;
+        // Calls of the same kind at the same time are one stretch. It ends with the last of them.
         if !self.0.iter().any(is_open) {
             self.0.push(Stretch { from: at, to: None, path: path.cloned() });
             self.bound();
@@ -65,6 +66,7 @@ impl Hands {
             let later = self.0.remove(at + 1);
             let it = &mut self.0[at];
             it.to = it.to.zip(later.to).map(|(one, other)| one.max(other));
+            // Joined from two files, it covers any file.
             it.path.take_if(|path| later.path.as_ref() != Some(path));
         }
     }

@@ -36,6 +36,7 @@ impl Facts {
         });
         let session = self.attempt(id).map(|attempt| attempt.intent.session.clone());
         self.change_frame_of(id, |frame| {
+            // Kept with the session: if the agent repeats the call after a restart, it is told that it was heard already.
             frame.worker.parted = session.map(|session| {
                 let (request, parting) = (request.to_owned(), parting.clone());
                 Box::new(Parted { session, request, parting })
@@ -154,19 +155,23 @@ impl Facts {
 
     pub(super) fn give_note(&mut self, cause: Cause, place: &Place, note: Note) {
         self.remark(place.clone(), &note.who, Did::Noted, &note.text);
+        // Numbers of notes go up over the whole run, also those that a frame has dropped.
         self.notes = self.notes.max(note.id.0);
         self.change_frame(&place.frame(), |frame| frame.notes.push(note));
+        // With a new instruction a worker may have to do again what it did before.
         self.renew(cause, place);
     }
 
     pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {
         self.hear(id, message);
+        // Time without progress counts from here: what the worker was told may need a new beginning.
         self.spoken_to(cause, id);
     }
 
     fn hear(&mut self, id: AttemptId, message: Message) {
         match message {
             Message::Note(note) => self.change_frame_of(id, |frame| {
+                // A call that was repeated in vain before may be right after this note.
                 frame.worker.repeats.clear();
                 for known in frame.notes.iter_mut().filter(|known| known.id == note) {
                     known.told = Some(id);

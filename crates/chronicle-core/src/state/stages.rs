@@ -8,6 +8,8 @@ use crate::event::{AttemptEnded, Break, End, GateAnswer, GateKind, GateOpened, W
 pub(super) fn after(ended: &AttemptEnded, attempt: &Attempt) -> Stage {
     let broken = || Stage::Broken { attempt: ended.attempt, end: ended.end.clone() };
     match &ended.end {
+        // An end without its signal cannot be decided by us. A ledger that says so anyway leads to a retry, not to a phase
+        // that counts as done.
         End::Left => attempt.leave.as_ref().map_or_else(broken, |(leave, _)| {
             let way = WayOut::new(leave.outcome.clone(), leave.summary.clone());
             let (target, task) = (Some(leave.target.clone()), leave.task.clone());
@@ -73,6 +75,7 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
 /// Continues, but never as if the work were done.
 fn skipped(way: WayOut) -> Stage {
     let outcome = Outcome::from(SKIPPED);
+    // Who skips has decided: neither an approval nor a verification may hold the run again.
     Stage::Left(WayOut { outcome, approved: true, check: Check::Passed, ..way })
 }
 

@@ -46,6 +46,7 @@ impl Claude {
         command.env("ANTHROPIC_API_KEY", ["not", "a", "key"].join("-"));
         command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
         command.env("DISABLE_AUTOUPDATER", "1");
+        // Its own retries wait for minutes. Tests of failures want to see the first one.
         command.env("CLAUDE_CODE_MAX_RETRIES", self.retries.to_string());
         command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
         command.args(["--verbose", "--include-partial-messages", "--include-hook-events"]);

@@ -48,6 +48,7 @@ impl Program {
         let mut child = command.spawn()?;
         let (sender, lines) = sync_channel(LINES_MAX);
         let output = child.stdout.take();
+        // Both pipes are read at all times: an agent whose pipe is full stands still.
         thread::spawn(move || output.map(|it| pass_on(it, &sender)));
         let errors = child.stderr.take().map(|from| {
             thread::spawn(move || {

@@ -34,6 +34,7 @@ impl Wire for Messages {
     }
 
     fn stream(&self, said: &Said, _body: &Value) -> Vec<String> {
+        // The real service counts the output at the end. An agent that trusts the first figure would be found out.
         let start = json!({"message": envelope(said, &usage(said.usage, 1))});
         let mut events = vec![event("message_start", start), event("ping", json!({}))];
         for (index, (block, deltas)) in blocks(said).into_iter().enumerate() {

@@ -68,6 +68,7 @@ impl Wire for Completions {
             }
         }
         events.push(chunk(said, &json!({}), Some(stop(said.stop))));
+        // As the real service does: an agent that does not ask for it gets no usage in a stream.
         if body["stream_options"]["include_usage"] == json!(true) {
             let mut last = envelope(said, "chat.completion.chunk");
             last["choices"] = json!([]);

@@ -173,12 +173,14 @@ fn model(id: &str) -> Value {
 
 /// A text in the pieces in which it is streamed.
 fn pieces(text: &str) -> Vec<String> {
+    // By characters and not by bytes: each piece is JSON of its own, which cannot hold half a character.
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(PIECE_MAX).map(|piece| piece.iter().collect()).collect()
 }
 
 /// A tool's input in the pieces in which it is streamed: never inside a path, so that a recording can replace it.
 fn input_pieces(input: &Value) -> Vec<String> {
+    // Pieces that are no JSON by themselves, as a real model sends them: a reader has to join them first.
     input.to_string().split_inclusive(',').map(str::to_owned).collect()
 }
 

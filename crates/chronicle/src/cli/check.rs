@@ -57,6 +57,8 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
         }
         match catalog.named(&places, name) {
             Ok(loaded) => report.add(setting, &found.settings, &loaded),
+            // A name that does not exist is a mistake on the command line. A file that cannot be read is a result like any
+            // other.
             Err(error @ DiscoverError::Unknown { .. }) => return Err(unknown(error, name)),
             Err(error) => report.unreadable(name, &error),
         }
@@ -148,6 +150,7 @@ impl CheckReport {
 
     /// A workflow that others run is read with each of them: what is wrong with it is told once.
     fn push(&mut self, problem: Problem) {
+        // A workflow that several others run is loaded with each of them.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -205,6 +208,7 @@ impl CheckReport {
 
     fn tighten(&mut self) {
         for row in &mut self.workflows {
+            // Before the severities change: afterwards a warning could not be told from an error.
             row.usable &= row.is_clean;
         }
         for problem in &mut self.problems {

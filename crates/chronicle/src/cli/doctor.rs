@@ -112,6 +112,7 @@ fn disk(setting: &Setting) -> CheckResult {
 fn lock(setting: &Setting) -> CheckResult {
     let tried = tempfile::NamedTempFile::new_in(setting.project.root()).and_then(|file| {
         file.as_file().try_lock().map_err(std::io::Error::from)?;
+        // By a second handle: on some network disks each of them gets the lock, and two supervisors would write.
         Ok(std::fs::File::open(file.path())?.try_lock().is_err())
     });
     let (good, found) = match tried {

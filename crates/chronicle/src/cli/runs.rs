@@ -126,6 +126,7 @@ impl Table {
         let mut left = columns.saturating_sub(Self::FIXED + age + 2);
         let mut room = |width: usize| {
             let width = width + 2;
+            // A column that leaves no room for the task is dropped whole: half a name helps nobody.
             let width = if left >= width + Self::TASK_MIN { width } else { 0 };
             left -= width;
             width

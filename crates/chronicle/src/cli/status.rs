@@ -85,6 +85,7 @@ pub(super) fn say(view: &RunView) {
     lines.push(String::new());
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.extend(
+        // Without a supervisor nothing works, whatever the ledger says last.
         view.working.iter().filter(|_| view.supervised).map(|row| working_line(paint, row)),
     );
     lines.push(total(view));
@@ -121,6 +122,7 @@ pub(super) fn say(view: &RunView) {
         lines.push(String::new());
         lines.extend(completion.lines().map(|line| format!("  {}", words::one_line(line))));
     }
+    // Last, since that is where people look on a terminal.
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
     terminal::say_wrapped(&lines.join("\n"));
 }

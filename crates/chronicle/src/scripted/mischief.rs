@@ -59,6 +59,7 @@ pub(super) fn close_stdout() -> Result<(), Stop> {
     OpenOptions::new()
         .write(true)
         .open("/dev/null")
+        // Replaced and not closed: the next file that is opened would otherwise become the output.
         .and_then(|nowhere| rustix::stdio::dup2_stdout(&nowhere).map_err(io::Error::from))
         .map_err(Stop::io("close the output"))
 }
@@ -78,6 +79,7 @@ fn start_stray(project: &Path, step: &Stray) -> io::Result<()> {
     command.stdout(if step.keep_stdout { Stdio::inherit() } else { Stdio::null() });
     let mut child = command.spawn()?;
     if step.double_fork {
+        // The process in between ends at once, and what it started is an orphan by then.
         child.wait()?;
     }
     Ok(())
@@ -86,6 +88,7 @@ fn start_stray(project: &Path, step: &Stray) -> io::Result<()> {
 /// `$1` is the file for the process id. An ignored signal stays ignored by what is executed.
 fn stray_script(step: &Stray) -> String {
     let trap = if step.ignore_term { "trap '' TERM; " } else { "" };
+    // Moved into its place: whoever waits for the file must not read half of a number.
     let pid = if step.pid.is_some() { "echo $$ > \"$1.new\"; mv \"$1.new\" \"$1\"; " } else { "" };
     let live = format!("{trap}{pid}exec sleep {STRAY_SECONDS}");
     if step.double_fork {

@@ -61,6 +61,7 @@ impl SettingsReader<'_, '_> {
             let at = moved(name.span(), shift);
             path.push(name.get_ref().to_string());
             let names: Vec<&str> = path.iter().map(String::as_str).collect();
+            // A name of the user's own may be anything but empty, which no command could name again.
             let known = KEYS.iter().find(|key| key.is_at(&names) && !names.contains(&""));
             let below = KEYS.iter().any(|key| key.is_under(&names));
             match (known, value.get_ref()) {
@@ -227,6 +228,7 @@ fn is_address(text: &str) -> bool {
 fn texts(said: &DeValue<'_>) -> Option<Vec<String>> {
     match said.as_array() {
         Some(items) => items.iter().map(|item| text(item.get_ref())).collect(),
+        // One text is a list of one, as in workflows.
         None => text(said).map(|only| vec![only]),
     }
 }
@@ -244,6 +246,7 @@ fn fits(said: &DeValue<'_>) -> bool {
 /// Parses dollars into millionths; `None` if it is no positive amount.
 pub(crate) fn dollars(said: &DeValue<'_>) -> Option<u64> {
     match said.as_float() {
+        // From its digits and not from the number: 0.1 has no exact binary form.
         Some(float) => decimal(float.as_str(), 6),
         None => number(said)?.checked_mul(1_000_000),
     }

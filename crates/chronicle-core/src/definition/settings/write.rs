@@ -29,6 +29,7 @@ pub fn commented(said: &[(&str, Value)]) -> String {
         comment(&mut text, key.about);
         match said.iter().find(|(said, _)| *said == key.name) {
             Some((_, value)) => writeln!(text, "{name} = {value}"),
+            // Commented out, so that a later default of Chronicle holds for everybody who has not chosen another.
             None => writeln!(text, "# {name} = {}", example(key)),
         }
         .unwrap_or_default();

@@ -22,6 +22,7 @@ pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
     };
     let phases = draft.entries_mut().iter().filter_map(phase_of);
     let taken: BTreeSet<String> = phases.filter_map(|it| it.id().map(str::to_owned)).collect();
+    // The new name may be one that the file uses already.
     let id = free(INSTEAD, &taken);
     let mut found = None;
     for phase in draft.entries_mut().iter_mut().filter_map(phase_of_mut) {
@@ -33,6 +34,7 @@ pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
     let Some(at) = found else { return };
     let message = format!("`{DONE}` is the word for the end: this one is called `{id}` here");
     problems.push(Finding::new(Severity::Note, "done-works", at, message));
+    // In a list it is a phase like any other: the order leads to it, and on from it.
     if !matches!(draft.phases, Phases::Map(_)) {
         return;
     }
@@ -55,6 +57,7 @@ fn rename(phase: &mut PhaseDraft, id: &str) {
         phase.fields.retain(|field| field.name != "id");
         phase.fields.push(Field::said("id", id, span));
     }
+    // People find it under the name that they gave it, in `status` as well as in its old runs.
     if !phase.says("name") {
         phase.fields.push(Field::said("name", DONE, span));
     }

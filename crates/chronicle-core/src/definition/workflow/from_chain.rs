@@ -60,6 +60,7 @@ fn unwrapped(fields: Vec<Field>, problems: &mut Problems) -> Vec<Field> {
             continue;
         }
         match field.value.value {
+            // A chain may itself be called `chains`. With steps of its own it is one.
             Value::Map(inner) if !is_chain(&inner) => chains.extend(inner),
             Value::List(items) => {
                 chains.extend(items.into_iter().filter_map(|item| named(item, problems)));
@@ -93,6 +94,7 @@ fn named(item: Node, problems: &mut Problems) -> Option<Field> {
 
 /// Reports settings of another program, such as its default chain.
 fn tell_setting(field: &Field, names: &BTreeSet<String>, problems: &mut Problems) -> bool {
+    // Only as a text: a chain may be called `default` too, and is a map.
     let Some(said) = field.value.text().filter(|_| SETTINGS.contains(&field.name.as_str())) else {
         return false;
     };

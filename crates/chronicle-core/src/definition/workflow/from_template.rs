@@ -37,6 +37,7 @@ fn loop_policy(field: &mut Field) {
             };
             name.clone_into(&mut field.name);
         }
+        // That format has no other policy, and does not name it.
         said.push(Field::said("policy", "progress", at));
     }
     let span = field.value.span;
@@ -62,6 +63,7 @@ fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems)
 fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
     drop_unknown(&PHASE, &mut phase.fields, problems);
     if phase.says("agent") {
+        // A file is meant there, even where the word could be the text of a persona.
         phase.names_persona = true;
         phase.fields.retain(|field| {
             if field.name == "persona" && field.value.value != Value::Null {

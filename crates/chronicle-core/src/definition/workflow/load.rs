@@ -127,9 +127,11 @@ pub fn assemble(
     let mut calls = Calls::new();
     // Each workflow is read once, however often it is called; a name that was not found is remembered too.
     let mut found = BTreeMap::from([(main.key.clone(), true)]);
+    // Breadth first, so that problems are told in the order in which a reader meets the files.
     let mut waiting = VecDeque::from([Arc::clone(main)]);
     while let Some(unit) = waiting.pop_front() {
         let before = loaded.sources.len();
+        // Compared afterwards: a unit may be sound by itself and broken by the personas or workflows that are missing here.
         let errors = problems.errors();
         let mut own = unit.problems.clone();
         if known.accepts_unenforced {
@@ -166,6 +168,7 @@ pub fn assemble(
     tell_broken(&calls, broken, &mut problems);
     find_cycles(&main.key, &calls, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
+    // Last, since it changes phases: problems were found in what the person wrote.
     verify_inside(&mut loaded.workflows);
     loaded
 }
@@ -177,6 +180,7 @@ fn verify_inside(workflows: &mut [Workflow]) {
     let phases = workflows.iter_mut().flat_map(|workflow| &mut workflow.phases);
     for phase in phases.filter(|phase| phase.run == PhaseKind::Workflow) {
         let inner = phase.workflow.as_ref().and_then(|key| inner.get(key));
+        // In front of the phase's own: the workflow inside must hold by itself before anything outside judges it.
         phase.verify.splice(0..0, inner.into_iter().flatten().cloned());
     }
 }
@@ -203,6 +207,7 @@ fn follow(
         problems.push(Finding::error("too-many-workflows", call.at, message));
         return Ok(None);
     }
+    // A name that was not found is told at each place that uses it, and looked up once.
     let found = if known.contains_key(&call.text) { None } else { lookup(&call.text) };
     known.insert(call.text.clone(), found.is_some());
     if found.is_some() {
@@ -219,6 +224,7 @@ fn tell_broken(calls: &Calls, mut broken: BTreeSet<String>, problems: &mut Probl
     loop {
         let before = told.len();
         for (key, said) in calls {
+            // A workflow that runs itself is told as a cycle, which says more.
             for call in said.iter().filter(|call| call.text != *key) {
                 if broken.contains(&call.text) && told.insert(call.at) {
                     let message = format!("{} cannot run: it has errors", quoted(&call.text));

@@ -48,6 +48,7 @@ pub(crate) fn read_part(
         problems.push(Finding::error("too-large", at, message));
         return Err(AlreadyTold);
     }
+    // Positions are those in the whole file: what is wrong in frontmatter must be shown where the person wrote it.
     let (offset, text) = (part.start, whole.get(part).unwrap_or_default());
     let options = granit_parser::options! {
         emit_comments: false,
@@ -237,6 +238,7 @@ impl<'p> Builder<'p> {
         let Some(node) = self.anchors.get(&anchor) else {
             return Err(Finding::error("alias-loop", span, "an alias inside its own anchor"));
         };
+        // Aliases are expanded here and not later: every other pass may then take the tree as it is.
         let (node, weight) = (node.clone(), weight(node));
         self.count_copy(weight, span)?;
         self.place(node, 0)

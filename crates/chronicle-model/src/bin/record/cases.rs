@@ -78,9 +78,11 @@ impl Recorder {
         let server = Server::start(script).map_err(|it| it.to_string())?;
         let ended = (case.act)(&CaseScene { yard: &yard, server: &server, start })?;
         let leftovers = server.leftovers();
+        // A turn that nobody asked for means that the agent did something else than the case is about.
         if !leftovers.is_empty() {
             return Err(leftovers.join("; "));
         }
+        // For each case anew: ids are numbered in the order in which they appear in it.
         let mut scrub = Scrub::new(&yard).map_err(|it| it.to_string())?;
         let lines = lines(agent, case, ended, &mut scrub);
         let folder = self.folder.join(agent);

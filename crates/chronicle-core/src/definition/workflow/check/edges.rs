@@ -55,6 +55,7 @@ fn with_edges(
         Some(said) => {
             for target in said {
                 let target = targets.resolve(&target, problems);
+                // Named twice is meant once. Counted twice, a single target would look like a choice.
                 phase.next.extend(target.filter(|target| !phase.next.contains(target)));
             }
         }
@@ -120,6 +121,8 @@ impl Targets {
             return None;
         }
         if !self.named.contains(&id) {
+            // Phases that only edges name count too: otherwise one phase with thousands of edges would make thousands of
+            // phases.
             if self.defined.len() + self.named.len() >= PHASES_MAX {
                 let message = format!("more than {PHASES_MAX} phases");
                 problems.push(Finding::error("too-many-phases", target.at, message));

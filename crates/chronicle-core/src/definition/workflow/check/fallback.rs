@@ -28,5 +28,6 @@ fn is_first(workflow: &Workflow, phase: &Phase, named: &str) -> bool {
     let (agent, model) = agent_and_model(named);
     let first = phase.agent.as_deref().or(workflow.agent.as_deref());
     let of_first = phase.model.as_deref().or(workflow.model.as_deref());
+    // Another model of the same program is another agent here: it may have a quota of its own.
     first == Some(agent) && (model.is_none() || model == of_first)
 }

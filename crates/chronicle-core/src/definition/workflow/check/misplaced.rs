@@ -17,6 +17,7 @@ pub(super) fn tell(fields: &mut Fields<'_, '_>, run: PhaseKind, format: Format) 
                 fields.problems.push(ignored(severity, field, &said, idle));
             }
         }
+        // Only what this phase says itself. Limits that it inherits are meant for other kinds of phases as well.
         let limits = fields.take("limits").map(|field| &field.value.value);
         let said = if let Some(Value::Map(said)) = limits { said.as_slice() } else { &[] };
         for field in said.iter().filter(|field| is_idle_limit(field, idle)) {

@@ -61,6 +61,7 @@ fn ending(workflow: &Workflow) -> BTreeSet<&PhaseId> {
     let mut ending = BTreeSet::new();
     let mut waiting = Vec::new();
     for phase in &workflow.phases {
+        // A person is an end too: whoever is asked can lead the run anywhere.
         let is_end = phase.next.is_empty() || targets(phase).chain([&phase.id]).any(is_end);
         if is_end && ending.insert(&phase.id) {
             waiting.push(&phase.id);

@@ -52,6 +52,7 @@ fn doubt(name: &Named, format: Format) -> Option<Finding> {
         let finding = Finding::new(error, "tool-with-arguments", name.at, message);
         return Some(finding.hint(format!("write {}", quoted(tool))));
     }
+    // What a server or a pattern may mean cannot be known beforehand.
     let is_open = text.contains('*') || text.starts_with("mcp__");
     let known = || KNOWN.split_whitespace();
     if is_open || known().any(|tool| tool.eq_ignore_ascii_case(text)) {

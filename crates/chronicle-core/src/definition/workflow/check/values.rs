@@ -17,6 +17,7 @@ pub(crate) fn decimal(text: &str, digits: usize) -> Option<u64> {
     if whole.is_empty() || !is_digits(whole) || !is_digits(part) || part.len() > digits {
         return None;
     }
+    // As text and not as a floating number: 0.1 dollars must be exactly 100,000 millionths.
     format!("{whole}{part:0<digits$}").parse().ok()
 }
 
@@ -35,6 +36,8 @@ pub(crate) fn duration_ms(text: &str) -> Option<u64> {
         let is_bare = unit.is_empty() && rest.len() == text.len();
         // The iterator is not restarted: units must come in descending order and at most once, so `1m1h` is refused.
         let unit_ms = if is_bare { 1_000 } else { units.find(|(name, _)| *name == unit)?.1 };
+        // Three digits behind the point are kept until they are multiplied by the unit: `1.5h` has no fraction in
+        // milliseconds.
         sum = sum.checked_add(decimal(number, 3)?.checked_mul(unit_ms)? / 1_000)?;
         if after.is_empty() {
             // Longer than a year is a slip, and sums of such times could overflow elsewhere.

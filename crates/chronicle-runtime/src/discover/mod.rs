@@ -12,6 +12,7 @@ mod monorepo;
 mod people;
 mod personas;
 mod places;
+mod problems;
 mod programs;
 mod rules;
 mod sessions;
@@ -36,6 +37,7 @@ pub use choice::FoundWorkflow;
 pub use monorepo::verify_commands;
 pub use personas::FoundPersona;
 pub use places::Places;
+pub use problems::FileProblems;
 pub(crate) use programs::has_program;
 pub use programs::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
@@ -91,7 +93,7 @@ pub struct Catalog {
     /// Files of rules that hold here.
     pub rules: Vec<FoundRules>,
     /// Problems of files and folders that define nothing.
-    pub problems: Vec<Problem>,
+    pub problems: FileProblems,
     /// True if a person accepts that some fields are not enforced.
     pub accepts_unenforced: bool,
 }
@@ -149,7 +151,8 @@ pub fn find_in(places: &Places) -> Catalog {
     let names: Vec<&str> = personas.iter().map(|it| it.persona.name.as_str()).collect();
     let (mut workflows, mut problems) = workflows::find(places, &names);
     let (teams, wrong) = personas::teams(places, &names);
-    problems.extend(of_personas.into_iter().chain(wrong));
+    problems.absorb(of_personas);
+    problems.absorb(wrong);
     tell_commands(&mut workflows);
     let rules = rules::find(places);
     Catalog { workflows, personas, teams, rules, problems, accepts_unenforced: false }
@@ -295,7 +298,7 @@ impl Catalog {
 
 impl Catalog {
     /// Every chain of a chain file, and problems of the file; `None` if the name is not the path of such a file.
-    pub fn chains_at(&self, places: &Places, name: &str) -> Option<(Vec<Loaded>, Vec<Problem>)> {
+    pub fn chains_at(&self, places: &Places, name: &str) -> Option<(Vec<Loaded>, FileProblems)> {
         let path = as_path(name).filter(|path| workflows::is_chains(path) && path.is_file())?;
         let (units, problems) = workflows::chains_of(&places.limits, &path);
         let loaded = units.into_iter().map(|unit| self.assemble(&Arc::new(unit))).collect();
@@ -318,16 +321,17 @@ impl Catalog {
             return Err(DiscoverError::Several { path: path.to_owned(), chains });
         }
         let unit = units.pop().unwrap_or_else(|| {
-            let source = Source {
+            let unread = || Source {
                 file: Some(path.to_owned()),
                 name: Places::shown(path),
                 key: String::new(),
                 text: String::new(),
             };
+            let source = problems.sources.first().cloned().unwrap_or_else(unread);
             Unit::broken(source, Trouble::new("not-a-chain", "no chain in it"))
         });
         let mut loaded = self.assemble(&Arc::new(unit));
-        loaded.problems.extend(problems);
+        loaded.problems.extend(problems.list);
         Ok(loaded)
     }
 }

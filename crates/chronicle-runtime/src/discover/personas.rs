@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::persona::{self, Persona, Team};
-use chronicle_core::definition::workflow::{Problem, Severity, Source, Trouble};
+use chronicle_core::definition::workflow::{Problem, Source};
 
 use super::files::{self, has_ending};
-use super::places::{Places, harmless};
+use super::places::Places;
+use super::problems::FileProblems;
 use super::{Level, Origin};
 
 /// Name of the file of teams.
@@ -65,16 +66,16 @@ fn folders(places: &Places) -> Vec<(PathBuf, Level)> {
 }
 
 /// Every persona in search order, and problems of files that are not personas.
-pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
+pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
     let mut found: Vec<FoundPersona> = Vec::new();
-    let mut problems = Vec::new();
+    let mut problems = FileProblems::default();
     for (folder, level) in folders(places) {
         for path in pages(&folder, &mut problems) {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let origin = Origin::of(level, &path);
             match files::source(&path, stem) {
                 Ok(source) => add(&mut found, source, origin, &mut problems),
-                Err(trouble) => problems.push(problem(&path, trouble)),
+                Err(trouble) => problems.add_file(&path, trouble),
             }
         }
     }
@@ -90,14 +91,16 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, Vec<Problem>) {
 }
 
 /// The Markdown files of a folder, then those of its subfolders.
-fn pages(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
     let mut pages = Vec::new();
     let mut level = vec![folder.to_owned()];
     for _ in 0..DEPTH_MAX {
         let mut below = Vec::new();
         for folder in std::mem::take(&mut level) {
             let (entries, trouble) = files::entries(&folder);
-            problems.extend(trouble.map(|trouble| problem(&folder, trouble)));
+            if let Some(trouble) = trouble {
+                problems.add_file(&folder, trouble);
+            }
             for entry in entries.into_iter().filter(|entry| !entry.name.starts_with('.')) {
                 match entry.is_folder {
                     // A link could lead in a circle, or to all of the disk.
@@ -114,9 +117,9 @@ fn pages(folder: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     pages
 }
 
-fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: &mut Vec<Problem>) {
+fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: &mut FileProblems) {
     let read = persona::read(&source);
-    let Some(persona) = read.persona else { return problems.extend(read.problems) };
+    let Some(persona) = read.persona else { return problems.add(&source, read.problems) };
     match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
         // The first one wins: the project's before the user's, and both before those that are built in.
         Some(first) => first.overrides.push(origin),
@@ -133,9 +136,9 @@ fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: 
 }
 
 /// Every team, the first of each name, and problems of their files.
-pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, Vec<Problem>) {
+pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, FileProblems) {
     let mut found: Vec<FoundTeam> = Vec::new();
-    let mut problems = Vec::new();
+    let mut problems = FileProblems::default();
     let own = [".chronicle", "agents", ".claude/agents", ".pi/agents"];
     let own = own.map(|folder| (places.own(folder).join(TEAMS), Level::Project));
     let user = [places.ours(TEAMS), places.of_pi("agents").map(|folder| folder.join(TEAMS))];
@@ -145,19 +148,15 @@ pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, Vec<
         let source = match files::source(&path, "") {
             Ok(source) => source,
             Err(trouble) => {
-                problems.push(problem(&path, trouble));
+                problems.add_file(&path, trouble);
                 continue;
             }
         };
         let (teams, wrong) = persona::read_teams(&source, personas);
-        problems.extend(wrong);
+        problems.add(&source, wrong);
         let origin = Origin::of(level, &path);
         let new = teams.into_iter().filter(|team| names.insert(team.name.to_lowercase()));
         found.extend(new.map(|team| FoundTeam { team, origin: origin.clone() }));
     }
     (found, problems)
-}
-
-fn problem(path: &Path, trouble: Trouble) -> Problem {
-    Problem::of_file(harmless(&path.display().to_string()), Severity::Error, trouble)
 }

@@ -1,7 +1,7 @@
 //! Rules over tool calls that apply in a project.
 
-use chronicle_core::definition::guard::{RulesRead, read_rules};
-use chronicle_core::definition::workflow::{Problem, Severity};
+use chronicle_core::definition::guard::{Rules, RulesRead, read_rules};
+use chronicle_core::definition::workflow::{Problem, Severity, Source};
 
 use super::files;
 use super::places::Places;
@@ -16,6 +16,8 @@ pub struct FoundRules {
     pub origin: Origin,
     /// Files that it replaces.
     pub overrides: Vec<Origin>,
+    /// Its text, if it could be read.
+    pub source: Option<Source>,
 }
 
 /// The project's rules, all of them; the user's when the project has none.
@@ -43,13 +45,12 @@ pub(super) fn find(places: &Places) -> Vec<FoundRules> {
 }
 
 fn read(path: &std::path::Path, level: Level) -> FoundRules {
-    let shown = Places::shown(path);
-    let read = match files::source(path, "rules") {
-        Ok(source) => read_rules(&source),
-        Err(trouble) => RulesRead {
-            rules: chronicle_core::definition::guard::Rules::default(),
-            problems: vec![Problem::of_file(shown.clone(), Severity::Error, trouble)],
-        },
+    let (read, source) = match files::source(path, "rules") {
+        Ok(source) => (read_rules(&source), Some(source)),
+        Err(trouble) => {
+            let problem = Problem::of_file(Places::shown(path), Severity::Error, trouble);
+            (RulesRead { rules: Rules::default(), problems: vec![problem] }, None)
+        }
     };
-    FoundRules { read, origin: Origin::of(level, path), overrides: Vec::new() }
+    FoundRules { read, origin: Origin::of(level, path), overrides: Vec::new(), source }
 }

@@ -8,13 +8,14 @@ use std::thread::ScopedJoinHandle;
 use chronicle_core::base::limits::Limits;
 use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::definition::workflow::{
-    Format, Problem, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
+    Format, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
 };
 
 use super::builtin::{Builtin, PREFIX};
 use super::choice::{Blind, Candidate, FoundWorkflow, Group, Pool};
 use super::files::{self, FolderEntry};
 use super::places::{Places, harmless};
+use super::problems::FileProblems;
 use super::{Level, Origin};
 use crate::threads;
 
@@ -31,11 +32,11 @@ const TEXTS_MAX: usize = 64 * 1024 * 1024;
 const CHAINS: &str = "agent-chain.yaml";
 
 /// Every workflow in the order of the list, given these personas, and problems of files that define none.
-pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, Vec<Problem>) {
+pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, FileProblems) {
     let mut search = Search {
         places,
         found: Vec::new(),
-        problems: Vec::new(),
+        problems: FileProblems::default(),
         blind: Vec::new(),
         rank: 0,
         read: AtomicUsize::new(0),
@@ -65,7 +66,7 @@ pub(super) fn searched(places: &Places) -> Vec<PathBuf> {
 struct Search<'p> {
     places: &'p Places,
     found: Vec<Candidate>,
-    problems: Vec<Problem>,
+    problems: FileProblems,
     blind: Vec<Blind>,
     /// Number of places that were searched before.
     rank: usize,
@@ -148,7 +149,7 @@ impl Search<'_> {
         if let Some(trouble) = trouble {
             // What cannot be read may hold any workflow, so nothing with lower precedence may take its place.
             self.cannot_see(folder, None);
-            self.problems.push(problem(folder, trouble));
+            self.problems.add_file(folder, trouble);
         }
         let (good, bad): (Vec<FolderEntry>, Vec<FolderEntry>) = entries
             .into_iter()
@@ -157,7 +158,7 @@ impl Search<'_> {
             .partition(|entry| is_key(&entry.name));
         for entry in bad {
             let message = format!("nothing can be called `{}`", harmless(&entry.name));
-            self.problems.push(problem(&entry.path, Trouble::new("bad-name", message)));
+            self.problems.add_file(&entry.path, Trouble::new("bad-name", message));
         }
         good
     }
@@ -199,15 +200,20 @@ impl Search<'_> {
         let roots = roots(&folder);
         let mut nested = Vec::new();
         let mut direct = Vec::new();
-        for entry in self.entries(&folder).into_iter().filter(|entry| entry.is_folder) {
-            if files::is_there(&entry.path.join(FOLDER_FILE)) {
+        for entry in self.entries(&folder) {
+            if !entry.is_folder {
+                self.pass_over(&entry);
+            } else if files::is_there(&entry.path.join(FOLDER_FILE)) {
                 direct.push(entry);
             } else {
                 // A folder of shared ones: `_shared/review/workflow.yaml`.
                 let inner = self.entries(&entry.path).into_iter();
-                nested.extend(
-                    inner.filter(|it| it.is_folder && files::is_there(&it.path.join(FOLDER_FILE))),
-                );
+                let (folders, rest): (Vec<_>, Vec<_>) = inner.partition(|it| it.is_folder);
+                for file in &rest {
+                    self.pass_over(file);
+                }
+                let is_one = |it: &FolderEntry| files::is_there(&it.path.join(FOLDER_FILE));
+                nested.extend(folders.into_iter().filter(is_one));
             }
         }
         let jobs = direct.into_iter().chain(nested).map(|entry| {
@@ -218,15 +224,36 @@ impl Search<'_> {
         self.add_all(&jobs.collect::<Vec<_>>(), Format::Phased, level, group);
     }
 
+    /// Says of a file that looks like a workflow why it is not read: pi-workflows reads `workflow.yaml` in a folder of its own and
+    /// nothing else. A note, because the file may belong to another program.
+    fn pass_over(&mut self, entry: &FolderEntry) {
+        let path = Path::new(&entry.name);
+        if !ENDINGS.iter().any(|ending| files::has_ending(path, ending)) {
+            return;
+        }
+        let message =
+            format!("not read: a workflow of pi-workflows is a folder with `{FOLDER_FILE}`");
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let hint = match stem {
+            "workflow" => format!("if it is one, call it `{FOLDER_FILE}`"),
+            stem => format!("if it is one, move it to `{}/{FOLDER_FILE}`", harmless(stem)),
+        };
+        self.problems.add_note(&entry.path, Trouble::new("not-read", message).hint(hint));
+    }
+
     fn templates(&mut self, folder: &Path) {
         self.rank += 1;
         let roots = roots(folder);
-        let files = self.entries(folder).into_iter().filter(|entry| !entry.is_folder);
-        let jobs = files.filter_map(|entry| {
-            let key = entry.name.strip_suffix(".json")?.to_owned();
-            Some(ReadJob { key, path: entry.path, roots: roots.clone() })
-        });
-        let jobs: Vec<ReadJob> = jobs.collect();
+        let mut jobs = Vec::new();
+        for entry in self.entries(folder).into_iter().filter(|entry| !entry.is_folder) {
+            if let Some(key) = entry.name.strip_suffix(".json") {
+                let key = key.to_owned();
+                jobs.push(ReadJob { key, path: entry.path, roots: roots.clone() });
+            } else if ENDINGS.iter().any(|ending| files::has_ending(&entry.path, ending)) {
+                let message = "not read: a workflow of The Chronicle is a `.json` file";
+                self.problems.add_note(&entry.path, Trouble::new("not-read", message));
+            }
+        }
         self.add_all(&jobs, Format::Template, Level::Project, Group::Templates);
     }
 
@@ -239,20 +266,20 @@ impl Search<'_> {
             Ok(source) => source,
             Err(trouble) => {
                 self.cannot_see(path, None);
-                return self.problems.push(problem(path, trouble));
+                return self.problems.add_file(path, trouble);
             }
         };
         let (units, problems) = read_chains_upon(&self.places.limits, &source);
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
-            self.cannot_see(path, Some(source.text));
+            self.cannot_see(path, Some(source.text.clone()));
         }
-        self.problems.extend(problems);
+        self.problems.add(&source, problems);
         for unit in units {
             if is_key(&unit.key) {
                 self.add(unit, Level::Project, Format::Chain, Group::Chains);
             } else {
                 let message = format!("nothing can be called `{}`", harmless(&unit.key));
-                self.problems.push(problem(path, Trouble::new("bad-name", message)));
+                self.problems.add_file(path, Trouble::new("bad-name", message));
             }
         }
     }
@@ -298,11 +325,18 @@ pub(super) fn is_chains(path: &Path) -> bool {
 }
 
 /// Every chain of a file, and what is wrong with the file as a whole.
-pub(super) fn chains_of(limits: &Limits, path: &Path) -> (Vec<Unit>, Vec<Problem>) {
-    match files::source(path, "") {
-        Ok(source) => read_chains_upon(limits, &source),
-        Err(trouble) => (Vec::new(), vec![problem(path, trouble)]),
-    }
+pub(super) fn chains_of(limits: &Limits, path: &Path) -> (Vec<Unit>, FileProblems) {
+    let mut told = FileProblems::default();
+    let source = match files::source(path, "") {
+        Ok(source) => source,
+        Err(trouble) => {
+            told.add_file(path, trouble);
+            return (Vec::new(), told);
+        }
+    };
+    let (units, problems) = read_chains_upon(limits, &source);
+    told.add(&source, problems);
+    (units, told)
 }
 
 /// Reads one definition from disk.
@@ -346,8 +380,4 @@ pub(super) fn is_key(text: &str) -> bool {
         && !text.contains(['/', '\\', '\u{fffd}'])
         && !text.starts_with('.')
         && !text.contains(is_deceptive)
-}
-
-fn problem(path: &Path, trouble: Trouble) -> Problem {
-    Problem::of_file(Places::shown(path), Severity::Error, trouble)
 }

@@ -38,7 +38,7 @@ fn every_workflow_is_without_a_problem() {
 fn every_worker_has_a_persona_that_is_there_and_instructions() {
     let (_folder, project) = project();
     let catalog = discover::find(&project);
-    assert_eq!(catalog.problems, []);
+    assert_eq!(catalog.problems.list, []);
     for key in builtin::WORKFLOWS.iter().map(Builtin::stem) {
         let file = builtin::WORKFLOWS.iter().find(|file| file.stem() == key).unwrap();
         let text = file.text;

@@ -163,7 +163,9 @@ fn every_recorded_case_comes_out_as_recorded_or_as_decided() {
         }
         let text = fs::read_to_string(case.join("expected.json")).unwrap();
         let expected = deviated(name, serde_json::from_str(&text).unwrap());
-        let told = catalog.problems.len()
+        // That program says nothing of a file that it passes over.
+        let of_files = catalog.problems.list.iter().filter(|it| it.code != "not-read");
+        let told = of_files.count()
             + catalog.workflows.iter().map(|found| found.problems.len()).sum::<usize>();
         let warned = !expected["warnings"].as_array().unwrap().is_empty();
         let same = json!(keys) == expected["keys"]

@@ -59,7 +59,7 @@ pub(crate) fn told(catalog: &Catalog, root: &Path) -> String {
             writeln!(text, "  {problem}").unwrap();
         }
     }
-    for problem in &catalog.problems {
+    for problem in &catalog.problems.list {
         writeln!(text, "{problem}").unwrap();
     }
     text.replace(&format!("{}/", root.display()), "")
@@ -494,7 +494,7 @@ fn a_file_of_chains_by_its_path_is_its_chains() {
     let path = |name: &str| root.path().join(name).join("agent-chain.yaml").display().to_string();
     let (chains, problems) = catalog.chains_at(&places, &path("elsewhere")).unwrap();
     let keys: Vec<&str> = chains.iter().map(|it| it.workflows[0].key.as_str()).collect();
-    assert_eq!((keys, problems.len()), (vec!["one", "two"], 0));
+    assert_eq!((keys, problems.list.len()), (vec!["one", "two"], 0));
     let error = catalog.named(&places, &path("elsewhere")).unwrap_err().to_string();
     assert!(error.ends_with("holds several chains: `one`, `two`"), "{error}");
     let only = catalog.named(&places, &path("only")).unwrap();

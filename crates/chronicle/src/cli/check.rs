@@ -7,7 +7,9 @@ use chronicle_core::definition::workflow::{
     FieldAt, Loaded, Problem, Severity, Source, Workflow, agent_and_model, closest, unbounded,
 };
 use chronicle_runtime::handle::agents::{self, UnknownAgent};
-use chronicle_runtime::handle::definitions::{self, Catalog, DiscoverError, Level, Places};
+use chronicle_runtime::handle::definitions::{
+    self, Catalog, DiscoverError, FileProblems, Level, Places,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -50,9 +52,7 @@ pub(super) fn cmd_check(setting: &Setting, args: &CheckArgs) -> Result<Exit, Fai
             for loaded in &chains {
                 report.add(setting, &found.settings, loaded);
             }
-            for problem in problems {
-                report.push(problem);
-            }
+            report.add_files(&problems);
             continue;
         }
         match catalog.named(&places, name) {
@@ -134,17 +134,10 @@ impl CheckReport {
             key,
             file,
         });
-        for problem in problems {
-            self.push(problem);
-        }
+        self.add_texts(&loaded.sources, &problems);
         if let Some((main, command)) = main.and_then(|it| Some((it, it.command_name.clone()?))) {
             let told = same_command(loaded, main, &command);
             self.commands.push((command, main.key.clone(), told));
-        }
-        for source in &loaded.sources {
-            if self.sources.iter().all(|known| known.name != source.name) {
-                self.sources.push(source.clone());
-            }
         }
     }
 
@@ -199,10 +192,31 @@ impl CheckReport {
 
     /// What is wrong with everything that is no workflow: personas, rules, files that define nothing.
     fn add_rest(&mut self, catalog: &Catalog) {
-        let personas = catalog.personas.iter().flat_map(|found| &found.problems);
-        let rules = catalog.rules.iter().flat_map(|found| &found.read.problems);
-        for problem in catalog.problems.iter().chain(personas).chain(rules) {
+        self.add_files(&catalog.problems);
+        for found in &catalog.personas {
+            self.add_texts([&found.source], &found.problems);
+        }
+        for found in &catalog.rules {
+            self.add_texts(&found.source, &found.read.problems);
+        }
+    }
+
+    fn add_files(&mut self, files: &FileProblems) {
+        self.add_texts(&files.sources, &files.list);
+    }
+
+    fn add_texts<'a>(
+        &mut self,
+        sources: impl IntoIterator<Item = &'a Source>,
+        problems: &[Problem],
+    ) {
+        for problem in problems {
             self.push(problem.clone());
+        }
+        for source in sources {
+            if self.sources.iter().all(|known| known.name != source.name) {
+                self.sources.push(source.clone());
+            }
         }
     }
 

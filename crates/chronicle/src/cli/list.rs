@@ -74,7 +74,7 @@ impl Page {
             [first].into_iter().chain(overrides).chain(self.problems(&found.read.problems))
         });
         self.section(&mut lines, "Rules", rules.collect());
-        self.section(&mut lines, "Problems", self.problems(&catalog.problems).collect());
+        self.section(&mut lines, "Problems", self.problems(&catalog.problems.list).collect());
         lines
     }
 
@@ -294,7 +294,7 @@ impl ListDocument {
                     problems: problems(&found.read.problems),
                 })
                 .collect(),
-            problems: problems(&catalog.problems),
+            problems: problems(&catalog.problems.list),
         }
     }
 }

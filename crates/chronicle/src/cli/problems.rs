@@ -64,7 +64,11 @@ pub(super) fn render(sources: &[Source], problem: &Problem, colours: bool) -> St
         let mark = AnnotationKind::Primary.span(span.clone());
         group = group.element(Snippet::source(&source.text).path(&problem.file).annotation(mark));
     } else {
-        group = group.element(annotate_snippets::Origin::path(&problem.file));
+        let place = annotate_snippets::Origin::path(&problem.file);
+        group = group.element(match problem.span {
+            Some(_) => place.line(problem.line).char_column(problem.column),
+            None => place,
+        });
     }
     if let Some(hint) = &problem.hint {
         group = group.element(Level::HELP.message(hint));

@@ -143,3 +143,93 @@ fn a_folder_named_like_a_file_is_told() {
     fs::create_dir_all(session.path("dir.yaml")).unwrap();
     session.chronicle(&["check", "./dir.yaml"]).exits(3).prints("error[not-a-file]");
 }
+
+#[test]
+fn problems_of_personas_teams_and_rules_are_told_with_their_lines() {
+    let session = Session::new();
+    session.write(".chronicle/workflows/good.yaml", GOOD);
+    session.write(".chronicle/personas/odd.md", "---\nname: odd\nhat: tall\n---\nYou look.\n");
+    session.write(".chronicle/personas/open.md", "---\nname: open\n");
+    session.write(".chronicle/teams.yaml", "# ours\nmakers: [odd, ood]\n");
+    session.write(".chronicle/rules.yaml", "readOnlyPath:\n  - a\n");
+    session.write("agents/agent-chain.yaml", "# none\n- plan\n");
+    let said = session.chronicle(&["check"]).exits(3);
+    let project = session.project().display().to_string();
+    expect![[r#"
+        error[not-a-chain]: not a map of chains
+         --> PROJECT/agents/agent-chain.yaml:2:1
+          |
+        2 | - plan
+          | ^
+          |
+          = help: write `name: {description: …, steps: [{agent: …, prompt: …}]}`
+
+        error[bad-frontmatter]: the fields begun with `---` have no end
+         --> PROJECT/.chronicle/personas/open.md:1:1
+          |
+        1 | ---
+          | ^^^
+          |
+          = help: end them with a line `---`
+
+        warning[unknown-persona]: no persona is called `ood`: the team lacks it
+         --> PROJECT/.chronicle/teams.yaml:2:15
+          |
+        2 | makers: [odd, ood]
+          |               ^^^
+          |
+          = help: did you mean `odd`?
+
+        note[unknown-field]: a persona has no field `hat`: it is ignored
+         --> PROJECT/.chronicle/personas/odd.md:3:1
+          |
+        3 | hat: tall
+          | ^^^
+
+        error[unknown-field]: no kind of rule is called `readOnlyPath`
+         --> PROJECT/.chronicle/rules.yaml:1:1
+          |
+        1 | readOnlyPath:
+          | ^^^^^^^^^^^^
+          |
+          = help: did you mean `readOnlyPaths`?
+
+        ✓ good  1 phase  PROJECT/.chronicle/workflows/good.yaml
+
+        1 workflow: 3 errors, 1 warning, 1 note
+    "#]]
+    .assert_eq(&said.stdout.replace(&project, "PROJECT"));
+    let chains = session.chronicle(&["check", "agents/agent-chain.yaml"]).exits(3);
+    chains.prints("agents/agent-chain.yaml:2:1");
+}
+
+#[test]
+fn files_that_other_programs_pass_over_are_told() {
+    let session = Session::new();
+    session.write(".chronicle/workflows/good.yaml", GOOD);
+    session.write(".pi/workflows/ship.yaml", "name: Ship\n");
+    session.write(".pi/workflows/notes.md", "no workflow\n");
+    session.write(".pi/workflows/old/workflow.yml", "name: Old\n");
+    session.write(".pi/chronicle/workflows/late.yaml", "name: Late\n");
+    let said = session.chronicle(&["check", "--strict"]).exits(0);
+    let project = session.project().display().to_string();
+    expect![[r#"
+        note[not-read]: not read: a workflow of pi-workflows is a folder with `workflow.yaml`
+        --> PROJECT/.pi/workflows/old/workflow.yml
+         = help: if it is one, call it `workflow.yaml`
+
+        note[not-read]: not read: a workflow of pi-workflows is a folder with `workflow.yaml`
+        --> PROJECT/.pi/workflows/ship.yaml
+         = help: if it is one, move it to `ship/workflow.yaml`
+
+        note[not-read]: not read: a workflow of The Chronicle is a `.json` file
+        --> PROJECT/.pi/chronicle/workflows/late.yaml
+
+        ✓ good  1 phase  PROJECT/.chronicle/workflows/good.yaml
+
+        1 workflow: 0 errors, 0 warnings, 3 notes
+    "#]]
+    .assert_eq(&said.stdout.replace(&project, "PROJECT"));
+    let listed = session.chronicle(&["list"]).exits(0);
+    listed.prints("note[not-read] .pi/workflows/ship.yaml: not read");
+}

@@ -232,13 +232,14 @@ impl Dice<'_> {
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
-        match self.byte() % if commands { 26 } else { 13 } {
+        match self.byte() % if commands { 28 } else { 14 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => AttemptReport::ToolCalled { call: Box::new(self.call()) },
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
+            13 => AttemptReport::ToolWentOn { call: self.text() },
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
-            5..8 | 13.. => {
+            5..8 | 14.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
                 let due = frame.map_or(0, |frame| frame.worker.counters.commands_done);

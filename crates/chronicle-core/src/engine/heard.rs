@@ -170,7 +170,9 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             hear_call(call);
             cut(why, TEXT_MAX);
         }
-        AttemptReport::ToolEnded { call, .. } => cut(call, NAME_MAX),
+        AttemptReport::ToolEnded { call, .. } | AttemptReport::ToolWentOn { call } => {
+            cut(call, NAME_MAX);
+        }
         AttemptReport::Usage { .. } => {}
         AttemptReport::Ended(seen) => hear_end(state, id, active_ms, seen),
         AttemptReport::Withdrew { request } => {

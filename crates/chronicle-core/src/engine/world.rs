@@ -144,7 +144,12 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
         AttemptReport::ToolEnded { call, ok } => {
             let call = call.clone();
-            scratch.record(Event::ToolEnded { attempt: id, call, ok: *ok, active_ms });
+            let (ok, goes_on) = (*ok, false);
+            scratch.record(Event::ToolEnded { attempt: id, call, ok, goes_on, active_ms });
+        }
+        AttemptReport::ToolWentOn { call } => {
+            let (call, ok, goes_on) = (call.clone(), true, true);
+            scratch.record(Event::ToolEnded { attempt: id, call, ok, goes_on, active_ms });
         }
         AttemptReport::FileChanged { path, change } => {
             let path = path.clone();

@@ -142,6 +142,11 @@ pub enum AttemptReport {
         /// True if the tool reported success.
         ok: bool,
     },
+    /// A tool call returned, and what it started goes on in the background. The call's end follows when that is over.
+    ToolWentOn {
+        /// The agent's id of the call.
+        call: String,
+    },
     /// It says that it changed a file.
     FileChanged {
         /// Relative to the project.

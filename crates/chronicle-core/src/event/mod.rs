@@ -151,6 +151,9 @@ pub enum Event {
         call: String,
         /// True if the tool reported success.
         ok: bool,
+        /// True if only the call returned, and what it started goes on. Another end of the call follows when that is over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        goes_on: bool,
         /// Active time of the attempt so far.
         active_ms: u64,
     },

@@ -226,8 +226,14 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
             let call = Box::new(called.reported()?);
             (called.attempt, called.active_ms, AttemptReport::ToolCalled { call })
         }
-        Event::ToolEnded { attempt, call, ok, active_ms } => {
-            (*attempt, *active_ms, AttemptReport::ToolEnded { call: call.clone(), ok: *ok })
+        Event::ToolEnded { attempt, call, ok, goes_on, active_ms } => {
+            let call = call.clone();
+            let report = if *goes_on {
+                AttemptReport::ToolWentOn { call }
+            } else {
+                AttemptReport::ToolEnded { call, ok: *ok }
+            };
+            (*attempt, *active_ms, report)
         }
         Event::FileChanged { attempt, path, change } => {
             (*attempt, 0, AttemptReport::FileChanged { path: path.clone(), change: *change })

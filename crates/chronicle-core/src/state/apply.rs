@@ -60,7 +60,10 @@ impl Facts {
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::ToolCalled(called) => self.call_tool(cause, at, called),
-            Event::ToolEnded { attempt, call, ok, active_ms } => {
+            Event::ToolEnded { attempt, call, goes_on: true, active_ms, .. } => {
+                self.leave_call(*attempt, call, *active_ms);
+            }
+            Event::ToolEnded { attempt, call, ok, active_ms, .. } => {
                 self.end_call(*attempt, call, *ok, at, *active_ms);
             }
             Event::FileChanged { attempt, path, .. } => self.change_file(cause, *attempt, path),

@@ -95,6 +95,9 @@ pub struct OpenCall {
     /// The only file that it may change, if its tool names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// True if the call returned and what it started goes on in the background. Nobody waits for it, but it can change files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_background: bool,
 }
 
 impl OpenCall {
@@ -110,9 +113,9 @@ impl Attempt {
         self.intent.chore.as_ref().map(|chore| chore.duty)
     }
 
-    /// The allowed call that has been open for longest. While there is one, silence is no sign of being stuck.
+    /// The allowed call that the worker has waited for longest. While there is one, silence is no sign of being stuck.
     pub(crate) fn open_call(&self) -> Option<&OpenCall> {
-        self.calls.iter().find(|open| open.verdict == Verdict::Allowed)
+        self.calls.iter().find(|open| open.verdict == Verdict::Allowed && !open.in_background)
     }
 
     /// True if a signal that ends its turn was accepted.
@@ -254,6 +257,7 @@ impl Facts {
                 from_ms: called.active_ms,
                 changes,
                 path: called.path.clone(),
+                in_background: false,
             });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;

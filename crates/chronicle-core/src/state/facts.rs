@@ -124,6 +124,16 @@ impl Facts {
         });
     }
 
+    /// Records that a call returned while what it started goes on: it is still open, and its command has not ended.
+    pub(super) fn leave_call(&mut self, id: AttemptId, call: &str, active_ms: u64) {
+        self.change(id, |attempt| {
+            for open in attempt.calls.iter_mut().filter(|open| open.id == call) {
+                open.in_background = true;
+            }
+        });
+        self.work(id, active_ms);
+    }
+
     /// Records how a call ended, and the command that it ran.
     pub(super) fn end_call(
         &mut self,

@@ -45,6 +45,9 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} works in session `{session}`")
         }
         Event::ToolCalled(called) => tool_called(called),
+        Event::ToolEnded { attempt, call, goes_on: true, .. } => {
+            format!("{attempt}'s call `{call}` goes on in the background")
+        }
         Event::ToolEnded { attempt, call, ok, .. } => {
             format!("{attempt}'s call `{call}` {}", if *ok { "succeeded" } else { "failed" })
         }

@@ -70,6 +70,19 @@ fn told(world: &World, lines: usize, expected: &Expect) {
 }
 
 #[test]
+fn a_command_in_the_background_proves_nothing_before_it_ends() {
+    let mut world = begun("{name: B, phases: {build: {requires: [cargo test]}}}");
+    let input = serde_json::json!({"command": "cargo test"}).to_string();
+    world.step(&about(AttemptId(1), calls("c", "Bash", &input)));
+    world.step(&about(AttemptId(1), AttemptReport::ToolWentOn { call: "c".to_owned() }));
+    let early = leave(&mut world, 1, None, "done");
+    assert!(early.starts_with("refused: `build` cannot be left yet"), "{early}");
+    world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c".to_owned(), ok: true }));
+    let late = leave(&mut world, 1, None, "done");
+    assert!(late.starts_with("accepted"), "{late}");
+}
+
+#[test]
 fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_limited() {
     let unasked = |world: &mut World, tool: &str| {
         let input = serde_json::json!({ "command": "cargo test" });

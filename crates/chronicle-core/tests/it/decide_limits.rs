@@ -180,6 +180,27 @@ fn a_worker_may_be_silent_while_a_call_that_it_was_allowed_is_open() {
 }
 
 #[test]
+fn what_goes_on_in_the_background_can_change_files_but_is_not_waited_for() {
+    let mut world = World::started("{name: B, phases: {dig: {limits: {standstill: none}}}}", "");
+    world.one_move();
+    let id = AttemptId(1);
+    let at = |active_ms, what| report(Report::Attempt { attempt: id, active_ms, what });
+    let is_open = |world: &World| world.state.attempt(id).unwrap().hands()[0].to.is_none();
+    world.step(&at(5_000, calls("c1", "bash", "npm run dev")));
+    world.step(&at(6_000, AttemptReport::ToolWentOn { call: "c1".to_owned() }));
+    assert_eq!((timers(&world), is_open(&world)), (vec![], true));
+    world.step(&at(7_000, calls("c2", "bash", "ls")));
+    world.step(&at(8_000, AttemptReport::ToolEnded { call: "c2".to_owned(), ok: true }));
+    assert!(is_open(&world), "c1 still runs");
+    world.step(&at(9_000, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }));
+    assert!(!is_open(&world));
+    world.step(&at(10_000, calls("c3", "bash", "npm run dev")));
+    world.step(&at(11_000, AttemptReport::ToolWentOn { call: "c3".to_owned() }));
+    world.step(&at(12_000, AttemptReport::Idle));
+    assert!(world.told().contains("a1 is being stopped"), "{}", world.told());
+}
+
+#[test]
 fn calls_that_hang_are_not_tried_until_all_retries_are_used_up() {
     let workflow = "{name: T, phases: {dig: {limits: {standstill: none}}}}";
     // The changed file is progress, which resets every other counter.

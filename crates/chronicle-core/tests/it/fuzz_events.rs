@@ -319,9 +319,11 @@ fn of_work() -> impl Strategy<Value = Event> {
                 })
             }
         ),
-        (attempt(), text(), any::<bool>(), number()).prop_map(|(attempt, call, ok, active_ms)| {
-            Event::ToolEnded { attempt, call, ok, active_ms }
-        }),
+        (attempt(), text(), any::<[bool; 2]>(), number()).prop_map(
+            |(attempt, call, [ok, goes_on], active_ms)| {
+                Event::ToolEnded { attempt, call, ok, goes_on, active_ms }
+            }
+        ),
         (attempt(), text(), change).prop_map(|(attempt, path, change)| Event::FileChanged {
             attempt,
             path,

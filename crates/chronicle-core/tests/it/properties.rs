@@ -107,6 +107,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
             why: "no".to_owned()
         }),
         ("[cd]", any::<bool>()).prop_map(|(call, ok)| AttemptReport::ToolEnded { call, ok }),
+        "[cd]".prop_map(|call| AttemptReport::ToolWentOn { call }),
         "\\PC*".prop_map(|path| AttemptReport::FileChanged { path, change: Change::Deleted }),
         (scope, usage).prop_map(|(scope, usage)| AttemptReport::Usage { scope, usage }),
         (0u32..4, prop::option::of(0i32..3)).prop_map(|(index, code)| {

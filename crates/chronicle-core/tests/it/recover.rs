@@ -9,7 +9,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 23] = [
+const SCENARIOS: [(&str, &str, &str); 24] = [
     (
         "straight",
         super::decide::THREE,
@@ -118,6 +118,11 @@ const SCENARIOS: [(&str, &str, &str); 23] = [
         "{name: E, phases: {build: {requires: [make], approval: after, next: [ship]}, ship: {}}}",
         "build: usage 1; shell make; tool-end c1; claim Fixed b.rs and all tests pass\nship: go done\n\
          g1: approve\ng2: approve",
+    ),
+    (
+        "in the background",
+        "{name: B, phases: {build: {next: [ship]}, ship: {}}}",
+        "build: shell make; tool-on c0; shell ls; tool-end c2; tool-end c0; go ship\nship: go done",
     ),
     (
         "by hand, and from the beginning",

@@ -370,6 +370,7 @@ impl World {
                 let (tool, input) = rest.split_once(' ').unwrap();
                 calls(&format!("c{at}"), tool, input)
             }
+            "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
             "session" => AttemptReport::Session(SessionId::from(rest)),

@@ -3,6 +3,7 @@
 //! This file writes; `claude/reading.rs` reads. It asks before every tool, reads included; signals come through the MCP
 //! server `chronicle mcp`, which it is told to start, and which is answered by the supervisor itself.
 
+mod background;
 mod reading;
 mod tools;
 mod turns;

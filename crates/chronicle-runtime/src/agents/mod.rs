@@ -202,6 +202,11 @@ pub enum Seen {
         /// True if the tool reported success.
         ok: bool,
     },
+    /// A tool call returned, and what it started goes on in the background. Its end follows as a `ToolEnd`.
+    ToolGoesOn {
+        /// The agent's id of the call.
+        call: String,
+    },
     /// It reported a changed file.
     FileChange {
         /// Path as the agent reported it.

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 29] = [
+const STORIES: [(&str, &str, &str); 30] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -215,6 +215,11 @@ const STORIES: [(&str, &str, &str); 29] = [
         "{name: Withdrawn, phases: {plan: {}}}",
         r#"plan 1: session s; call workflow_ask {"question": "sure?"}; withdraw r1; died
          plan 2: go done"#,
+    ),
+    (
+        "background",
+        "{name: Background, phases: {work: {}}}",
+        "work: session s; shell npm run dev; tool-on c1; shell ls; tool-end c3; tool-end c1; go done",
     ),
 ];
 

@@ -62,7 +62,7 @@ fn needs_claude_waits_for_its_sub_agent() {
     yard.assert_spent_as_served();
 }
 
-/// So does a command.
+/// So does a command. What it writes after its call returned is the worker's.
 #[test]
 fn needs_claude_waits_for_its_background_command() {
     let kind = Kind::Claude;
@@ -72,11 +72,17 @@ fn needs_claude_waits_for_its_background_command() {
         {"calls": [kind.leave("done", "it is made")]},
         {"say": "Done."},
     ]);
-    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &main)]));
+    let workflow = "name: One\nphases: {work: {next: [done], requires: [changed_files]}}\n";
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &main)]));
     let mut supervisor = yard.spawn(&yard.run_args());
     until_a_turn_ended(&yard, &mut supervisor);
     yard.session.write("go", "");
-    yard.exits(supervisor.wait(), 0);
+    yard.exits(supervisor.wait(), 0).talks("`made.txt`");
+    let ends = yard.session.events_of("tool_ended");
+    let is_on = |event: &&Value| event["data"]["goes_on"] == true;
+    assert_eq!(ends.iter().filter(is_on).count(), 1, "{ends:?}");
+    let call = &ends.iter().find(is_on).unwrap()["data"]["call"];
+    assert_eq!(ends.iter().filter(|end| end["data"]["call"] == *call).count(), 2, "{ends:?}");
     yard.assert_played();
     assert_eq!(yard.session.read("made.txt"), "yes\n");
     assert_eq!(yard.session.events_of("attempt_started").len(), 1);

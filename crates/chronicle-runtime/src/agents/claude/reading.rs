@@ -15,6 +15,7 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Caller, Change, CrashClass};
 use serde_json::Value;
 
+use super::background::Background;
 use super::tools::known;
 use super::turns::Turns;
 use crate::agents::figures::{advised, class_of_failure, class_of_status, priced};
@@ -46,6 +47,7 @@ pub(super) struct ClaudeReader {
     /// Calls of ours that end the worker's turn, until they are answered.
     parting: VecDeque<String>,
     turns: Turns,
+    background: Background,
     told: Option<(String, Usage)>,
     /// The model of the message that is on its way.
     model: Option<String>,
@@ -228,7 +230,8 @@ impl ClaudeReader {
         if !was_asked && !ok && never_ran {
             return self.refused(call, text(block, "content").unwrap_or_default());
         }
-        Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok })
+        let goes_on = self.background.returned(call, ok);
+        goes_on.or_else(|| Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok }))
     }
 
     /// A call that it refused by itself, if it is known which one that was.
@@ -255,6 +258,11 @@ impl ClaudeReader {
                 return vec![self.turns.state(text(message, "state"))];
             }
             Some("background_tasks_changed") => self.turns.running(message),
+            Some("task_started") => self.background.begin(message),
+            Some("task_updated") => self.background.change(message),
+            Some("task_notification") => {
+                return self.background.end(message).map_or_else(alive, |end| vec![end]);
+            }
             _ => {}
         }
         system(message)

@@ -174,6 +174,7 @@ impl<'a> AgentReader<'a> {
                 tell(AttemptReport::ToolRefused { call: call.call.into(), why });
             }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
+            Seen::ToolGoesOn { call } => self.tool_goes_on(call),
             Seen::FileChange { path, change } => {
                 self.note(Bit::File, &path);
                 tell(AttemptReport::FileChanged { path, change });
@@ -229,10 +230,21 @@ impl<'a> AgentReader<'a> {
         self.shared.last_words().begin_anew();
     }
 
-    /// A result needs a verdict; a call that was denied has none but its failure.
     fn tool_ended(&mut self, call: String, ok: bool) {
-        let unasked = self.verdicts.take_unasked(&call);
-        if !self.verdicts.end(&call, ok) && unasked.is_empty() {
+        self.needs_leave(&call, ok);
+        self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
+    }
+
+    /// What goes on has begun, so it needs leave as what has ended does.
+    fn tool_goes_on(&mut self, call: String) {
+        self.needs_leave(&call, true);
+        self.shared.reporter.tell(AttemptReport::ToolWentOn { call });
+    }
+
+    /// A result needs a verdict; a call that was denied has none but its failure.
+    fn needs_leave(&mut self, call: &str, ok: bool) {
+        let unasked = self.verdicts.take_unasked(call);
+        if !self.verdicts.end(call, ok) && unasked.is_empty() {
             self.breach(format!("the call `{call}` ran without leave"));
         }
         for call in unasked {
@@ -241,7 +253,6 @@ impl<'a> AgentReader<'a> {
                 self.breach(why);
             }
         }
-        self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
     }
 
     /// Hands a call on. A question may take days: its answer comes through the driver, and silence is no fault meanwhile.

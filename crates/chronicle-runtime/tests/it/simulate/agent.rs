@@ -200,7 +200,8 @@ impl Sim<'_> {
         match self.rng.below(100) {
             0..=8 => self.call_tool(id),
             9..=11 => self.turn_in_circles(id),
-            12..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
+            12 => self.say(id, AttemptReport::ToolWentOn { call: "c1".to_owned() }),
+            13..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
             18..=21 => {
                 let (path, change) = ("a.rs".to_owned(), Change::Changed);
                 self.say(id, AttemptReport::FileChanged { path, change });

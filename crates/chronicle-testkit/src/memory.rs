@@ -1,11 +1,12 @@
 //! A run's folder on a simulated disk: the real ledger, and a power that can be cut.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use chronicle_runtime::for_tests::ledger::{
-    ArtifactId, Folder, Head, Holder, Ledger, LedgerClaim, LedgerError, Lines,
+    ArtifactId, Disk, Folder, Head, Holder, How, Ledger, LedgerClaim, LedgerError, Lines,
 };
 
 use crate::faults::Faults;
@@ -64,6 +65,11 @@ impl Memory {
             Some(_) => self.disk.overwrite(&self.path(), bytes),
             None => self.disk.put(&self.path(), bytes),
         }
+    }
+
+    /// Adds bytes that are not synced, as a writer does that is killed between its write and its sync.
+    pub fn write_unsynced(&self, bytes: &[u8]) -> io::Result<()> {
+        self.disk.process().open(&self.path(), How::Append)?.append(bytes)
     }
 
     /// Ends whoever writes, as a power cut does. Of what was not synced, only the first `survivors` bytes are kept.

@@ -80,18 +80,21 @@ pub fn mark_adopted(folder: &RunFolder, older: &str) -> io::Result<()> {
 
 /// Runs of The Chronicle in a project that none of ours continues, last changed first.
 pub fn older_runs(project: &Project) -> Vec<OlderRun> {
+    let mut older = discover::older_runs(project);
+    // Most projects have none, and `status` must not read something of each of a hundred runs to learn it.
+    if !older.is_empty() {
+        let adopted: Vec<String> = project.runs().iter().filter_map(adopted).collect();
+        older.retain(|run| !adopted.contains(&run.id));
+    }
+    older
+}
+
+/// The run of The Chronicle that one of ours continues.
+fn adopted(run: &RunFolder) -> Option<String> {
+    let id = std::fs::read(run.path.join(ADOPTED)).ok()?;
     // One that was killed before its first line continues nothing yet.
-    let has_begun = |run: &RunFolder| {
-        run.ledger().read(Head::EMPTY).is_ok_and(|mut lines| lines.next().is_some())
-    };
-    let adopted = project.runs().into_iter().filter(has_begun).filter_map(|run| {
-        let id = std::fs::read(run.path.join(ADOPTED)).ok()?;
-        String::from_utf8(id).ok()
-    });
-    let adopted: Vec<String> = adopted.collect();
-    let mut runs = discover::older_runs(project);
-    runs.retain(|run| !adopted.contains(&run.id));
-    runs
+    run.ledger().read(Head::EMPTY).ok()?.next()?.ok()?;
+    String::from_utf8(id).ok()
 }
 
 /// The runs of a project and when each was last written to, last changed first. No ledger is read for it, so that it costs next to

@@ -88,7 +88,7 @@ pub trait Writer: Send {
     /// The end of the ledger, where the next line goes.
     fn head(&self) -> Head;
 
-    /// Writes the line, which must be the one due; it is kept only after `sync`. Where workers read artifacts as files, the texts
+    /// Takes the line, which must be the one due. It is kept, and others can read it, only after `sync`. Where workers read artifacts as files, the texts
     /// that it keeps are there when this returns, without waiting for the disk.
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError>;
 

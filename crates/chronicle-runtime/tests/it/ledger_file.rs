@@ -45,7 +45,7 @@ macro_rules! in_a_file {
             a_flipped_bit_is_found_at_every_byte
             a_rewritten_line_is_found
             lines_out_of_order_are_found
-            a_full_disk_leaves_a_torn_tail
+            a_full_disk_leaves_whole_lines
             an_opening_brings_what_it_read_to_the_disk
             changed_bytes_are_a_conflict
             a_replaced_ledger_is_a_conflict
@@ -61,6 +61,7 @@ pub(crate) fn the_bytes_are_those_of_the_format(at: &impl FileBackend) {
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     let heads = append(writer.as_mut(), 3);
     let (bytes, expected) = written(3);
+    writer.sync().unwrap();
     assert_eq!(at.bytes(), bytes);
     assert_eq!(heads, expected[1..]);
 }
@@ -97,7 +98,7 @@ pub(crate) fn a_partial_line_is_not_yet_a_line(at: &impl FileBackend) {
     assert_eq!((next.seq, next.events), (2, vec![]));
 }
 
-pub(crate) fn a_full_disk_leaves_a_torn_tail(at: &impl FileBackend) {
+pub(crate) fn a_full_disk_leaves_whole_lines(at: &impl FileBackend) {
     let (bytes, heads) = written(2);
     for room in [0, 1, 10, heads[2].at.0 - heads[1].at.0 - 1] {
         at.overwrite(b"");
@@ -105,24 +106,25 @@ pub(crate) fn a_full_disk_leaves_a_torn_tail(at: &impl FileBackend) {
         append(writer.as_mut(), 1);
         writer.sync().unwrap();
         at.faults().fill_disk_after(room);
-        let error = writer.append(2, &line(2)).unwrap_err();
+        let error = writer.append(2, &line(2)).and_then(|_| writer.sync()).unwrap_err();
         assert!(matches!(error, LedgerError::Full { .. }), "{error}");
+        assert_eq!(writer.head(), heads[1]);
         at.faults().clear();
         drop(writer);
 
         let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
         assert_eq!(read, lines(1));
-        assert_eq!(writer.torn().map_or(0, |torn| torn.bytes), room);
+        assert_eq!(writer.torn(), None, "what was written of the line was cut off");
         append(writer.as_mut(), 1);
+        writer.sync().unwrap();
         assert_eq!(at.bytes(), bytes);
     }
 }
 
 /// The last writer may have died between its append and its sync.
 pub(crate) fn an_opening_brings_what_it_read_to_the_disk(at: &impl FileBackend) {
-    let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
-    append(writer.as_mut(), 2);
-    drop(writer);
+    // As a writer leaves it that was killed between its write and its sync.
+    at.overwrite(&written(2).0);
     at.faults().fail_syncs();
     assert!(matches!(open_all(at.ledger().as_ref()).err(), Some(LedgerError::Io { .. })));
     at.faults().clear();
@@ -137,7 +139,8 @@ pub(crate) fn changed_bytes_are_a_conflict(at: &impl FileBackend) {
         at.overwrite(&bytes);
         let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
         at.overwrite(changed);
-        assert!(matches!(writer.append(4, &line(4)), Err(LedgerError::Conflict { .. })));
+        writer.append(4, &line(4)).unwrap();
+        assert!(matches!(writer.sync(), Err(LedgerError::Conflict { .. })));
         assert!(matches!(writer.sync(), Err(LedgerError::Poisoned { .. })));
         assert_eq!(at.bytes(), changed);
     }

@@ -22,6 +22,7 @@ pub(crate) fn a_torn_tail_is_set_aside_at_every_byte(at: &impl FileBackend) {
             }
         }
         append(writer.as_mut(), 1);
+        writer.sync().unwrap();
         assert_eq!(at.bytes(), bytes);
     }
 }

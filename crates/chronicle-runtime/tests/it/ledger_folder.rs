@@ -50,6 +50,8 @@ fn holds_a_ledger_until_killed() {
     let Some(path) = std::env::var_os("LEDGER_TO_HOLD") else { return };
     let (mut writer, _) = open_all(&Folder::new(path)).unwrap();
     append(writer.as_mut(), 3);
+    writer.sync().unwrap();
+    append(writer.as_mut(), 1);
     println!("holding");
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
@@ -125,7 +127,7 @@ fn a_writer_that_another_host_has_overtaken_is_fenced() {
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     append(writer.as_mut(), 1);
     hold_elsewhere(&at, 2);
-    assert!(matches!(writer.append(2, &line(2)), Err(LedgerError::Fenced { .. })));
+    assert!(matches!(writer.sync(), Err(LedgerError::Fenced { .. })));
     drop(writer);
     assert_eq!(at.ledger().holder().unwrap().host, "another-host");
 }
@@ -135,12 +137,14 @@ fn a_removed_lock_fences_and_a_removed_ledger_conflicts() {
     let at = InFolder::new();
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     fs::remove_file(at.path().join("lock")).unwrap();
-    assert!(matches!(writer.append(1, &line(1)), Err(LedgerError::Fenced { .. })));
+    writer.append(1, &line(1)).unwrap();
+    assert!(matches!(writer.sync(), Err(LedgerError::Fenced { .. })));
     drop(writer);
 
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     fs::remove_file(at.ledger_path()).unwrap();
-    assert!(matches!(writer.append(1, &line(1)), Err(LedgerError::Conflict { .. })));
+    writer.append(1, &line(1)).unwrap();
+    assert!(matches!(writer.sync(), Err(LedgerError::Conflict { .. })));
 }
 
 #[test]
@@ -315,6 +319,7 @@ fn a_cache_is_believed_only_while_it_fits_the_ledger() {
     }
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     append(writer.as_mut(), 1);
+    writer.sync().unwrap();
     drop(writer);
     let (head, _) = loaded().unwrap();
     let mut folded = vec![];
@@ -360,5 +365,7 @@ fn a_run_that_was_just_made_is_empty_to_its_readers() {
     assert_eq!(poll(tail.as_mut()).unwrap(), None);
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     append(writer.as_mut(), 1);
+    assert_eq!(poll(tail.as_mut()).unwrap(), None, "nobody sees what may still be lost");
+    writer.sync().unwrap();
     assert_eq!(poll(tail.as_mut()).unwrap().unwrap().0, line(1));
 }

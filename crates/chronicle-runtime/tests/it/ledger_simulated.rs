@@ -11,7 +11,7 @@ use chronicle_runtime::for_tests::ledger::{
 };
 use chronicle_testkit::{Faults, Simulated, SimulatedProcess};
 
-use crate::ledger_lines::{line, lines, who};
+use crate::ledger_lines::{line, who, written};
 
 const FOLDER: &str = "/run";
 
@@ -93,10 +93,10 @@ fn a_writer_may_be_killed_between_any_two_things() {
 fn a_sync_of_an_opening_that_fails_and_is_forgotten_is_not_believed_next_time() {
     let (disk, faults) = (disk(), Faults::default());
     let process = disk.process();
-    let (mut writer, _) = opened(&process, &faults).unwrap();
-    for line in lines(2) {
-        writer.append(line.seq, &line).unwrap();
-    }
+    let (writer, _) = opened(&process, &faults).unwrap();
+    // What a writer leaves that is killed between its write and its sync.
+    let ledger = process.open(Path::new("/run/ledger.jsonl"), How::Append).unwrap();
+    ledger.append(&written(2).0).unwrap();
     process.kill();
     drop(writer);
     faults.fail_syncs_and_forget();

@@ -91,7 +91,6 @@ impl Platter {
             length: bytes.len() as u64,
             is_folder: *is_folder,
             changed: SystemTime::UNIX_EPOCH,
-            is_named: self.names.0.iter().any(|(_, named)| *named == node),
         }
     }
 

@@ -48,8 +48,6 @@ pub struct Entry {
     pub is_folder: bool,
     /// When it was last written or touched.
     pub changed: SystemTime,
-    /// False once no name leads to it: it was removed, or another file was renamed to its name.
-    pub is_named: bool,
 }
 
 /// Identity of a file, independent of its name.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{self, Disk, DiskFile, Entry, How, Identity};
+use super::disk::{self, Disk, DiskFile, How, Identity};
 use super::durable::{create_folder, sweep, write_quick, write_whole};
 use super::line::LINE_BYTES_MAX;
 use super::lock::Lock;
@@ -90,8 +90,6 @@ pub(super) struct LockedFiles {
     /// Opened to append, so that even a writer that lost its lock unnoticed cannot overwrite a line.
     file: Box<dyn DiskFile>,
     identity: Identity,
-    /// False on a disk that does not count the names of a file.
-    counts_names: bool,
     lock: Lock,
 }
 
@@ -106,8 +104,8 @@ impl LockedFiles {
         let file = disk.open(&path, How::Append)?;
         // The names must be on disk before the content of the files is relied on, even if a writer that died had created them.
         disk.sync_folder(folder)?;
-        let Entry { identity, is_named: counts_names, .. } = file.entry()?;
-        Ok(Self { disk, folder: folder.to_owned(), path, file, identity, counts_names, lock })
+        let identity = file.entry()?.identity;
+        Ok(Self { disk, folder: folder.to_owned(), path, file, identity, lock })
     }
 
     /// Path of the folder, for messages.
@@ -123,11 +121,6 @@ impl LockedFiles {
     /// True if this process still holds the lock.
     pub(super) fn is_held(&self) -> io::Result<bool> {
         self.lock.is_held()
-    }
-
-    /// The same between a write and its sync, without looking the names up again.
-    pub(super) fn is_still_held(&self) -> io::Result<bool> {
-        self.lock.is_still_held()
     }
 
     /// True if the ledger itself is not there any more.
@@ -161,15 +154,6 @@ impl LockedFiles {
         // Looked up by path and not by the open file, which would stay the same after somebody replaced it.
         let entry = self.disk.look(&self.path)?.filter(|entry| entry.identity == self.identity);
         Ok(entry.map(|entry| entry.length))
-    }
-
-    /// The same, asked of the open file alone.
-    pub(super) fn still_size(&self) -> io::Result<Option<u64>> {
-        if !self.counts_names {
-            return self.size();
-        }
-        let entry = self.file.entry()?;
-        Ok(entry.is_named.then_some(entry.length))
     }
 
     /// Appends bytes; a failure may leave some of them.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{Disk, DiskFile, Entry, How, Identity, Sharing};
+use super::disk::{Disk, DiskFile, How, Identity, Sharing};
 use super::durable::{folder_of, write_whole};
 use super::{io_error, place};
 use crate::ledger::{Holder, LedgerError};
@@ -46,8 +46,6 @@ pub(super) struct Lock {
     file: Locked,
     path: PathBuf,
     identity: Identity,
-    /// False on a disk that does not count the names of a file.
-    counts_names: bool,
     epoch: u64,
     content: Vec<u8>,
     /// True if the previous holder did not release it cleanly: killed, replaced, or after a failed write.
@@ -131,15 +129,6 @@ impl Lock {
         Ok(is_at(self.disk.as_ref(), &self.path, self.identity)? && self.has_our_content()?)
     }
 
-    /// The same, asked of the open file alone, which is cheaper: the lock was not replaced, removed or taken over. A lock that a
-    /// person moved to another name shows only in `is_held`.
-    pub(super) fn is_still_held(&self) -> io::Result<bool> {
-        if !self.counts_names {
-            return self.is_held();
-        }
-        Ok(self.file.0.entry()?.is_named && self.has_our_content()?)
-    }
-
     fn has_our_content(&self) -> io::Result<bool> {
         // One byte more than was written, so that a longer content differs too.
         let mut content = vec![0; self.content.len() + 1];
@@ -181,7 +170,7 @@ fn try_take(disk: &Arc<dyn Disk>, path: &Path, who: &Holder) -> io::Result<Taken
         return Ok(Taken::Theirs(read(file.as_ref())?.holder));
     }
     let file = Locked(file);
-    let Entry { identity, is_named: counts_names, .. } = file.0.entry()?;
+    let identity = file.0.entry()?.identity;
     if !is_at(disk.as_ref(), path, identity)? {
         // The file was replaced between opening and locking, so this lock excludes nobody.
         return Ok(Taken::Theirs(None));
@@ -196,8 +185,7 @@ fn try_take(disk: &Arc<dyn Disk>, path: &Path, who: &Holder) -> io::Result<Taken
     let (path, epoch) = (path.to_owned(), epoch.saturating_add(1));
     // Until this writer has settled the ledger, dropping the lock must leave it looking abandoned.
     let (disk, content, is_broken) = (Arc::clone(disk), Vec::new(), was_left);
-    let mut lock =
-        Lock { disk, file, path, identity, counts_names, epoch, content, was_left, is_broken };
+    let mut lock = Lock { disk, file, path, identity, epoch, content, was_left, is_broken };
     lock.write(Some(who))?;
     Ok(Taken::Ours(lock))
 }

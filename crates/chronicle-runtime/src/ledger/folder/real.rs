@@ -124,6 +124,5 @@ fn entry(metadata: &Metadata) -> io::Result<Entry> {
         length: metadata.len(),
         is_folder: metadata.is_dir(),
         changed: metadata.modified()?,
-        is_named: metadata.nlink() > 0,
     })
 }

@@ -13,6 +13,8 @@ use crate::ledger::{ArtifactId, Cursor, Head, LedgerClaim, LedgerError, Lines, T
 
 /// Most unsynced bytes, except for a longer last line: this bounds what a killed writer may leave unsynced.
 const UNSYNCED_BYTES_MAX: u64 = 1024 * 1024;
+/// Room for waiting lines that is kept between two syncs.
+const ROOM_KEPT: usize = 64 * 1024;
 /// What `lay_out` does, for errors.
 const LAY_OUT: &str = "lay out a text of";
 /// Largest artifact, in bytes.
@@ -145,17 +147,22 @@ impl LedgerClaim for FolderClaim {
         let settled = self.settle(&at);
         // If settling failed, the lock must look abandoned, so that the next writer writes the last lines again.
         self.files.leave_broken(settled.is_err());
-        let (files, head, synced) = (self.files, at, offset(&at));
-        Ok(Box::new(FolderWriter { files, head, torn: settled?, synced, is_poisoned: false }))
+        let (files, head, synced, waiting) = (self.files, at, at, Vec::new());
+        let torn = settled?;
+        Ok(Box::new(FolderWriter { files, head, torn, waiting, synced, is_poisoned: false }))
     }
 }
 
 struct FolderWriter {
     files: LockedFiles,
+    /// The end of the ledger, once what waits is written.
     head: Head,
     torn: Option<Torn>,
-    /// Offset up to which the ledger is on disk.
-    synced: u64,
+    /// Lines that the next sync writes. Nobody may act on them before it, so nobody misses them in the file, and one look at the
+    /// lock is enough for the write and its sync.
+    waiting: Vec<u8>,
+    /// The end of what is on disk; the file ends there.
+    synced: Head,
     is_poisoned: bool,
 }
 
@@ -175,17 +182,28 @@ impl FolderWriter {
         self.poison_unless(written)
     }
 
-    /// Brings what was appended to disk, unless the ledger was taken over since. The names were looked up before the append; from
-    /// then on the open files tell of everything that Chronicle does to a lock or a ledger, for a third of the cost.
-    fn sync_appended(&mut self) -> Result<(), LedgerError> {
+    /// Writes what waits and brings it to disk, unless the ledger was taken over since the last time.
+    fn write_waiting(&mut self) -> Result<(), LedgerError> {
         self.check_sound()?;
-        let is_synced = self.synced == offset(&self.head);
-        // Even if there is nothing to sync: decisions of a writer that was replaced meanwhile must not be acted on.
-        let written = self.check_still_ours().and_then(|()| {
-            let synced = if is_synced { Ok(()) } else { self.files.sync() };
-            synced.map_err(failed(&self.files, "sync"))
-        });
-        self.poison_unless(written)
+        // Even if nothing waits: decisions of a writer that was replaced meanwhile must not be acted on.
+        let ours = self.check_ours();
+        self.poison_unless(ours)?;
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let appended = fail::torn(&self.waiting, |part| self.files.append(part));
+        fail::at(Point::AfterWrite);
+        let appended = appended.map_err(failed(&self.files, "append to"));
+        fail::at(Point::BeforeSync);
+        let synced = appended
+            .and_then(|()| self.files.sync().map_err(failed(&self.files, "sync")))
+            .inspect_err(|_| take_back(&mut self.files, offset(&self.synced)));
+        self.poison_unless(synced)?;
+        self.synced = self.head;
+        self.waiting.clear();
+        // The usual room is kept for the next lines, that of a very long line is not.
+        self.waiting.shrink_to(ROOM_KEPT);
+        Ok(())
     }
 
     /// Puts the texts of a line where workers read them, before anybody can be told of the files.
@@ -204,37 +222,24 @@ impl FolderWriter {
     fn poison_unless<T>(&mut self, written: Result<T, LedgerError>) -> Result<T, LedgerError> {
         if written.is_err() {
             self.is_poisoned = true;
+            // What waited is not kept, so the ledger ends where it was synced.
+            self.head = self.synced;
             // After a failed write the kernel's view of these bytes is unreliable; the next writer has to write them again.
             self.files.leave_broken(true);
         }
         written
     }
 
-    /// Cuts off what could not be synced and was not acted on. Otherwise the next writer could read it from the page cache, sync
-    /// without an error, act on it, and lose it in a power cut.
-    fn take_back(&mut self) {
-        if self.check_ours().is_ok() {
-            // If cutting fails as well, the bytes stay. Nothing is acted on before the disk works again.
-            let _ = self.files.cut(self.synced);
-        }
-    }
-
+    /// By name and not by the open files, which stay the same after somebody replaced them.
     fn check_ours(&self) -> Result<(), LedgerError> {
         check_held(&self.files)?;
-        self.check_left_by_us(self.files.size())
-    }
-
-    fn check_still_ours(&self) -> Result<(), LedgerError> {
-        fenced_unless(&self.files, self.files.is_still_held())?;
-        self.check_left_by_us(self.files.still_size())
-    }
-
-    fn check_left_by_us(&self, size: io::Result<Option<u64>>) -> Result<(), LedgerError> {
-        match size.map_err(failed(&self.files, "look at"))? {
+        match self.files.size().map_err(failed(&self.files, "look at"))? {
             // The size is enough here. Bytes that were changed in place are found by their sums when the ledger is read.
-            Some(size) if size == offset(&self.head) => Ok(()),
-            Some(size) => Err(self
-                .conflict(format!("it has {size} bytes and was left with {}", offset(&self.head)))),
+            Some(size) if size == offset(&self.synced) => Ok(()),
+            Some(size) => {
+                let left = offset(&self.synced);
+                Err(self.conflict(format!("it has {size} bytes and was left with {left}")))
+            }
             None => Err(self.conflict("another file has taken its place".to_owned())),
         }
     }
@@ -279,37 +284,28 @@ impl Writer for FolderWriter {
     }
 
     fn append(&mut self, expected_seq: u64, line: &Line) -> Result<Head, LedgerError> {
+        self.check_sound()?;
         self.check_due(expected_seq, line)?;
         let (bytes, sum) = line::encode(line, &self.head.sum).map_err(|source| {
             LedgerError::Unwritable { place: place(self.files.path()), seq: line.seq, source }
         })?;
         self.check_size("a line", bytes.len(), LINE_BYTES_MAX)?;
         // Sync early so that the unsynced part stays small enough for `write_again` to cover all of it.
-        if offset(&self.head) + bytes.len() as u64 > self.synced + UNSYNCED_BYTES_MAX {
+        if (self.waiting.len() + bytes.len()) as u64 > UNSYNCED_BYTES_MAX {
             self.sync()?;
         }
         self.lay_out(line)?;
         fail::at(Point::BeforeAppend);
-        self.write("append to", |files| fail::torn(&bytes, |part| files.append(part)))?;
-        // The head moves only after the write: after a failed append it still describes what is certainly there.
-        fail::at(Point::AfterWrite);
+        self.waiting.extend_from_slice(&bytes);
         let at = Cursor(offset(&self.head) + bytes.len() as u64);
         self.head = Head { seq: line.seq, sum, at };
         Ok(self.head)
     }
 
     fn sync(&mut self) -> Result<(), LedgerError> {
-        fail::at(Point::BeforeSync);
-        let written = self.sync_appended();
-        match written {
-            Ok(()) => {
-                fail::at(Point::AfterSync);
-                self.synced = offset(&self.head);
-            }
-            // None of these lines was acted on yet, because acting waits for this sync. So they can be cut off.
-            Err(_) => self.take_back(),
-        }
-        written
+        self.write_waiting()?;
+        fail::at(Point::AfterSync);
+        Ok(())
     }
 
     fn heartbeat(&mut self) -> Result<(), LedgerError> {
@@ -332,12 +328,18 @@ impl Writer for FolderWriter {
     }
 }
 
-fn check_held(files: &LockedFiles) -> Result<(), LedgerError> {
-    fenced_unless(files, files.is_held())
+/// Cuts off what could not be written and synced. Nobody has acted on it, because acting waits for the sync. If it stayed, the next
+/// writer could read it from the page cache, sync without an error, act on it, and lose it in a power cut.
+fn take_back(files: &mut LockedFiles, synced: u64) {
+    // Another writer's lines must not be cut, so not without the lock.
+    if check_held(files).is_ok() {
+        // If cutting fails as well, the bytes stay. Nothing is acted on before the disk works again.
+        let _ = files.cut(synced);
+    }
 }
 
-fn fenced_unless(files: &LockedFiles, is_held: io::Result<bool>) -> Result<(), LedgerError> {
-    if is_held.map_err(failed(files, "look at the lock of"))? {
+fn check_held(files: &LockedFiles) -> Result<(), LedgerError> {
+    if files.is_held().map_err(failed(files, "look at the lock of"))? {
         return Ok(());
     }
     let place = place(files.path());

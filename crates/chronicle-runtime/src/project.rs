@@ -237,6 +237,11 @@ impl RunFolder {
         self.path.join("given").join(attempt.to_string())
     }
 
+    /// The folders that are written to while the run is driven, beside those of its ledger.
+    pub(crate) fn written(&self) -> [PathBuf; 4] {
+        [self.transcripts(), self.keepers(), self.path.join("given"), self.home()]
+    }
+
     /// Folder of the keepers' locks.
     pub fn keepers(&self) -> PathBuf {
         self.path.join("keepers")

@@ -1,4 +1,4 @@
-//! Opens regular files and nothing else.
+//! Opens regular files and nothing else, and knows folders from links to them.
 //!
 //! A run's folder is inside the project, where a worker may replace any file with a pipe, a device or a link. A pipe blocks its
 //! reader, a device never ends, a link leads out of the folder. So every file of ours is opened here.
@@ -43,6 +43,18 @@ pub(crate) fn read(path: &Path, limit: u64, links: Links) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
+/// An error of kind `InvalidInput` if something other than a folder is there, such as a link to one. Nothing at all is fine.
+pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_dir() => {
+            let why = format!("{} is in the place of the folder", kind(&found));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Turns the system's errors about links, sockets, pipes and folders into clear ones.
 fn explained(path: &Path, error: io::Error) -> io::Error {
     let is_other = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
@@ -61,6 +73,7 @@ fn kind(found: &std::fs::Metadata) -> &'static str {
     match () {
         () if kind.is_symlink() => "a symbolic link",
         () if kind.is_dir() => "a folder",
+        () if kind.is_file() => "a file",
         () if kind.is_fifo() => "a pipe",
         () if kind.is_socket() => "a socket",
         () if kind.is_block_device() || kind.is_char_device() => "a device",

@@ -10,6 +10,7 @@ use crate::home;
 use crate::index;
 use crate::ledger::{self, Head, Holder, Ledger as _};
 use crate::project::{Project, RunFolder};
+use crate::regular;
 
 /// Making a run or a file takes less than this: what is younger may be in use.
 const YOUNG: Duration = Duration::from_mins(1);
@@ -58,10 +59,18 @@ pub fn sweep_unfinished(project: &Project) -> usize {
     let below = |name: &str| state.as_ref().map(|state| state.join(name));
     let of_user = ["runs", "begun", "trust", "anchors"].map(below).into_iter().flatten();
     let folders = [project.definitions(), project.root().join(".pi/chronicle/sessions")];
-    folders.into_iter().chain(of_user).map(|folder| sweep(&folder)).sum()
+    let modes = project.definitions().join("trees.git/chronicle/modes");
+    // A run that nobody drives has no writer. Whoever opens it sweeps its folders too.
+    let at_rest = project.runs().into_iter().filter(|run| run.ledger().holder().is_none());
+    let of_runs = at_rest.flat_map(|run| [run.path.join("artifacts"), run.path]);
+    let all = folders.into_iter().chain(of_user).chain([modes]).chain(of_runs);
+    all.map(|folder| sweep(&folder)).sum()
 }
 
-fn sweep(folder: &Path) -> usize {
+pub(super) fn sweep(folder: &Path) -> usize {
+    if regular::check_folder(folder).is_err() {
+        return 0;
+    }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     // These folders have no lock, so only age tells a leftover from a file that is being written.
     let is_unfinished = |path: &std::path::PathBuf| ledger::is_unfinished(path) && is_old(path);

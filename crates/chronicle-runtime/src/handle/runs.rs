@@ -61,6 +61,7 @@ pub enum FindError {
 /// Creates the folder of a new run, and remembers that this user started it.
 pub fn new_run(project: &Project, id: RunId) -> io::Result<RunFolder> {
     let folder = project.make_run(id)?;
+    super::leftovers::sweep(&project.definitions());
     index::add(&folder);
     index::mark_begun(&folder);
     Ok(folder)

@@ -18,12 +18,22 @@ const LOOKS_MAX: u32 = 8;
 
 /// Opens a run for writing, only if its ledger is unchanged.
 pub(super) fn open(folder: &RunFolder, who: Holder) -> Result<Run, LedgerError> {
+    check_folders(folder)?;
     // Without the cache: whoever writes checks every line first.
     let run = Run::open(&folder.ledger(), who, None)?;
     check(folder, run.head())?;
     check_started(folder, &started(folder), run.state())?;
     wake(folder)?;
     Ok(run)
+}
+
+/// Refuses links in the place of the folders that a run writes to: a worker could have made them, to have us write elsewhere.
+fn check_folders(folder: &RunFolder) -> Result<(), LedgerError> {
+    for path in folder.written() {
+        let checked = regular::check_folder(&path);
+        checked.map_err(|error| LedgerError::io("use", path.display().to_string(), error))?;
+    }
+    Ok(())
 }
 
 /// Records that the ledger may grow, before its next line is written.

@@ -224,7 +224,7 @@ impl LedgerError {
             Self::Full { .. } => "make room, then `chronicle resume`".to_owned(),
             Self::Denied { place, .. } => format!("make `{place}` writable for you"),
             Self::Replaced { .. } => {
-                "put the file back from a copy, or take away what is in its place".to_owned()
+                "put it back from a copy, or take away what is in its place".to_owned()
             }
             Self::Limited { .. } => "`ulimit -f unlimited`, then `chronicle resume`".to_owned(),
             Self::Unavailable { .. } => {

@@ -128,6 +128,11 @@ impl Trees {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
+        for entry in fs::read_dir(self.modes_folder()).into_iter().flatten().flatten() {
+            if is_unfinished(&entry.path()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use chronicle_core::words;
 use chronicle_runtime::handle::{self, HandledBy, Holder, RunFolder, agents, definitions, threads};
 use clap::Args;
 
-use super::meant::{Among, Rest};
+use super::meant::{Among, Rest, SHOWN, only_a_run};
 use super::{Setting, gate, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -192,6 +192,12 @@ fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
 pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
     let (gate, note) = gate_and_words(&words);
+    if words.is_empty() && args.words.iter().any(|word| word.len() < SHOWN) {
+        // A short word is as likely the reason as the beginning of an id.
+        let run = folder.id.short();
+        return Err(only_a_run("reason", &args.words, &folder)
+            .hint(format!("chronicle reject {run} \"why not\"")));
+    }
     tell(setting, &folder, &Command::Reject { gate, note })
 }
 
@@ -213,7 +219,7 @@ pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Fa
     let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
     let (gate, text) = gate_and_words(&words);
     if text.is_empty() {
-        return Err(Failure::usage("there is no answer")
+        return Err(only_a_run("answer", &args.words, &folder)
             .hint(format!("chronicle answer {} \"your answer\"", folder.id.short())));
     }
     tell(setting, &folder, &Command::Answer { gate, text, note: args.note })
@@ -227,7 +233,7 @@ pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failur
 pub(super) fn cmd_note(setting: &Setting, args: NoteArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Said)?;
     if words.is_empty() {
-        return Err(Failure::usage("there is no note")
+        return Err(only_a_run("note", &args.words, &folder)
             .hint(format!("chronicle note {} \"what it should know\"", folder.id.short())));
     }
     let place = args.place.map(Place::new);

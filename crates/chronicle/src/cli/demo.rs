@@ -10,7 +10,7 @@ use chronicle_runtime::handle::programs::{ShowOutput, beside};
 use chronicle_runtime::handle::{self, Project, RunFolder, machine};
 use clap::Args;
 
-use super::{Setting, audit, json, log};
+use super::{Setting, audit, json, log, only_for_people};
 use crate::demo;
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(super) struct DemoArgs {}
 
 pub(super) fn cmd_demo(setting: &Setting, _: &DemoArgs) -> Result<Exit, Failure> {
+    // It starts and answers runs, as a person does.
+    only_for_people()?;
     let stage = DemoProject::set(setting)?;
     stage.title("A three-phase workflow starts on the scripted agent:");
     let mut supervisor = stage.chronicle(&[

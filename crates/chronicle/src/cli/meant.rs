@@ -20,7 +20,7 @@ use crate::terminal;
 const ID_MIN: usize = 4;
 
 /// Characters of an id as people are shown it.
-const SHOWN: usize = 8;
+pub(super) const SHOWN: usize = 8;
 
 /// Whom a command is for when no run is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,9 @@ pub(super) fn resumable(setting: &Setting, text: Option<&str>) -> Result<Meant, 
     // Two passes: a run that can work comes before one that only waits, even if the waiting one changed later.
     let found = runs.iter().position(can_go_on).or_else(|| runs.iter().position(waits));
     if let Some(found) = found {
-        return Ok(runs.swap_remove(found));
+        let meant = runs.swap_remove(found);
+        mention_unread(&runs.iter().filter_map(unread).collect::<Vec<_>>());
+        return Ok(meant);
     }
     let driven = runs.iter().find_map(|run| match run {
         Meant::Ours(folder) => Some((folder.id.short(), handle::holder(folder)?)),
@@ -150,6 +152,30 @@ fn can_go_on(run: &Meant) -> bool {
     is_left && !handle::is_supervised(folder)
 }
 
+/// A run that cannot be read, and why.
+type Unread = (RunFolder, HandleError);
+
+fn unread(run: &Meant) -> Option<Unread> {
+    let Meant::Ours(folder) = run else { return None };
+    let error = handle::row(folder).err().filter(|error| !is_unborn(error))?;
+    Some((folder.clone(), error))
+}
+
+/// Whether it never started. Anything else that keeps a run from being read is told.
+fn is_unborn(error: &HandleError) -> bool {
+    matches!(error, HandleError::NotStarted { .. })
+}
+
+/// Names the runs that were left out, since whether they can be meant is unknown.
+fn mention_unread(unread: &[Unread]) {
+    for (folder, error) in unread {
+        let run = folder.id.short();
+        terminal::talk(&format!(
+            "Note: run {run} cannot be read and was left out: {error}. `chronicle audit {run}` looks at it."
+        ));
+    }
+}
+
 fn is_open_older(run: &Meant) -> bool {
     matches!(run, Meant::Older(older) if !older.is_over())
 }
@@ -166,6 +192,7 @@ fn is_damage(error: &HandleError) -> bool {
         HandleError::Ledger(
             LedgerError::Damaged { .. }
                 | LedgerError::Conflict { .. }
+                | LedgerError::Artifact { .. }
                 | LedgerError::Replaced { .. }
                 | LedgerError::UnknownKind { .. }
                 | LedgerError::NewerVersion { .. }
@@ -195,6 +222,17 @@ pub(super) fn split(
     }
 }
 
+/// Where a text is missing and the only word was taken for a run: says so, since the word may have been the text.
+pub(super) fn only_a_run(what: &str, typed: &[String], folder: &RunFolder) -> Failure {
+    let run = folder.id.short();
+    match typed {
+        [word] if word.to_lowercase() != run && word.to_lowercase() != folder.id.as_str() => {
+            Failure::usage(format!("there is no {what}: `{word}` is taken for run {run}"))
+        }
+        _ => Failure::usage(format!("there is no {what}")),
+    }
+}
+
 /// A run of The Chronicle has no ledger of ours to look into or to write to.
 pub(super) fn not_ours(older: &OlderRun) -> Failure {
     let run = older.short();
@@ -221,11 +259,11 @@ fn is_said(words: &[String], rest: Rest) -> bool {
 
 /// The only run that can be meant.
 fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
-    let (mut all, mut damaged): (Vec<(RunFolder, RunRow)>, _) = (Vec::new(), None);
+    let (mut all, mut unread): (Vec<(RunFolder, RunRow)>, Vec<Unread>) = Default::default();
     for folder in setting.project.runs() {
         match handle::row(&folder) {
             Ok(row) if among == Among::All || is_open(&row) => all.push((folder, row)),
-            Err(error) if is_damage(&error) => damaged = damaged.or(Some(error)),
+            Err(error) if !is_unborn(&error) => unread.push((folder, error)),
             // It is over, or never started: nothing can be said to it.
             Ok(_) | Err(_) => {}
         }
@@ -236,11 +274,14 @@ fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
         Among::Waiting if !waiting.is_empty() => waiting,
         Among::Waiting | Among::Open | Among::All => all.iter().collect(),
     };
-    match (meant.as_slice(), damaged) {
-        ([(folder, _)], _) => Ok(folder.clone()),
+    if meant.is_empty() && !unread.is_empty() {
         // Whether it is over cannot be known, so it may well be the one that is meant.
-        ([], Some(damage)) => Err(damage.into()),
-        (meant, _) => Err(none_or_several(setting, meant)),
+        return Err(unread.remove(0).1.into());
+    }
+    mention_unread(&unread);
+    match meant.as_slice() {
+        [(folder, _)] => Ok(folder.clone()),
+        meant => Err(none_or_several(setting, meant)),
     }
 }
 

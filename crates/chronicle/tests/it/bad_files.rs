@@ -95,6 +95,73 @@ fn files_that_may_be_deleted_may_contain_anything() {
     }
 }
 
+/// What it is called, and how it is made.
+type Instead<'a> = (&'a str, &'a dyn Fn(&Path));
+
+/// Its lines name what is in there: a link would let others replace it, or have it written elsewhere.
+#[test]
+fn a_folder_of_artifacts_that_is_none_is_damage() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = |path: &Path| symlink(elsewhere.path(), path).unwrap();
+    let others: [Instead<'_>; 4] = [
+        ("a symbolic link", &link),
+        ("a symbolic link", &|path| symlink("/nowhere", path).unwrap()),
+        ("a pipe", &INSTEAD[0].1),
+        ("a file", &|path| fs::write(path, "").unwrap()),
+    ];
+    for (what, put) in others {
+        let session = interrupted();
+        let (path, kept) = (session.run_file("artifacts"), session.run_file("kept"));
+        fs::rename(&path, &kept).unwrap();
+        put(&path);
+        for command in ["status", "log", "audit", "resume", "cancel", "handover"] {
+            let said = session.chronicle(&[command, &session.short()]).exits(6);
+            said.talks(&path.display().to_string())
+                .talks(&format!("{what} is in the place of the folder"));
+        }
+        session.chronicle(&["gc", "--yes"]).exits(0);
+        fs::remove_file(&path).unwrap();
+        fs::rename(&kept, &path).unwrap();
+        session.chronicle(&["resume"]).exits(0);
+        session.assert_whole();
+    }
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing was written there");
+}
+
+/// Planted while the run works: the next text is not written through it.
+#[test]
+fn a_link_to_another_folder_of_artifacts_is_not_followed_by_the_supervisor() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let session = Session::with(
+        "{name: Two, phases: {one: {next: [two]}, two: {next: [done]}}}",
+        "one: [{touch: {file: reached}}, {wait_for: {file: go}}, {transition: {to: two, summary: worked}}]\n\
+         two: [{complete: {summary: worked}}]\n",
+    );
+    let supervisor = session.spawn_run();
+    until("the agent waits", || session.has("reached"));
+    let path = session.run_file("artifacts");
+    fs::rename(&path, session.run_file("kept")).unwrap();
+    symlink(elsewhere.path(), &path).unwrap();
+    session.write("go", "");
+    supervisor.wait();
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing was written there");
+    session.assert_nothing_lives();
+}
+
+#[test]
+fn links_in_the_place_of_other_folders_of_a_run_are_damage_for_whoever_writes() {
+    for name in ["transcripts", "keepers", "given"] {
+        let session = interrupted();
+        let (path, kept) = (session.run_file(name), session.run_file("kept"));
+        let _ = fs::rename(&path, &kept);
+        symlink("/tmp", &path).unwrap();
+        for command in ["resume", "cancel"] {
+            let said = session.chronicle(&[command, &session.short()]).exits(6);
+            said.talks("a symbolic link is in the place of the folder");
+        }
+    }
+}
+
 /// Whether an agent lives below it cannot be told then: a person is asked, and nobody waits.
 #[test]
 fn a_keepers_lock_that_is_no_file_asks_a_person() {

@@ -191,6 +191,7 @@ fn a_worker_is_not_a_person() {
         &["resume", &run],
         &["resume"],
         &["init", "--yes"],
+        &["demo"],
         &["trust"],
         &["trust", "--revoke"],
         &[RUN, &["--trust"]].concat(),

@@ -69,11 +69,25 @@ fn unfinished_files_are_ignored_by_git_and_swept() {
         "the old one is renewed"
     );
     session.write(".pi/chronicle/sessions/.x.json.7-0.unfinished", "half");
+    session.write(".chronicle/trees.git/chronicle/modes/.abc.7-0.unfinished", "half");
+    fs::write(session.run_file("artifacts/.abc.7-0.unfinished"), "half").unwrap();
+    fs::write(session.run_file(".run.json.7-0.unfinished"), "half").unwrap();
     session.chronicle(&["gc", "--yes"]).exits(0);
     assert!(session.has(".chronicle/.config.toml.7-0.unfinished"), "its writer may live");
     session.shell("find . -name '*.unfinished' -exec touch -d '2 hours ago' {} +").exits(0);
     session.chronicle(&["gc", "--yes"]).exits(0);
     session.shell("find . -name '*.unfinished' | grep . && exit 1; exit 0").exits(0);
+}
+
+/// Whoever records files next holds the lock on their modes, so that any age will do.
+#[test]
+fn needs_git_unfinished_modes_are_swept_with_the_next_recording() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write("go", "");
+    session.run().exits(0);
+    session.write(".chronicle/trees.git/chronicle/modes/.abc.7-0.unfinished", "half");
+    session.run().exits(0);
+    assert!(!session.has(".chronicle/trees.git/chronicle/modes/.abc.7-0.unfinished"));
 }
 
 /// A killed writer of the older format's file leaves nothing outside of the run's own folder.

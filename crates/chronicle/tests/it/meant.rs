@@ -133,6 +133,71 @@ fn a_damaged_run_that_may_be_meant_is_reported_as_damaged() {
     }
 }
 
+/// Damages a ledger that is older than all others, so that `resume` does not begin with it.
+fn damage(ledger: &std::path::Path) {
+    let text = std::fs::read_to_string(ledger).unwrap();
+    std::fs::write(ledger, text.replacen("worked", "w0rked", 1)).unwrap();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_mins(10);
+    std::fs::File::options().write(true).open(ledger).unwrap().set_modified(old).unwrap();
+}
+
+/// Whether the damaged one is meant cannot be known: it is named, and never passed over in silence.
+#[test]
+fn a_damaged_run_beside_the_one_that_is_meant_is_named() {
+    for args in [
+        &["approve"][..],
+        &["reject", "not like this"],
+        &["cancel"],
+        &["pause"],
+        &["note", "mind the tests"],
+        &["go", "work"],
+        &["resume"],
+    ] {
+        let session = waiting();
+        let (damaged, ledger) = (session.short(), session.run_file("ledger.jsonl"));
+        session.chronicle(&["run", "main", "other", "--agent", "scripted:script.yaml"]).exits(4);
+        damage(&ledger);
+        let said = session.chronicle(args);
+        let named = format!("Note: run {damaged} cannot be read and was left out");
+        if args == ["resume"] {
+            // The other one waits for a person, and this one may be the one to continue.
+            said.exits(6).talks("is damaged in line");
+            continue;
+        }
+        said.talks(&named).talks("is damaged in line");
+    }
+}
+
+#[test]
+fn resume_names_the_damaged_run_that_it_leaves_out() {
+    let session = Session::with(ASKS, SCRIPT);
+    session.run().exits(0);
+    let (damaged, ledger) = (session.short(), session.run_file("ledger.jsonl"));
+    damage(&ledger);
+    session.write("script.yaml", "work: [{wait_for: {file: go}}, {complete: {}}]");
+    let run = session.spawn_run();
+    until("it works", || run.talk().contains("a1 started"));
+    session.chronicle(&["pause"]).exits(0).talks(&format!("run {damaged} cannot be read"));
+    run.wait().exits(130);
+    session.write("go", "");
+    session.chronicle(&["resume"]).exits(0).talks(&format!("run {damaged} cannot be read"));
+}
+
+/// A word that is the beginning of an id may as well be the text itself.
+#[test]
+fn a_short_word_that_is_taken_for_a_run_is_told() {
+    let session = waiting();
+    let run = session.short();
+    let (word, lines) = (&run[..4], session.ledger_lines());
+    for (command, what) in [("answer", "answer"), ("note", "note"), ("reject", "reason")] {
+        let said = session.chronicle(&[command, word]).exits(2);
+        let said = said.talks(&format!("there is no {what}: `{word}` is taken for run {run}"));
+        said.talks(&format!("Hint: chronicle {command} {run}"));
+    }
+    assert_eq!(session.ledger_lines(), lines);
+    session.chronicle(&["reject", &run, word]).exits(0);
+}
+
 #[test]
 fn a_cancelled_run_whose_cleanup_has_still_to_run_is_the_one_to_resume() {
     let workflow =

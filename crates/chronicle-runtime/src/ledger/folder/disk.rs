@@ -18,6 +18,11 @@ pub trait Disk: Debug + Send + Sync {
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Renames a file atomically, replacing an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// An error if something other than a folder is at the path, such as a link to one. Simulated disks have no links.
+    fn check_folder(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
     /// Removes a file, which must exist.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Syncs the names in a folder, so that they survive a power cut.

@@ -220,9 +220,16 @@ impl LockedFiles {
         Err(io::Error::other("too many damaged ledgers were kept already"))
     }
 
+    /// The file of an artifact. Looked at each time: a worker can replace the folder while it works.
+    fn artifact(&self, id: &ArtifactId) -> io::Result<PathBuf> {
+        let folder = self.folder.join(ARTIFACTS);
+        self.disk.check_folder(&folder)?;
+        Ok(folder.join(id.to_string()))
+    }
+
     /// Saves an artifact, synced.
     pub(super) fn put_artifact(&mut self, id: &ArtifactId, body: &[u8]) -> io::Result<()> {
-        let path = self.folder.join(ARTIFACTS).join(id.to_string());
+        let path = self.artifact(id)?;
         match disk::read(self.disk.as_ref(), &path, ARTIFACT_BYTES_MAX as u64) {
             // The process that wrote it may have died before the name was on disk.
             Ok(Some(kept)) if kept == body => self.disk.sync_folder(&self.folder.join(ARTIFACTS)),
@@ -233,7 +240,7 @@ impl LockedFiles {
     /// Writes the file of a text that its line keeps, if it is not there. Not synced: the next claim looks for it again.
     pub(super) fn lay_out(&self, text: &str) -> io::Result<()> {
         let id = ArtifactId::of(text.as_bytes());
-        let path = self.folder.join(ARTIFACTS).join(id.to_string());
+        let path = self.artifact(&id)?;
         match disk::read(self.disk.as_ref(), &path, ARTIFACT_BYTES_MAX as u64) {
             Ok(Some(kept)) if kept == text.as_bytes() => Ok(()),
             _ => write_quick(self.disk.as_ref(), &path, text.as_bytes()),

@@ -147,7 +147,12 @@ impl Folder {
     fn check_there(&self) -> Result<(), LedgerError> {
         let path = &self.path;
         match self.disk.look(path) {
-            Ok(Some(entry)) if entry.is_folder => Ok(()),
+            Ok(Some(entry)) if entry.is_folder => {
+                // A link would let whoever made it read and replace what the lines name, or have us write elsewhere.
+                let artifacts = path.join(ARTIFACTS);
+                let checked = self.disk.check_folder(&artifacts);
+                checked.map_err(|error| io_error("use", &artifacts, error))
+            }
             Err(error) => Err(io_error("look at", path, error)),
             _ => Err(LedgerError::Missing { what: format!("run folder at `{}`", path.display()) }),
         }
@@ -184,7 +189,9 @@ impl Ledger for Folder {
     fn artifact(&self, id: &ArtifactId) -> Result<Vec<u8>, LedgerError> {
         let path = self.path.join(ARTIFACTS).join(id.to_string());
         let wrong = |why| LedgerError::Artifact { place: place(&self.path), id: *id, why };
-        let found = disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64);
+        let is_folder = self.disk.check_folder(&self.path.join(ARTIFACTS));
+        let found =
+            is_folder.and_then(|()| disk::read(self.disk(), &path, ARTIFACT_BYTES_MAX as u64));
         // Checked on every read: artifacts are not part of the chain, only their sums are.
         let error = match found {
             Ok(Some(body)) if ArtifactId::of(&body) == *id => return Ok(body),

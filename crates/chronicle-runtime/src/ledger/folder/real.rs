@@ -45,6 +45,10 @@ impl Disk for Real {
         texts.collect()
     }
 
+    fn check_folder(&self, path: &Path) -> io::Result<()> {
+        regular::check_folder(path)
+    }
+
     fn make_folder(&self, path: &Path) -> io::Result<()> {
         fs::create_dir(path)
     }
